@@ -1,0 +1,1 @@
+"""A formula, and its value in any precision."""

@@ -1,0 +1,184 @@
+"""Enclosure: a proven [lower, upper], and comparison that may answer "unknown"."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.expressions.exact import ExactLike, exact, to_decimal, to_float
+
+if TYPE_CHECKING:
+    from flint import arb
+
+End = Fraction | float  # a rational number, or an infinity
+# No exact end needs more bits than this below the point: smaller positive ends are rounded outwards to 0 or 2**-this.
+_SMALLEST_EXPONENT = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """A number known to lie in ``[exact_lower, exact_upper]``, with a proof.
+
+    Attributes:
+        exact_lower: The proven lower end, a rational number or ``-inf``.
+        exact_upper: The proven upper end, a rational number or ``inf``.
+        method: How it was proven, in a word or two ("closed form", "contour", "lattice", ...).
+        precision: Working precision in bits of the proof (0: exact arithmetic).
+
+    ``lower`` and ``upper`` are the same ends as floats, rounded outwards. There is no silent conversion to float.
+    ``a.less_than(b)`` answers True, False or None (unknown); ``a < b`` raises ``NotCertified`` where that is None.
+    """
+
+    exact_lower: End
+    exact_upper: End
+    method: str = ""
+    precision: int = 0
+
+    def __post_init__(self) -> None:
+        ends = (self.exact_lower, self.exact_upper)
+        if any(isinstance(end, float) and not math.isinf(end) for end in ends) or not ends[0] <= ends[1]:
+            raise InvalidValue("enclosure", ends, "two exact ends in increasing order (fractions or infinities)")
+
+    @classmethod
+    def exactly(cls, value: ExactLike, method: str = "exact") -> Enclosure:
+        """The enclosure of zero width around ``value``."""
+        number = exact(value)
+        return cls(number, number, method)
+
+    @classmethod
+    def from_balls(cls, lower: arb, upper: arb, method: str, precision: int) -> Enclosure:
+        """The hull of two balls: from the lower end of one to the upper end of the other.
+
+        Raises:
+            NotCertified: A ball is not finite (its computation broke down).
+        """
+        if not (lower.is_finite() and upper.is_finite()):
+            raise NotCertified(f"{method}: the computation lost all accuracy; ask for a looser tolerance")
+        return cls(ball_end(lower, "down"), ball_end(upper, "up"), method, precision)
+
+    @property
+    def lower(self) -> float:
+        """The lower end as a double, rounded down."""
+        return to_float(self.exact_lower, "down")
+
+    @property
+    def upper(self) -> float:
+        """The upper end as a double, rounded up."""
+        return to_float(self.exact_upper, "up")
+
+    @property
+    def width(self) -> float:
+        """Upper minus lower end, rounded up."""
+        if self.exact_lower == self.exact_upper:
+            return 0.0
+        return to_float(self.exact_upper - self.exact_lower, "up")
+
+    @property
+    def digits(self) -> int:
+        """Number of significant decimal digits that both ends share (15 at most are claimed for width zero)."""
+        if self.exact_lower == self.exact_upper:
+            return 15
+        scale = max(abs(self.exact_lower), abs(self.exact_upper))
+        if math.isinf(scale):
+            return 0
+        relative = (self.exact_upper - self.exact_lower) / scale
+        return max(0, -math.ceil(_log10(Fraction(relative))))
+
+    def contains(self, value: ExactLike | Enclosure) -> bool:
+        """Whether the number (or all of the other enclosure) lies within the ends, decided exactly."""
+        if isinstance(value, Enclosure):
+            return self.exact_lower <= value.exact_lower and value.exact_upper <= self.exact_upper
+        if isinstance(value, float) and math.isinf(value):
+            return value in (self.exact_lower, self.exact_upper)
+        return self.exact_lower <= exact(value) <= self.exact_upper
+
+    def overlaps(self, other: Enclosure) -> bool:
+        """Whether the two can hold the same number (two proven enclosures of one number always do)."""
+        return self.exact_lower <= other.exact_upper and other.exact_lower <= self.exact_upper
+
+    def less_than(self, other: ExactLike | Enclosure) -> bool | None:
+        """Three-valued ``<``: True or False where every point agrees, None where the enclosures do not decide."""
+        second = _as_enclosure(other)
+        if self.exact_upper < second.exact_lower:
+            return True
+        return False if self.exact_lower >= second.exact_upper else None
+
+    def at_most(self, other: ExactLike | Enclosure) -> bool | None:
+        """Three-valued ``<=``."""
+        second = _as_enclosure(other)
+        if self.exact_upper <= second.exact_lower:
+            return True
+        return False if self.exact_lower > second.exact_upper else None
+
+    def __lt__(self, other: ExactLike | Enclosure) -> bool:
+        return _decided(self.less_than(other), self, "<", other)
+
+    def __le__(self, other: ExactLike | Enclosure) -> bool:
+        return _decided(self.at_most(other), self, "<=", other)
+
+    def __gt__(self, other: ExactLike | Enclosure) -> bool:
+        return not _decided(self.at_most(other), self, ">", other)
+
+    def __ge__(self, other: ExactLike | Enclosure) -> bool:
+        return not _decided(self.less_than(other), self, ">=", other)
+
+    def hull(self, other: Enclosure) -> Enclosure:
+        """The smallest enclosure that holds both."""
+        return Enclosure(
+            min(self.exact_lower, other.exact_lower),
+            max(self.exact_upper, other.exact_upper),
+            self.method,
+            max(self.precision, other.precision),
+        )
+
+    def larger(self, other: Enclosure) -> Enclosure:
+        """An enclosure of the maximum of the two numbers."""
+        method = self.method if self.method == other.method else f"{self.method} and {other.method}"
+        return Enclosure(
+            max(self.exact_lower, other.exact_lower),
+            max(self.exact_upper, other.exact_upper),
+            method,
+            max(self.precision, other.precision),
+        )
+
+    def decimals(self, digits: int) -> tuple[str, str]:
+        """Both ends as decimal text with ``digits`` significant digits, rounded outwards."""
+        return to_decimal(self.exact_lower, digits, "down"), to_decimal(self.exact_upper, digits, "up")
+
+    def __str__(self) -> str:
+        lower, upper = self.decimals(min(17, self.digits + 2))
+        return f"[{lower}, {upper}]"
+
+    def _repr_latex_(self) -> str:
+        lower, upper = self.decimals(min(17, self.digits + 2))
+        return rf"$\left[{lower},\ {upper}\right]$"
+
+
+def ball_end(ball: arb, direction: str) -> Fraction:
+    """The lower ("down") or upper ("up") end of a finite ball as an exact number, rounded outwards where tiny."""
+    end = ball.lower() if direction == "down" else ball.upper()
+    mantissa, exponent = (int(part) for part in end.man_exp())
+    if exponent < -_SMALLEST_EXPONENT:
+        shift = -_SMALLEST_EXPONENT - exponent
+        mantissa = mantissa >> shift if direction == "down" else -((-mantissa) >> shift)
+        exponent = -_SMALLEST_EXPONENT
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
+
+
+def _as_enclosure(value: ExactLike | Enclosure) -> Enclosure:
+    if isinstance(value, float) and math.isinf(value):
+        return Enclosure(value, value)
+    return value if isinstance(value, Enclosure) else Enclosure.exactly(value)
+
+
+def _decided(answer: bool | None, left: object, sign: str, right: object) -> bool:
+    if answer is None:
+        raise NotCertified(f"{left} {sign} {right} is not decided at this precision; ask for more digits")
+    return answer
+
+
+def _log10(value: Fraction) -> float:
+    return (math.log2(value.numerator) - math.log2(value.denominator)) * math.log10(2.0)

@@ -1,0 +1,1 @@
+"""What a mechanism spends."""

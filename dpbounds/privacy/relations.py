@@ -1,0 +1,36 @@
+"""Neighbouring relations: which two data sets must be hard to tell apart."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from dpbounds.errors import InvalidValue
+
+
+class Relation(StrEnum):
+    """A neighbouring relation; the number of records n stays public under both.
+
+    ``ADD_OR_REMOVE_ONE``: one data set is the other plus one record. A record moves a sum of per-record terms of norm
+    at most C by at most C. ``REPLACE_ONE``: one record differs, which moves the sum by at most 2C.
+    """
+
+    ADD_OR_REMOVE_ONE = "add-or-remove-one"
+    REPLACE_ONE = "replace-one"
+
+    @property
+    def sensitivity_factor(self) -> int:
+        """How far one record can move a sum, in units of the per-record bound C."""
+        return 1 if self is Relation.ADD_OR_REMOVE_ONE else 2
+
+
+def as_relation(value: str | Relation) -> Relation:
+    """Return the relation of that name.
+
+    Raises:
+        InvalidValue: There is no such relation.
+    """
+    try:
+        return Relation(value)
+    except ValueError:
+        allowed = "one of " + ", ".join(Relation)
+        raise InvalidValue("relation", repr(value), allowed) from None
