@@ -1,0 +1,238 @@
+"""The contour integral added up: certified δ(ε), ε(δ), and a quick proof that one order is dominated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from flint import acb, arb, ctx
+
+from dpbounds.errors import NotCertified
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.privacy.contour.estimate import settled_plan
+from dpbounds.privacy.contour.landscape import survey
+from dpbounds.privacy.contour.moments import Moments, need, upper
+from dpbounds.privacy.contour.plan import Plan
+from dpbounds.privacy.contour.tails import Rectangles, jump_bound
+from dpbounds.privacy.inversion import invert
+from dpbounds.privacy.pairs import Product
+from dpbounds.privacy.profiles import ball
+from dpbounds.privacy.proofs import Declined, Proof
+
+_ACCURACY = 1e-13  # of δ, relative: what a plan aims at
+
+
+class Curve:
+    """δ(ε) of one product near the ε that a plan was made for; everything at the plan's precision.
+
+    Construct and call inside ``ctx.workprec(plan.precision)``.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.parts = [Moments(nodes) for nodes in plan.nodes]
+        self.shift = ball(plan.squared_shift)
+        self.tilt, self.spacing = arb(plan.tilt), arb(plan.spacing)
+        need(self.tilt > 0, "the tilt is positive")
+        need(self.spacing > 0, "the frequencies are spaced apart")
+        need(plan.frequencies >= 1, "there is a positive frequency")
+        self.peeled = plan.bulk_tilt is not None
+        self.cut_mass = sum((part.count * part.cut_mass() for part in self.parts), arb(0))
+        self.terms = self._terms()
+        self.tail = self._tail()
+        self.aliases = [self._alias(plan.alias_right), self._alias(plan.alias_left)]
+
+    def _gaussian(self, s: acb) -> acb:
+        return (s * (s + 1) * self.shift / 2).exp()
+
+    def _moment(self, tilt: float) -> arb:
+        """Upper bound on G(tilt) = Π M_i(tilt)^{T_i}."""
+        total = self._gaussian(acb(arb(tilt))).real
+        for part in self.parts:
+            total = total * part.at_real(tilt) ** part.count
+        return upper(total)
+
+    def _terms(self) -> list[acb]:
+        """c_k = G(s_k) / (s_k (s_k + 1)), less what the bulk alone contributes in a peeled plan; half of c_0."""
+        plan = self.plan
+        values = [part.at_frequencies(plan.tilt, plan.spacing, plan.frequencies) for part in self.parts]
+        terms = []
+        for k in range(plan.frequencies + 1):
+            s = acb(self.tilt, self.spacing * k)
+            whole, bulk = acb(1), acb(1)
+            for part, (moments, bulks) in zip(self.parts, values, strict=True):
+                whole = whole * moments[k] ** part.count
+                if self.peeled:
+                    bulk = bulk * bulks[k] ** part.count
+            difference = whole - bulk if self.peeled else whole
+            terms.append(self._gaussian(s) * difference / (s * (s + 1)))
+        terms[0] = terms[0] / 2
+        return terms
+
+    def _tail(self) -> arb:
+        """Upper bound on e^{λε} |what the frequencies beyond the last one contribute|."""
+        plan = self.plan
+        last = plan.frequencies + 1
+        if self.peeled:
+            return upper(self._jumps(self.spacing * last) / (arb.pi() * self.spacing * plan.frequencies))
+        rectangles = [Rectangles(part, plan.tilt) for part in self.parts]
+        growth = self._gaussian(acb(self.tilt)).real
+        total = arb(0)
+        for block in range(plan.doublings + 1):
+            start = last << block
+            w = self.spacing * start
+            product = growth * (-w * w * self.shift / 2).exp()
+            for part, below in zip(self.parts, rectangles, strict=True):
+                product = product * below.bound(w).max(arb(0)) ** part.count
+            total = total + product / (arb.pi() * self.spacing * (start - 1))
+        return upper(total)
+
+    def _jumps(self, w: arb) -> arb:
+        """Upper bound on |Π M_i^{T_i} - Π (bulk of M_i)^{T_i}| at λ + iw' for w' >= w: some factor is a jump's."""
+        whole = self._gaussian(acb(self.tilt)).real * (-w * w * self.shift / 2).exp()
+        share = arb(0)
+        for part in self.parts:
+            moment = part.at_real(self.plan.tilt)
+            whole = whole * moment**part.count
+            share = share + part.count * jump_bound(part, self.plan.tilt, w) / moment
+        return upper(whole * share)
+
+    def _alias(self, sigma: float) -> tuple[arb, arb]:
+        """(σ, upper bound on G(σ) r/(1-r)) with r = e^{-|σ-λ|Λ}."""
+        exact_sigma = arb(sigma)
+        right = sigma > self.plan.tilt
+        if right:
+            need(exact_sigma > self.tilt, "σ₁ > λ")
+        else:
+            need(exact_sigma < self.tilt, "σ₂ < λ")
+            need(exact_sigma >= 0, "σ₂ >= 0")
+        ratio = (-abs(exact_sigma - self.tilt) * 2 * arb.pi() / self.spacing).exp()
+        need(ratio < 1, "the aliases decay")
+        moment = arb(1) if exact_sigma == 0 else self._moment(sigma)
+        return exact_sigma, upper(moment * ratio / (1 - ratio))
+
+    def pieces(self, epsilon: Fraction) -> dict[str, arb]:
+        """The terms of the final inequality at one ε >= 0."""
+        e = ball(epsilon)
+        angle = -self.spacing * e
+        total = self.terms[0].real
+        for k, term in enumerate(self.terms[1:], start=1):
+            sine, cosine = (angle * k).sin_cos()
+            total = total + term.real * cosine - term.imag * sine
+        shrink = (-self.tilt * e).exp()
+        value = self.spacing / arb.pi() * shrink * total
+        aliases = sum((bound * (-sigma * e).exp() for sigma, bound in self.aliases), arb(0))
+        return {
+            "value": value,
+            "frequency tail": self.tail * shrink,
+            "aliases": upper(aliases),
+            "cut-off": self.cut_mass,
+            "bulk": self._bulk(e),
+        }
+
+    def _bulk(self, e: arb) -> arb:
+        """Upper bound on what sums without any jump contribute: c_σ e^{-σε} Π (bulk of M_i(σ))^{T_i}."""
+        if self.plan.bulk_tilt is None:
+            return arb(0)
+        sigma = arb(self.plan.bulk_tilt)
+        need(sigma > 0, "the bulk's tilt is positive")
+        return upper(_peak(sigma) * (-sigma * e).exp() * self._bulk_moment)
+
+    @property
+    def _bulk_moment(self) -> arb:
+        if not hasattr(self, "_bulk_moment_value"):
+            sigma = self.plan.bulk_tilt
+            assert sigma is not None
+            total = self._gaussian(acb(arb(sigma))).real
+            for part in self.parts:
+                total = total * upper(part.bulk_at_real(sigma)) ** part.count
+            self._bulk_moment_value = upper(total)
+        return self._bulk_moment_value
+
+    def __call__(self, epsilon: Fraction) -> tuple[arb, arb]:
+        """Balls whose lower and upper ends enclose δ(ε)."""
+        piece = self.pieces(epsilon)
+        lower = piece["value"] - piece["frequency tail"] - piece["aliases"]
+        above = piece["value"] + piece["frequency tail"] + piece["cut-off"] + piece["bulk"]
+        return lower.max(arb(0)), above.min(arb(1))
+
+    def error_budget(self, epsilon: Fraction) -> dict[str, float]:
+        """Each source of width relative to δ(ε)."""
+        piece = self.pieces(epsilon)
+        value = piece["value"].mid()
+        budget = {name: float((bound / value).upper()) for name, bound in piece.items() if name != "value"}
+        return {"rounding and quadrature": float((piece["value"].rad() / value).upper()), **budget}
+
+
+def _peak(s: arb) -> arb:
+    """max over t >= 0 of (1 - e^{-t}) e^{-st} = s^s / (s+1)^{s+1}."""
+    return (s * s.log() - (s + 1) * (s + 1).log()).exp()
+
+
+def _proof(curve: Curve, enclosure: Enclosure, at: Fraction) -> Proof:
+    plan = curve.plan
+    parameters: dict[str, object] = {
+        "tilt": plan.tilt,
+        "spacing": plan.spacing,
+        "frequencies": plan.frequencies,
+        "doublings": plan.doublings,
+        "aliases": [plan.alias_left, plan.alias_right],
+        "peeled": curve.peeled,
+        "nodes": [
+            {"step": n.step, "first": n.first, "last": n.last, "strip": n.strip, "edge": n.edge, "softness": n.softness}
+            for n in plan.nodes
+        ],
+        "precision": plan.precision,
+    }
+    return Proof(enclosure, "contour", parameters, curve.error_budget(at))
+
+
+def contour_epsilon(product: Product, delta: Fraction, accuracy: float = _ACCURACY) -> Proof:
+    """Enclose ε(δ) of one product of pairs.
+
+    Args:
+        product: Pairs with multiplicities, one order.
+        delta: In (0, 1).
+        accuracy: Relative accuracy of δ that the plan aims at.
+
+    Returns:
+        The proven ends with the choices and the error budget.
+
+    Raises:
+        Declined: A condition of the proof is unmet or the work is too much; nothing is known then.
+    """
+    plan = settled_plan(product, log_delta=_log(delta), accuracy=accuracy)
+    with ctx.workprec(plan.precision):
+        curve = Curve(plan)
+        try:
+            low, high = invert(curve, ball(delta), plan.guess)
+        except NotCertified as reason:
+            raise Declined(str(reason)) from reason
+        return _proof(curve, Enclosure(low, high, "contour", plan.precision), high)
+
+
+def contour_delta(product: Product, epsilon: Fraction, accuracy: float = _ACCURACY) -> Proof:
+    """Enclose δ(ε) of one product of pairs; arguments and errors as for :func:`contour_epsilon`, ε >= 0."""
+    plan = settled_plan(product, epsilon=float(epsilon), accuracy=accuracy)
+    with ctx.workprec(plan.precision):
+        curve = Curve(plan)
+        lower, above = curve(epsilon)
+        if not (lower.is_finite() and above.is_finite()):
+            raise Declined("the integral lost all accuracy")
+        return _proof(curve, Enclosure.from_balls(lower, above, "contour", plan.precision), epsilon)
+
+
+def contour_at_most(product: Product, epsilon: Fraction, delta: arb) -> bool:
+    """Whether one cheap bound proves δ(ε) <= δ: c_s e^{-sε} Π M_i(s)^{T_i} plus the cut-off's mass.
+
+    False means "not proven". ``delta`` is a ball; all of it must lie above the bound.
+    """
+    raise NotImplementedError
+
+
+def _log(value: Fraction) -> float:
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
+__all__ = ["Callable", "Curve", "contour_at_most", "contour_delta", "contour_epsilon", "survey"]

@@ -1,0 +1,259 @@
+"""The losses of a product in floating point: exponential moments, saddle points, cut-offs. A search, not a proof."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import log_ndtr, logsumexp
+
+from dpbounds.privacy.pairs import Order, Product, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.proofs import Declined
+
+Floats = NDArray[np.float64]
+
+# How far below its peak an integrand is followed (nats), and the finest scan spacing in standard deviations.
+_DEPTH = 60.0
+_SPACING = 0.08
+_MOST_NODES = 40_000
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One sampled pair with its multiplicity, as floats; t = x/z is the observation in standard deviations."""
+
+    pair: SampledGaussians
+    count: int
+
+    @property
+    def q(self) -> float:
+        return float(self.pair.sample_rate)
+
+    @property
+    def z(self) -> float:
+        return math.sqrt(self.pair.variance)
+
+    @property
+    def order(self) -> Order:
+        return self.pair.order
+
+    @property
+    def cut(self) -> bool:
+        """Whether large t is cut off smoothly (the order whose losses are bounded above needs no cut)."""
+        return self.order is not Order.ADD
+
+    def log_ratio(self, t: Floats) -> Floats:
+        """log A(t), A = 1 - q + q e^{t/z - 1/2z²}."""
+        x = t / self.z - 0.5 / self.z**2
+        with np.errstate(over="ignore"):
+            near = np.log1p(self.q * np.expm1(np.minimum(x, 30.0)))
+        return np.where(x > 30.0, math.log(self.q) + x + np.log1p((1 / self.q - 1) * np.exp(-np.maximum(x, 30.0))), near)
+
+    def weight(self, t: Floats) -> Floats:
+        """p(t) = q e^{t/z - 1/2z²} / A(t), the posterior probability of the record's component."""
+        return np.exp(math.log(self.q) + t / self.z - 0.5 / self.z**2 - self.log_ratio(t))
+
+    def loss(self, t: Floats) -> Floats:
+        match self.order:
+            case Order.REMOVE:
+                return self.log_ratio(t)
+            case Order.ADD:
+                return -self.log_ratio(t)
+            case Order.REPLACE:
+                return self.log_ratio(t) - self.log_ratio(-t)
+
+    def log_density(self, t: Floats) -> Floats:
+        """log of P's density in t, without cut-off."""
+        plain = -0.5 * t * t - 0.5 * math.log(2 * math.pi)
+        return plain if self.order is Order.ADD else plain + self.log_ratio(t)
+
+
+def log_erfc(x: Floats) -> Floats:
+    """log(erfc(x)/2), finite for large x."""
+    return np.asarray(log_ndtr(-math.sqrt(2.0) * x))
+
+
+@dataclass(frozen=True)
+class Law:
+    """A part's P-law, cut off at ``edge`` with softness ``softness`` where the order calls for it, on a scan grid."""
+
+    part: Part
+    softness: float
+    edge: float
+    t: Floats
+    log_mass: Floats  # log of the cut P-mass per node
+    loss: Floats
+
+    def log_moment(self, tilt: Floats) -> Floats:
+        """log M at each tilt: shape (m,) to (m,)."""
+        return np.asarray(logsumexp(self.log_mass + np.multiply.outer(tilt, self.loss), axis=-1))
+
+    def cumulants(self, tilt: float) -> tuple[float, float, float]:
+        """log M and its first two derivatives."""
+        exponent = self.log_mass + tilt * self.loss
+        top = float(exponent.max())
+        weight = np.exp(exponent - top)
+        total = float(weight.sum())
+        mean = float(weight @ self.loss) / total
+        return top + math.log(total), mean, float(weight @ (self.loss - mean) ** 2) / total
+
+
+def cut_edge(part: Part, softness: float, log_allowance: float) -> float:
+    """Smallest edge whose smooth cut-off moves at most e^log_allowance of P-mass (over all repetitions)."""
+    spread = math.sqrt(1 + softness**2 / 2)
+    shift = 1 / part.z
+
+    def excess(edge: float) -> float:
+        here = math.log1p(-part.q) + log_ndtr(-edge / spread) if part.q < 1 else -math.inf
+        there = math.log(part.q) + log_ndtr(-(edge - shift) / spread)
+        return float(math.log(part.count) + np.logaddexp(here, there)) - log_allowance
+
+    high = 4.0 + shift
+    while excess(high) > 0:
+        high *= 2
+    return math.ceil(64 * float(brentq(excess, -40.0 - shift, high, xtol=1e-3))) / 64 if excess(0.0) > 0 else 0.0
+
+
+def scan(part: Part, softness: float, log_allowance: float) -> Law:
+    """Lay a grid over everything that the part's tilted laws can weigh."""
+    reach = math.sqrt(2 * (_DEPTH + math.log(part.count)))
+    if part.cut:
+        edge = cut_edge(part, softness, log_allowance)
+        low, high = -max(reach, 1 / part.z), max(edge, 0.0) + 8 * softness + 1
+    else:
+        edge = math.inf
+        low, high = -reach, max(reach, 1 / part.z)
+        # a tilted bulk can sit further left by at most λ/z; losses there are bounded, so the mass is what matters
+        low -= min(1 / part.z, 40.0) + math.sqrt(max(0.0, -2 * log_allowance))
+    spacing = _SPACING * min(1.0, 2 * part.z)
+    count = int((high - low) / spacing) + 1
+    if count > _MOST_NODES:
+        raise Declined(f"a scan of {count} nodes is more than {_MOST_NODES}")
+    t = low + spacing * np.arange(count)
+    log_mass = part.log_density(t) + math.log(spacing)
+    if part.cut:
+        log_mass = log_mass + log_erfc((t - edge) / softness)
+    return Law(part, softness, edge, t, log_mass, part.loss(t))
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """The sum of all losses: laws with multiplicities, plus one exact Gaussian part with squared shift μ²."""
+
+    laws: tuple[Law, ...]
+    squared_shift: float
+
+    @cached_property
+    def steps(self) -> int:
+        return sum(law.part.count for law in self.laws)
+
+    def log_moment(self, tilt: Floats) -> Floats:
+        """K(λ) = log E e^{λ ΣL} at each tilt."""
+        total = tilt * (tilt + 1) * self.squared_shift / 2
+        for law in self.laws:
+            total = total + law.part.count * law.log_moment(tilt)
+        return total
+
+    def cumulants(self, tilt: float) -> tuple[float, float, float]:
+        """K, K', K''."""
+        value = tilt * (tilt + 1) * self.squared_shift / 2
+        slope, curvature = (tilt + 0.5) * self.squared_shift, self.squared_shift
+        for law in self.laws:
+            one, mean, variance = law.cumulants(tilt)
+            value += law.part.count * one
+            slope += law.part.count * mean
+            curvature += law.part.count * variance
+        return value, slope, curvature
+
+    def saddle_for_epsilon(self, epsilon: float) -> Saddle:
+        """Minimise K(λ) - λε - log λ(1+λ) over λ > 0 (convex)."""
+
+        def slope(log_tilt: float) -> float:
+            tilt = math.exp(log_tilt)
+            return self.cumulants(tilt)[1] - epsilon - 1 / tilt - 1 / (1 + tilt)
+
+        return self.saddle(math.exp(_increasing_root(slope)), epsilon)
+
+    def saddle_for_delta(self, log_delta: float) -> Saddle:
+        """The saddle at which the Laplace approximation of δ meets the target (ε >= 0)."""
+
+        def excess(log_tilt: float) -> float:
+            return log_delta - self.saddle(math.exp(log_tilt)).log_delta
+
+        found = self.saddle(math.exp(_increasing_root(excess)))
+        return found if found.epsilon > 0 else self.saddle_for_epsilon(0.0)
+
+    def saddle(self, tilt: float, epsilon: float | None = None) -> Saddle:
+        """The Laplace approximation at this tilt (at the ε for which the tilt is the saddle, unless one is given)."""
+        value, slope, curvature = self.cumulants(tilt)
+        if epsilon is None:
+            epsilon = slope - 1 / tilt - 1 / (1 + tilt)
+        curvature += 1 / tilt**2 + 1 / (1 + tilt) ** 2
+        peak = value - tilt * epsilon - math.log(tilt) - math.log1p(tilt)
+        return Saddle(tilt, epsilon, math.sqrt(curvature), peak - 0.5 * math.log(2 * math.pi * curvature))
+
+
+@dataclass(frozen=True, slots=True)
+class Saddle:
+    """A tilt λ, the ε it serves, the spread of the integrand's logarithm in 1/w, and log δ to a few per cent."""
+
+    tilt: float
+    epsilon: float
+    spread: float
+    log_delta: float
+
+
+def _increasing_root(function: object) -> float:
+    """Root of an increasing function of log λ, found to 1e-3 by expanding brackets from λ = 1."""
+    assert callable(function)
+    low = high = 0.0
+    step = 1.0
+    if function(0.0) < 0:
+        while function(high) < 0:
+            low, high, step = high, high + step, step * 2
+            if high > 60:
+                raise Declined("no saddle point below λ = e^60")
+    else:
+        while function(low) > 0:
+            high, low, step = low, low - step, step * 2
+            if low < -80:
+                raise Declined("no saddle point above λ = e^-80")
+    return float(brentq(function, low, high, xtol=1e-3))
+
+
+def split(product: Product) -> tuple[tuple[Part, ...], float]:
+    """The sampled parts, and μ² of the Gaussian part (0 if there is none)."""
+    parts = tuple(Part(pair, count) for pair, count in product if isinstance(pair, SampledGaussians))
+    shift = sum(float(pair.squared_shift) * count for pair, count in product if isinstance(pair, ShiftedGaussians))
+    return parts, shift
+
+
+def survey(
+    product: Product, softness: float, log_accuracy: float, log_delta: float | None, epsilon: float | None
+) -> tuple[Landscape, Saddle]:
+    """Find the landscape and the saddle for one target: a log δ, an ε, or a known pair of both.
+
+    For a target ε the cut-off, which must cost little compared with a δ that is not known yet, is moved outwards until
+    it does.
+    """
+    parts, shift = split(product)
+    goal = -40.0 if log_delta is None else log_delta
+    for _ in range(40):
+        landscape = Landscape(tuple(scan(part, softness, goal + log_accuracy) for part in parts), shift)
+        if epsilon is None:
+            assert log_delta is not None
+            return landscape, landscape.saddle_for_delta(log_delta)
+        saddle = landscape.saddle_for_epsilon(epsilon)
+        if log_delta is not None:
+            return landscape, replace(saddle, log_delta=log_delta)
+        if saddle.log_delta >= goal - 1:
+            return landscape, saddle
+        goal = saddle.log_delta * 1.02 - 1
+    raise Declined("no cut-off is found that costs little compared with δ")
+
+
+__all__ = ["Floats", "Landscape", "Law", "Part", "Saddle", "log_erfc", "scan", "split", "survey"]

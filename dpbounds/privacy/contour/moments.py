@@ -1,0 +1,353 @@
+"""The moment generating function M(s) = ∫ F(t; s) dt of one sampled pair, enclosed in balls.
+
+F(t; s) = φ(t) χ(t) A^{1+s} (remove), φ(t) A^{-s} (add), φ(t) χ(t) A^{1+s} A₋^{-s} (replace), with
+A(t) = 1 - q + q e^{t/z - 1/2z²}, A₋(t) = A(-t), χ(t) = erfc((t - edge)/C)/2. Every bound is proven in ``proof.md``; each
+of its conditions is asserted here by ``need``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from flint import acb, acb_mat, arb, fmpq
+
+from dpbounds.privacy.contour.plan import Nodes
+from dpbounds.privacy.pairs import Order
+from dpbounds.privacy.profiles import ball
+from dpbounds.privacy.proofs import Declined
+
+_CELLS = 240
+
+
+def need(condition: object, what: str) -> None:
+    """Assert a condition of the proof; ball comparisons are True only where every point of both balls agrees."""
+    if condition is not True:
+        raise Declined(f"condition not proven: {what}")
+
+
+def upper(x: arb) -> arb:
+    """The upper end as an exact ball; the bounds below only ever grow by taking it."""
+    return x.upper()
+
+
+def up_to(x: arb) -> arb:
+    """The ball [-|x|, |x|]."""
+    bound = x.abs_upper()
+    return (-bound).union(bound)
+
+
+def soft_step(x: arb) -> arb:
+    """erfc(x)/2; where it differs from 1 by less than the precision shows, 1 - [0, e^{-x²}/2]."""
+    if x < -6:
+        return 1 - arb(0).union((-x * x).exp() / 2)
+    return x.erfc() / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What the bounds need to know at one t: log A, log A₋ and the weights p, p₋."""
+
+    t: arb
+    log_a: arb
+    log_a_minus: arb
+    p: arb
+    p_minus: arb
+
+
+class Moments:
+    """M(s) of one part, by the trapezoidal rule on ``nodes`` with proven errors. All at the current precision."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+        pair = nodes.part.pair
+        self.order = pair.order
+        self.count = nodes.part.count
+        self.cut = nodes.part.cut
+        self.q, variance = ball(pair.sample_rate), ball(pair.variance)
+        self.z = variance.sqrt()
+        self.kappa = 1 / (2 * variance)
+        self.step, self.strip = arb(nodes.step), arb(nodes.strip)
+        self.edge, self.softness = arb(nodes.edge), arb(nodes.softness)
+        self.t0, self.t1 = arb(nodes.first) * self.step, arb(nodes.last) * self.step
+        self.turn = self.strip / self.z  # v = d/z
+        self.root_two = arb(2).sqrt()
+        self.sqrt_two_pi = (2 * arb.pi()).sqrt()
+        need(self.strip < arb.pi() * self.z, "the strip ends before the branch points of log A, d < πz")
+        need(self.t0 < 0, "the first node is negative")
+        if self.cut:
+            need(self.t0 <= -1 / (2 * self.z), "left of the first node A <= 1 and A₋ >= 1")
+            need(self.t1 > self.edge, "the last node lies beyond the cut-off")
+        else:
+            need(self.t1 >= 1 / (2 * self.z), "right of the last node A >= 1")
+
+    # --- the integrand on the real line ------------------------------------------------------------------------
+
+    def point(self, t: arb) -> Point:
+        """A and its relatives at t."""
+        grown = self.q * (t / self.z - self.kappa).exp()
+        a = 1 - self.q + grown
+        if self.order is not Order.REPLACE:
+            zero = arb(0)
+            return Point(t, a.log(), zero, grown / a, zero)
+        shrunk = self.q * (-t / self.z - self.kappa).exp()
+        a_minus = 1 - self.q + shrunk
+        return Point(t, a.log(), a_minus.log(), grown / a, shrunk / a_minus)
+
+    @cached_property
+    def grid(self) -> list[Point]:
+        """The points at all nodes."""
+        return [self.point(arb(j) * self.step) for j in range(self.nodes.first, self.nodes.last + 1)]
+
+    @cached_property
+    def base(self) -> list[arb]:
+        """step · P-density · cut-off at all nodes: F(t; 0) per node."""
+        return [self.step * self.density(point) for point in self.grid]
+
+    def density(self, point: Point) -> arb:
+        """F(t; 0)."""
+        exponent = -point.t * point.t / 2
+        if not self.cut:
+            return exponent.exp() / self.sqrt_two_pi
+        value = (exponent + point.log_a).exp() / self.sqrt_two_pi
+        return value * soft_step((point.t - self.edge) / self.softness)
+
+    def loss(self, point: Point) -> arb:
+        """L(t)."""
+        match self.order:
+            case Order.REMOVE:
+                return point.log_a
+            case Order.ADD:
+                return -point.log_a
+            case Order.REPLACE:
+                return point.log_a - point.log_a_minus
+
+    @cached_property
+    def losses(self) -> list[arb]:
+        return [self.loss(point) for point in self.grid]
+
+    @lru_cache(maxsize=8)  # noqa: B019 (one short-lived object per query)
+    def tilted(self, tilt: float) -> list[arb]:
+        """F(t; tilt) · step at all nodes."""
+        a = arb(tilt)
+        return [weight * (a * loss).exp() for weight, loss in zip(self.base, self.losses, strict=True)]
+
+    def below_bulk_edge(self, t: arb) -> arb:
+        """ψ(t) = erfc((t - edge_b)/C_b)/2, the share of the mass at t that counts as bulk."""
+        assert self.nodes.bulk is not None
+        return soft_step((t - arb(self.nodes.bulk.edge)) / arb(self.nodes.bulk.softness))
+
+    def above_bulk_edge(self, t: arb) -> arb:
+        """1 - ψ(t), accurate where it is small."""
+        assert self.nodes.bulk is not None
+        return soft_step((arb(self.nodes.bulk.edge) - t) / arb(self.nodes.bulk.softness))
+
+    @cached_property
+    def bulk_share(self) -> list[arb]:
+        """ψ at all nodes."""
+        return [self.below_bulk_edge(point.t) for point in self.grid]
+
+    # --- bounds on integrals over cells and tails --------------------------------------------------------------
+
+    @cached_property
+    def cells(self) -> list[tuple[Point, Point]]:
+        """Adjacent cells that cover [reach_left, reach_right], which holds all nodes."""
+        stride = max(1, len(self.grid) // _CELLS)
+        corners = self.grid[::stride]
+        if corners[-1] is not self.grid[-1]:
+            corners = [*corners, self.grid[-1]]
+        corners = [*self._beyond(self.nodes.reach_left, self.t0)[::-1], *corners]
+        corners = [*corners, *self._beyond(self.nodes.reach_right, self.t1)]
+        return list(zip(corners, corners[1:], strict=False))
+
+    def _beyond(self, reach: float, end: arb) -> list[Point]:
+        """Corners from the node at ``end`` out to ``reach``, if that lies further out; their gaps grow by an eighth."""
+        sign = 1 if end > 0 else -1
+        width = self.step
+        corners = []
+        while (end - reach) * sign < 0:
+            end = end + sign * width
+            corners.append(self.point(end))
+            width = width * 9 / 8
+        return corners
+
+    @lru_cache(maxsize=8)  # noqa: B019
+    def cell_masses(self, tilt: float, bulk: bool = False) -> list[arb]:
+        """Upper bounds on ∫ F(t; tilt) dt (or ψF) over each cell: every factor at the end where it is largest.
+
+        The first entry is for everything left of the cells, the last for everything right of them.
+        """
+        a = arb(tilt)
+        found = [self.left_tail(self.cells[0][0], tilt)]
+        for left, right in self.cells:
+            nearest = left.t if left.t > 0 else right.t if right.t < 0 else arb(0)
+            exponent = -nearest * nearest / 2
+            if self.order is Order.ADD:
+                exponent = exponent - a * left.log_a
+                value = exponent.exp()
+            else:
+                exponent = exponent + (1 + a) * right.log_a - a * right.log_a_minus
+                value = exponent.exp() * soft_step((left.t - self.edge) / self.softness)
+            if bulk:
+                value = value * self.below_bulk_edge(left.t)
+            found.append(upper(value * (right.t - left.t) / self.sqrt_two_pi))
+        last = self.cells[-1][1]
+        tail = self.right_tail(last, tilt)
+        found.append(upper(tail * self.below_bulk_edge(last.t)) if bulk else tail)
+        return found
+
+    def left_tail(self, at: Point, tilt: float) -> arb:
+        """Upper bound on ∫ F left of the point, and on step · ΣF over nodes further left than it."""
+        a = arb(tilt)
+        if self.cut:  # A <= 1, A₋ >= 1, χ <= 1: F <= φ, which increases there
+            return upper((-at.t / self.root_two).erfc() / 2)
+        # -a log A is concave: F <= F(at) e^{-slope u} at distance u
+        slope = -at.t - a * at.p / self.z
+        need(slope > 0, "the left tail of the add order decays")
+        top = (-at.t * at.t / 2 - a * at.log_a).exp() / self.sqrt_two_pi
+        return upper(top * self._geometric(slope))
+
+    def right_tail(self, at: Point, tilt: float) -> arb:
+        """The same, right of the point."""
+        a = arb(tilt)
+        if not self.cut:  # A increases and is >= 1, so F <= φ A(t)^{-a}, and φ decreases
+            return upper((at.t / self.root_two).erfc() / 2 * (-a * at.log_a).exp())
+        c = self.softness
+        y = (at.t - self.edge) / c
+        top = (-at.t * at.t / 2 - y * y + (1 + a) * at.log_a - a * at.log_a_minus).exp() / self.sqrt_two_pi
+        # (log A)'' <= 1/4z²: the quadratic terms cancel if (1+a)/4z² <= 1 + 2/C²; otherwise (log A)' <= 1/z
+        gentle = (1 + a) / (4 * self.z * self.z) <= 1 + 2 / (c * c)
+        p = at.p if gentle else arb(1)
+        slope = at.t + 2 * y / c - (1 + a) * p / self.z - a * at.p_minus / self.z
+        need(slope > 0, "the cut-off's tail decays")
+        return upper(top * self._geometric(slope))
+
+    def _geometric(self, slope: arb) -> arb:
+        """Bounds both ∫ e^{-slope u} du over u > 0 and step · Σ_{m >= 1} e^{-slope·step·m}: 1/slope."""
+        return 1 / slope
+
+    def _angle(self, p: arb, v: arb) -> arb:
+        """arg(1 - p + p e^{iv}) for 0 < v < π, increasing in p."""
+        sine, cosine = v.sin_cos()
+        return acb(1 - p + p * cosine, p * sine).arg()
+
+    def _dent(self, low: arb, high: arb, v: arb) -> arb:
+        """Upper bound on 4p(1-p) sin²(v/2) for p in [low, high]: |A(t+iy)|² = A² (1 - this)."""
+        half = (v / 2).sin()
+        if high <= arb(fmpq(1, 2)):
+            share = 4 * high * (1 - high)
+        elif low >= arb(fmpq(1, 2)):
+            share = 4 * low * (1 - low)
+        else:
+            share = arb(1)
+        return share * half * half
+
+    @cached_property
+    def _cell_turns(self) -> list[tuple[arb, arb]]:
+        """Per cell and tail: (largest total argument, largest dent) on the line Im t = d, left tail first."""
+        v = self.turn
+        turns = []
+        zero, one = arb(0), arb(1)
+        first, last = self.cells[0][0], self.cells[-1][1]
+        spans = [(zero, first.p, one, first.p_minus)]
+        spans += [(left.p, right.p, left.p_minus, right.p_minus) for left, right in self.cells]
+        spans += [(last.p, one, last.p_minus, zero)]
+        for p_low, p_high, minus_high, minus_low in spans:
+            match self.order:
+                case Order.REMOVE:
+                    turns.append((self._angle(p_high, v), zero))
+                case Order.ADD:
+                    turns.append((self._angle(p_high, v), self._dent(p_low, p_high, v)))
+                case Order.REPLACE:
+                    both = self._angle(p_high, v) + self._angle(minus_high, v)
+                    turns.append((both, self._dent(minus_low, minus_high, v)))
+        return turns
+
+    @lru_cache(maxsize=8)  # noqa: B019
+    def line_integral(self, tilt: float, frequency: float, bulk: bool = False) -> arb:
+        """Upper bound on ∫ |F(t + iy; tilt + iw)| dt (or ψF) for all |y| <= d and |w| <= frequency."""
+        a, w = arb(tilt), arb(frequency)
+        total = arb(0)
+        for mass, (angle, dent) in zip(self.cell_masses(tilt, bulk), self._cell_turns, strict=True):
+            exponent = w * angle
+            if self.order is not Order.REMOVE:
+                exponent = exponent - a / 2 * (-dent).log1p()
+            total = total + upper(mass * exponent.exp())
+        square = self.strip * self.strip
+        exponent = square / 2
+        if self.cut:
+            exponent = exponent + square / (self.softness * self.softness)
+        if bulk:
+            assert self.nodes.bulk is not None
+            exponent = exponent + square / arb(self.nodes.bulk.softness) ** 2
+        return upper(total * exponent.exp())
+
+    @lru_cache(maxsize=8)  # noqa: B019
+    def error(self, tilt: float, frequency: float, bulk: bool = False) -> arb:
+        """Upper bound on |step · ΣF over the nodes - M(tilt + iw)| for |w| <= frequency (or the same for ψF)."""
+        decay = (2 * arb.pi() * self.strip / self.step).exp() - 1
+        aliases = 2 * self.line_integral(tilt, frequency, bulk) / decay
+        left, right = self.left_tail(self.grid[0], tilt), self.right_tail(self.grid[-1], tilt)
+        if bulk:
+            right = right * self.below_bulk_edge(self.t1)
+        return upper(aliases + left + right)
+
+    # --- values ------------------------------------------------------------------------------------------------
+
+    def at_real(self, tilt: float) -> arb:
+        """A ball around M(tilt)."""
+        value = sum(self.tilted(tilt), arb(0)) + up_to(self.error(tilt, 0.0))
+        need(value > 0, "M is positive")
+        return value
+
+    def bulk_at_real(self, tilt: float) -> arb:
+        """A ball around the bulk's part of M(tilt)."""
+        terms = (share * value for share, value in zip(self.bulk_share, self.tilted(tilt), strict=True))
+        return sum(terms, arb(0)) + up_to(self.error(tilt, 0.0, True))
+
+    def at_frequencies(self, tilt: float, spacing: float, frequencies: int) -> tuple[list[acb], list[acb]]:
+        """Balls around M(tilt + i·spacing·k), k = 0..frequencies; and around the bulk's part of it (or nothing).
+
+        Powers of u = e^{i·spacing·L} are shared between small and large steps of k: one matrix product.
+        """
+        size = 1
+        while size * size <= frequencies:
+            size += 1
+        rows = frequencies // size + 1
+        d = arb(spacing)
+        rotations = [acb(cosine, sine) for sine, cosine in ((d * loss).sin_cos() for loss in self.losses)]
+        strides = [acb(cosine, sine) for sine, cosine in ((d * size * loss).sin_cos() for loss in self.losses)]
+        small = _powers(rotations, [acb(1)] * len(rotations), size)
+        weights = [acb(value) for value in self.tilted(tilt)]
+        large = _powers(strides, weights, rows)
+        top = spacing * frequencies
+        columns = acb_mat(len(rotations), size, [row[j] for j in range(len(rotations)) for row in small])
+
+        def summed(large: list[list[acb]], bulk: bool) -> list[acb]:
+            error = up_to(self.error(tilt, top, bulk))
+            slack = acb(error, error)
+            product = acb_mat(rows, len(rotations), [value for row in large for value in row]) * columns
+            return [product[k // size, k % size] + slack for k in range(frequencies + 1)]
+
+        whole = summed(large, False)
+        if self.nodes.bulk is None:
+            return whole, []
+        shares = self.bulk_share
+        bulk = summed([[value * share for value, share in zip(row, shares, strict=True)] for row in large], True)
+        return whole, bulk
+
+    def cut_mass(self) -> arb:
+        """Upper bound on the P-mass that the cut-off removes, ∫ (1-χ) dP, in one step."""
+        if not self.cut:
+            return arb(0)
+        spread = (2 + self.softness * self.softness).sqrt()
+        here, there = (self.edge / spread).erfc() / 2, ((self.edge - 1 / self.z) / spread).erfc() / 2
+        return upper((1 - self.q) * here + self.q * there)
+
+
+def _powers(rotations: list[acb], start: list[acb], count: int) -> list[list[acb]]:
+    """start, start·u, start·u², ...: ``count`` rows."""
+    rows = [start]
+    for _ in range(count - 1):
+        rows.append([value * u for value, u in zip(rows[-1], rotations, strict=True)])
+    return rows

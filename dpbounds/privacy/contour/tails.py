@@ -1,0 +1,128 @@
+"""Proven bounds on |M(λ + iw)| for every w >= W: what the contour beyond its last frequency can hold.
+
+Two ways. *Rectangles*: a measure above a sum of uniform densities on intervals J loses at least
+Σ a_j |J_j| (1 - S(W|J_j|/2)) of its mass in the Fourier transform. *Jumps*: the smooth upper part of a law has a moment
+generating function that decays exponentially, seen by moving the line of integration to Im t = y. Proofs in
+``proof.md``.
+"""
+
+from __future__ import annotations
+
+import math
+
+from flint import arb, fmpz
+
+from dpbounds.privacy.contour.moments import Moments, need, upper
+from dpbounds.privacy.pairs import Order
+
+_HEIGHT_BITS = 120  # densities near an atom exceed those of the jumps by many orders of magnitude
+_RECTANGLES = 320
+
+
+def envelope(x: arb) -> arb:
+    """S(x) = max(sin x / x, 1/4) on (0, 3], min(1/4, 1/x) beyond: non-increasing, at least sup_{y >= x} |sin y / y|."""
+    quarter = arb(1) / 4
+    if x <= 3:
+        return (x.sin() / x).max(quarter)
+    if x > 3:
+        return quarter.min(1 / x)
+    return arb(1)
+
+
+class Rectangles:
+    """A step function below the density of e^{λl} P~(dl), as horizontal rectangles."""
+
+    def __init__(self, moments: Moments, tilt: float) -> None:
+        a, z = arb(tilt), moments.z
+        curvature = {
+            Order.REMOVE: 2 + a,
+            Order.ADD: (1 - a).max(arb(0)),
+            Order.REPLACE: 3 + a,
+        }[moments.order] / (4 * z * z)
+        values = moments.tilted(tilt)
+        top = max(float(value.mid()) for value in values)
+        heavy = [j for j, value in enumerate(values) if float(value.mid()) > 1e-9 * top]
+        first, last = heavy[0] + moments.nodes.first, heavy[-1] + moments.nodes.first
+        # a power of two of cells per node (or of nodes per cell), so that corners stay exact
+        level = max(-8, min(8, math.ceil(math.log2(_RECTANGLES / max(1, last - first)))))
+        width = moments.step * arb(2) ** -level
+        start, stop = (first << level, last << level) if level >= 0 else (first >> -level, (last >> -level) + 1)
+        corners = [moments.point(width * j) for j in range(start, stop + 1)]
+        losses = [moments.loss(point) for point in corners]
+        densities = [
+            moments.density(point) * (a * loss).exp() * z / (point.p + point.p_minus)
+            for point, loss in zip(corners, losses, strict=True)
+        ]
+        highest = max(densities, key=lambda value: float(value.mid().log()))
+        self.scale = arb(2) ** (math.floor(float(highest.log().mid()) / math.log(2)) - _HEIGHT_BITS)
+        sag = (-curvature * width * width / 8).exp() / self.scale
+        heights, lengths = [], []
+        for left in range(len(corners) - 1):
+            height = (densities[left].min(densities[left + 1]) * sag).lower().floor().unique_fmpz()
+            heights.append(0 if height is None else max(0, int(height)))
+            lengths.append((losses[left + 1] - losses[left]).abs_lower())
+        offsets = [arb(0)]
+        for gap in lengths:
+            offsets.append(offsets[-1] + gap)
+        # Each rectangle spans whole cells; its length, the sum of lower bounds of the cells' lengths, is a sub-interval's.
+        self.rectangles = [(height, (offsets[j] - offsets[i]).lower()) for height, i, j in _rectangles(heights)]
+        self.mass = upper(moments.at_real(tilt))
+
+    def bound(self, frequency: arb) -> arb:
+        """Upper bound on |M(λ + iw)| for every w >= frequency."""
+        lost = arb(0)
+        for height, length in self.rectangles:
+            lost = lost + height * length * (1 - envelope(frequency * length / 2))
+        return upper(self.mass - self.scale * lost.lower())
+
+
+def _rectangles(heights: list[int]) -> list[tuple[fmpz, int, int]]:
+    """(height, first cell, end cell) of the histogram's horizontal rectangles; integers, so their sum is exact."""
+    found = []
+    stack: list[tuple[int, int]] = []  # (height, first cell), increasing heights
+    for cell, height in enumerate([*heights, 0]):
+        start = cell
+        while stack and stack[-1][0] >= height:
+            top, start = stack.pop()
+            below = max(height, stack[-1][0] if stack else 0)
+            if top > below:
+                found.append((fmpz(top - below), start, cell))
+        if height > 0:
+            stack.append((height, start))
+    return found
+
+
+def jump_bound(moments: Moments, tilt: float, frequency: arb) -> arb:
+    """Upper bound on |∫ (1-ψ) F(t; λ + iw) dt| for every w >= frequency: the jumps' moment generating function.
+
+    On the line Im t = y every factor of F grows by a known amount, while |A^{iw}| = e^{-w arg A} shrinks it; arg A
+    increases with t.
+    """
+    bulk = moments.nodes.bulk
+    assert bulk is not None
+    y = arb(bulk.turn)
+    v = y / moments.z
+    need(y > 0, "the line of the jumps lies above the real one")
+    need(v < arb.pi(), "and below the branch points of log A")
+    a = arb(tilt)
+    masses = moments.cell_masses(tilt)
+    first, last = moments.cells[0][0], moments.cells[-1][1]
+    total = _jump_term(moments, a, v, masses[0] * moments.above_bulk_edge(first.t), None, first.p_minus)
+    for (left, right), mass in zip(moments.cells, masses[1:-1], strict=True):
+        share = moments.above_bulk_edge(right.t)
+        turn = -frequency * moments._angle(left.p, v)
+        total = total + _jump_term(moments, a, v, mass * share, turn, left.p_minus)
+    turn = -frequency * moments._angle(last.p, v)
+    total = total + _jump_term(moments, a, v, masses[-1], turn, last.p_minus)
+    softness, split = moments.softness, arb(bulk.softness)
+    growth = y * y * (arb(1) / 2 + 1 / (softness * softness) + 1 / (split * split))
+    return upper(total * growth.exp())
+
+
+def _jump_term(moments: Moments, tilt: arb, v: arb, mass: arb, turn: arb | None, minus_high: arb) -> arb:
+    exponent = arb(0) if turn is None else turn
+    if moments.order is Order.REPLACE:
+        # |A₋(t+iy)|^{-λ} = A₋^{-λ} (1 - 4p₋(1-p₋) sin²(v/2))^{-λ/2}, and p₋ falls with t
+        high = arb(1) if turn is None else minus_high
+        exponent = exponent - tilt / 2 * (-moments._dent(arb(0), high, v)).log1p()
+    return upper(mass * exponent.exp())

@@ -1,0 +1,182 @@
+"""Measures on a lattice with exact integer masses, and their convolution powers, rounded down by a known amount.
+
+All masses sit in one large integer, in slots of equal width (Kronecker substitution): one product of large integers is
+one convolution, one shift and one mask round every mass down. What rounding and cutting off lost is known exactly,
+because total masses multiply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, fmpz
+from numpy.typing import NDArray
+
+from dpbounds.privacy.proofs import Declined
+
+LARGEST_WINDOW = 1 << 19  # slots; beyond that a query would take too long
+_SPARE_BITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """How masses are packed: ``unit_bits`` = B (a stored integer a means a·2^-B), ``width`` bits per slot."""
+
+    unit_bits: int
+    width: int
+
+    @classmethod
+    def holding(cls, bits: int) -> Slots:
+        """Slots of whole bytes, wide enough for products of measures of mass about one at ``bits`` bits or more."""
+        octets = -(-(2 * bits + _SPARE_BITS) // 8)
+        return cls((8 * octets - _SPARE_BITS) // 2, 8 * octets)
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerMeasure:
+    """Masses at the indices start, start+1, ..., in units of 2^-B.
+
+    Attributes:
+        packed: Slot i of the integer is the mass at index start + i.
+        start: First index.
+        length: Number of slots.
+        sum: Sum of all masses (exact), in the same units.
+    """
+
+    packed: fmpz
+    start: int
+    length: int
+    sum: int
+
+
+def pack(masses: Sequence[tuple[int, int]], slots: Slots) -> IntegerMeasure:
+    """Build a measure from (index, integer mass >= 0) pairs with distinct increasing indices."""
+    octets = slots.width // 8
+    start, length = masses[0][0], masses[-1][0] - masses[0][0] + 1
+    _check_length(length)
+    store = bytearray(length * octets)
+    for index, mass in masses:
+        at = (index - start) * octets
+        store[at : at + octets] = mass.to_bytes(octets, "little")
+    return IntegerMeasure(fmpz(int.from_bytes(store, "little")), start, length, sum(mass for _, mass in masses))
+
+
+def unpack(measure: IntegerMeasure, slots: Slots, first: int, last: int) -> list[int]:
+    """The integer masses at the indices first, ..., last - 1, which lie inside the window."""
+    octets = slots.width // 8
+    part = _window(measure.packed, first - measure.start, last - first, slots)
+    store = int(part).to_bytes((last - first) * octets, "little")
+    return [int.from_bytes(store[i : i + octets], "little") for i in range(0, len(store), octets)]
+
+
+def as_floats(measure: IntegerMeasure, slots: Slots) -> NDArray[np.float64]:
+    """All masses as doubles, to choose parameters by (never part of a proof)."""
+    octets = slots.width // 8
+    store = np.frombuffer(int(measure.packed).to_bytes(measure.length * octets, "little"), dtype=np.uint8)
+    table = store.reshape(measure.length, octets)
+    values = np.zeros(measure.length)
+    for column in range(-(-(slots.width - slots.unit_bits) // 8)):
+        values += table[:, column] * 2.0 ** (8 * column - slots.unit_bits)
+    return values
+
+
+def mass_from(measure: IntegerMeasure, slots: Slots, first: int) -> int:
+    """Exact mass at the indices first, first + 1, ... in units of 2^-B."""
+    skipped = min(max(0, first - measure.start), measure.length)
+    return _digit_sum(measure.packed >> (skipped * slots.width), slots)
+
+
+def convolution(a: IntegerMeasure, b: IntegerMeasure, slots: Slots) -> IntegerMeasure:
+    """The convolution of two measures, every mass rounded down to a multiple of 2^-B.
+
+    Raises:
+        Declined: A sum could overflow its slot, or the window is larger than the work limit.
+    """
+    length = a.length + b.length - 1
+    _check_length(length)
+    if a.sum * b.sum >= 1 << slots.width:  # every slot of the product is at most the product of the sums
+        raise Declined("lattice: the total mass grew beyond its slots; the discretisation is too coarse")
+    packed = (a.packed * b.packed >> slots.unit_bits) & _mask(length, slots)
+    return IntegerMeasure(packed, a.start + b.start, length, _digit_sum(packed, slots))
+
+
+def power(base: IntegerMeasure, count: int, slots: Slots, allowance: float) -> tuple[IntegerMeasure, int]:
+    """The count-fold convolution power, rounded down; about ``allowance`` of mass may be cut off at each end.
+
+    Returns:
+        The power, and the largest window that occurred.
+    """
+    result, folds, largest = base, 1, base.length
+    for bit in bin(count)[3:]:
+        result, folds = convolution(result, result, slots), 2 * folds
+        largest = max(largest, result.length)
+        result = trimmed(result, slots, allowance * folds / count)
+        if bit == "1":
+            result, folds = convolution(result, base, slots), folds + 1
+            largest = max(largest, result.length)
+            result = trimmed(result, slots, allowance * folds / count)
+    return result, largest
+
+
+def trimmed(measure: IntegerMeasure, slots: Slots, allowance: float) -> IntegerMeasure:
+    """Drop about ``allowance`` of mass (or less) at each end of the window."""
+    values = as_floats(measure, slots)
+    first = int(np.searchsorted(np.cumsum(values), allowance, side="right"))
+    dropped = int(np.searchsorted(np.cumsum(values[::-1]), allowance, side="right"))
+    length = measure.length - first - dropped
+    if length <= 0:
+        raise Declined("lattice: nothing is left of the tilted measure; its mass went to rounding")
+    packed = _window(measure.packed, first, length, slots)
+    return IntegerMeasure(packed, measure.start + first, length, _digit_sum(packed, slots))
+
+
+def missing_mass(bases: Iterable[tuple[IntegerMeasure, int]], result: IntegerMeasure, slots: Slots) -> arb:
+    """Mass that rounding and cutting off took from the product of the powers: Π (Σ b_i)^(T_i) - Σ result, a ball."""
+    unit = arb(2) ** -slots.unit_bits
+    everything = arb(1)
+    for base, count in bases:
+        everything *= (arb(base.sum) * unit) ** count
+    return everything - arb(result.sum) * unit
+
+
+def scaled(mass: arb, slots: Slots, *, upwards: bool) -> int:
+    """The end of a ball in units of 2^-B, rounded outwards, at least 0."""
+    end = mass.upper() if upwards else mass.lower()
+    number, exponent = (int(part) for part in end.man_exp())
+    shift = exponent + slots.unit_bits
+    if shift >= 0:
+        return max(0, number << shift)
+    return max(0, -((-number) >> -shift) if upwards else number >> -shift)
+
+
+def as_fraction(units: int, slots: Slots) -> Fraction:
+    """An integer mass as the number it stands for."""
+    return Fraction(units, 1 << slots.unit_bits)
+
+
+def _check_length(length: int) -> None:
+    if length > 2 * LARGEST_WINDOW:
+        raise Declined(f"lattice: {length} lattice points are needed, more than the work limit; ask for a looser tolerance")
+
+
+def _window(packed: fmpz, first: int, length: int, slots: Slots) -> fmpz:
+    moved = packed >> (first * slots.width)
+    bits = length * slots.width
+    return moved - ((moved >> bits) << bits)
+
+
+def _digit_sum(packed: fmpz, slots: Slots) -> int:
+    # 2^w = 1 modulo 2^w - 1, so the remainder is the sum of the slots, provided that sum is smaller than 2^w - 1:
+    # stored measures have total mass below 2^(w-B).
+    return int(packed % ((fmpz(1) << slots.width) - 1))
+
+
+def _mask(length: int, slots: Slots) -> fmpz:
+    """Ones in the low width - B bits of each of ``length`` slots (doubling a pattern is cheaper than dividing)."""
+    pattern, done = (fmpz(1) << (slots.width - slots.unit_bits)) - 1, 1
+    while done < length:
+        pattern, done = pattern | (pattern << (done * slots.width)), 2 * done
+    return pattern

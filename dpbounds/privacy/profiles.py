@@ -1,0 +1,112 @@
+"""Closed forms of the privacy profile δ(ε) = H_{e^ε}(P ‖ Q), in ball arithmetic.
+
+Two pairs have one: a pair of shifted Gaussians (any number of full-batch releases), and a single release on a Poisson
+sample, whose loss is monotone in the observation x, so that the best test is a threshold on x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from flint import arb, ctx, fmpq
+
+from dpbounds.errors import NotCertified
+from dpbounds.privacy.pairs import Order, Pair, Product, SampledGaussians, ShiftedGaussians
+
+_START_PRECISION = 96
+_LARGEST_PRECISION = 1 << 22
+
+
+def ball(value: Fraction) -> arb:
+    """The ball around a rational number at the current working precision."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def has_closed_form(product: Product) -> bool:
+    """Whether the product is a single pair taken once (merged Gaussians count as one)."""
+    return len(product) == 1 and product[0][1] == 1
+
+
+def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) -> tuple[arb, int]:
+    """Return a ball around δ(ε) and the precision it took.
+
+    Args:
+        pair: One dominating pair.
+        epsilon: At least 0.
+        accuracy_bits: Relative accuracy wanted; the precision is doubled until it is there.
+
+    Returns:
+        The ball (exactly 0 where no outcome has a loss above ε) and the working precision in bits.
+
+    Raises:
+        NotCertified: The accuracy is not reached at four million bits.
+
+    Sources: Balle & Wang 2018, Theorem 8, for shifted Gaussians; for one sampled release the threshold form is proven
+    in ``pairs.md``.
+    """
+    formula = _shifted if isinstance(pair, ShiftedGaussians) else _SAMPLED[pair.order]
+    precision = max(_START_PRECISION, 2 * accuracy_bits)
+    while precision <= _LARGEST_PRECISION:
+        with ctx.workprec(precision):
+            value = formula(pair, ball(epsilon))
+            if value is not None and value.is_finite():
+                if value.is_zero():
+                    return value, precision
+                if value.rel_accuracy_bits() >= accuracy_bits and value > 0:
+                    return value, precision
+        precision *= 2
+    raise NotCertified(f"δ({float(epsilon):g}) of {pair} needs more than {_LARGEST_PRECISION} bits of precision")
+
+
+def _upper_tail(x: arb) -> arb:
+    """P(N(0, 1) > x)."""
+    return (x / arb(2).sqrt()).erfc() / 2
+
+
+def _shifted(pair: ShiftedGaussians, epsilon: arb) -> arb:
+    mu = ball(pair.squared_shift).sqrt()
+    return _upper_tail(epsilon / mu - mu / 2) - epsilon.exp() * _upper_tail(epsilon / mu + mu / 2)
+
+
+def _remove(pair: SampledGaussians, epsilon: arb) -> arb:
+    # log(1 - q + q e^{(2x-1)/2v}) > ε  <=>  x > v log((e^ε - 1 + q)/q) + 1/2
+    q, v = ball(pair.sample_rate), ball(pair.variance)
+    z = v.sqrt()
+    threshold = v * ((epsilon.expm1() + q) / q).log() + arb(1) / 2
+    without, moved = _upper_tail(threshold / z), _upper_tail((threshold - 1) / z)
+    return q * moved - (epsilon.expm1() + q) * without
+
+
+def _add(pair: SampledGaussians, epsilon: arb) -> arb | None:
+    # -log(1 - q + q e^{(2x-1)/2v}) > ε  <=>  x < v log((e^{-ε} - 1 + q)/q) + 1/2, impossible once e^{-ε} <= 1 - q
+    q, v = ball(pair.sample_rate), ball(pair.variance)
+    z = v.sqrt()
+    room = (-epsilon).expm1() + q
+    if room <= 0:
+        return arb(0)
+    if not room > 0:
+        return None  # undecided at this precision
+    threshold = v * (room / q).log() + arb(1) / 2
+    without, moved = _upper_tail(-threshold / z), _upper_tail((1 - threshold) / z)
+    return -epsilon.expm1() * without - epsilon.exp() * q * (moved - without)
+
+
+def _replace(pair: SampledGaussians, epsilon: arb) -> arb:
+    # With y = e^{x/v}: (1-q + b y) = e^ε (1-q + b/y), b = q e^{-1/2v}; the positive root of b y² - c y - b e^ε = 0.
+    q, v = ball(pair.sample_rate), ball(pair.variance)
+    z = v.sqrt()
+    b = q * (-1 / (2 * v)).exp()
+    c = (1 - q) * epsilon.expm1()
+    root = (c + (c * c + 4 * b * b * epsilon.exp()).sqrt()) / (2 * b)
+    threshold = v * root.log()
+    without = _upper_tail(threshold / z)
+    up, down = _upper_tail((threshold - 1) / z), _upper_tail((threshold + 1) / z)
+    return q * (up - epsilon.exp() * down) - (1 - q) * epsilon.expm1() * without
+
+
+_SAMPLED: dict[Order, Callable[[SampledGaussians, arb], arb | None]] = {
+    Order.REMOVE: _remove,
+    Order.ADD: _add,
+    Order.REPLACE: _replace,
+}

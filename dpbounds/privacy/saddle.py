@@ -1,0 +1,303 @@
+"""Where to tilt, how fine to cut, where to cut off: the free choices of the lattice route, in floating point.
+
+Nothing here is part of a proof. Every choice is sound, and the proof measures what a poor one costs. All masses are
+kept as logarithms, so that δ = 1e-300 is like any other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erfcx, log_ndtr, logsumexp, ndtr
+
+from dpbounds.privacy.discretisation import Lattice, Step
+from dpbounds.privacy.pairs import Order
+from dpbounds.privacy.proofs import Declined
+
+Floats = NDArray[np.float64]
+
+_NODES = 1 << 14
+_LARGEST_CELL = 1.0  # in units of 1/(tilt + 1): beyond that a cell is not small for the tilted law
+_LARGEST_RANGE = 1 << 20  # lattice points under one step
+_SWEEP_COST = 2.5  # variance lost by the lower measure plus that gained by the upper one, in units of the latter
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """One step in floats: nodes x, losses L(x) (increasing) and log P-weights of the nodes."""
+
+    step: Step
+    count: int
+    x: Floats
+    loss: Floats
+    log_weights: Floats
+
+    def log_mass_above(self, x: float) -> float:
+        """Logarithm of P(X > x)."""
+        return float(logsumexp([math.log(w) + log_ndtr((m - x) / self.deviation) for w, m in _mixture(self.step)]))
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the noise."""
+        return math.sqrt(float(self.step.variance))
+
+    def truncated(self, x_max: float) -> Sketch:
+        """The same step without what lies beyond ``x_max``."""
+        keep = self.x <= x_max
+        return Sketch(self.step, self.count, self.x[keep], self.loss[keep], self.log_weights[keep])
+
+    def tilted(self, tilt: float) -> tuple[float, Floats]:
+        """log ∫ e^(tilt·L) dP and the tilted weights (which sum to 1)."""
+        exponents = self.log_weights + tilt * self.loss
+        top = float(exponents.max())
+        weights = np.exp(exponents - top)
+        mass = float(weights.sum())
+        return top + math.log(mass), weights / mass
+
+
+def _mixture(step: Step) -> list[tuple[float, int]]:
+    q = float(step.sample_rate)
+    if step.order is Order.ADD or q == 1:
+        return [(1.0, 0 if step.order is Order.ADD else 1)]
+    return [(1 - q, 0), (q, 1)]
+
+
+def _log_ratio(step: Step, x: Floats) -> Floats:
+    """log(1 - q + q e^t), t = (2x - 1) / 2v, without cancellation where it is tiny."""
+    q, t = float(step.sample_rate), (2 * x - 1) / (2 * float(step.variance))
+    if q == 1:
+        return t
+    low = np.minimum(t, 300.0)
+    return np.log1p(q * np.expm1(low)) + (t - low)
+
+
+def sketch(step: Step, count: int, reach: float) -> Sketch:
+    """Nodes over ``reach`` standard deviations of noise on either side."""
+    deviation = math.sqrt(float(step.variance))
+    x = np.linspace(-reach * deviation - 1, reach * deviation + 1, _NODES)
+    loss = np.zeros_like(x)
+    if step.order is not Order.ADD:
+        loss = loss + _log_ratio(step, x)
+    if step.order is not Order.REMOVE:
+        loss = loss - _log_ratio(step, -x)
+    parts = [math.log(w) - ((x - m) / deviation) ** 2 / 2 for w, m in _mixture(step)]
+    log_weights = np.asarray(logsumexp(parts, axis=0)) + math.log((x[1] - x[0]) / (deviation * math.sqrt(2 * math.pi)))
+    return Sketch(step, count, x, loss, log_weights)
+
+
+@dataclass(frozen=True, slots=True)
+class Saddle:
+    """The composed loss under a tilt, taken as Gaussian.
+
+    Attributes:
+        tilt: λ >= 0.
+        epsilon: Where the answer is expected.
+        log_delta: Logarithm of the δ expected there.
+        slope: -d log δ / dε there.
+        sharpness: Density of the loss at ε over -dδ/dε: the variance v that a discretisation adds shifts ε by
+            v·sharpness/2.
+        deviation: Standard deviation of the tilted, composed loss.
+        share: What the weighted sum is expected to be, relative to the largest weight.
+    """
+
+    tilt: float
+    epsilon: float
+    log_delta: float
+    slope: float
+    sharpness: float
+    deviation: float
+    share: float
+
+
+def _cumulants(sketches: Sequence[Sketch], tilt: float) -> tuple[float, float, float]:
+    value = mean = variance = 0.0
+    for part in sketches:
+        log_mass, weights = part.tilted(tilt)
+        centre = float(weights @ part.loss)
+        value += part.count * log_mass
+        mean += part.count * centre
+        variance += part.count * float(weights @ (part.loss - centre) ** 2)
+    return value, mean, math.sqrt(max(variance, 1e-300))
+
+
+def _at(sketches: Sequence[Sketch], tilt: float) -> Saddle:
+    value, mean, deviation = _cumulants(sketches, tilt)
+    inner = float(erfcx(tilt * deviation / math.sqrt(2)) - erfcx((tilt + 1) * deviation / math.sqrt(2))) / 2
+    inner = max(inner, 1e-300)
+    peak = math.exp(tilt * math.log(tilt / (tilt + 1))) / (tilt + 1) if tilt > 0 else 1.0
+    log_delta = value - tilt * mean + math.log(inner)
+    return Saddle(tilt, mean, log_delta, max(tilt, 1e-300), tilt + 1, deviation, min(1.0, inner / peak))
+
+
+def _untilted(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
+    _, mean, deviation = _cumulants(sketches, 0.0)
+    a = (epsilon - mean) / deviation
+    steepness = math.exp(log_ndtr(-a - deviation) + deviation * (a + deviation / 2))  # -dδ/dε
+    delta = max(float(ndtr(-a)) - steepness, 1e-12)
+    density = math.exp(-a * a / 2) / (deviation * math.sqrt(2 * math.pi))
+    steepness = max(steepness, 1e-12)
+    return Saddle(0.0, epsilon, math.log(delta), steepness / delta, density / steepness, deviation, delta)
+
+
+def saddle_for_epsilon(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
+    """The tilt under which the composed loss has mean ``epsilon``, or none if it has a larger mean without."""
+    if _cumulants(sketches, 0.0)[1] >= epsilon:
+        return _untilted(sketches, epsilon)
+    _, _, deviation = _cumulants(sketches, 0.0)
+    tilt = _crossing(lambda s: epsilon - _cumulants(sketches, s)[1], 1e-3 / deviation)
+    found = _at(sketches, tilt)
+    missed = found.epsilon - epsilon  # positive only where the tilt was capped
+    return Saddle(tilt, epsilon, found.log_delta + tilt * missed, found.slope, tilt + 1, found.deviation, found.share)
+
+
+def saddle_for_delta(sketches: Sequence[Sketch], log_delta: float, stop: float = math.inf) -> Saddle:
+    """The tilt at whose mean δ is as wanted; no further than where the mean reaches ``stop``."""
+    _, mean, deviation = _cumulants(sketches, 0.0)
+    start = 1e-3 / deviation
+    if _at(sketches, start).log_delta <= log_delta:
+        low, high = 0.0, mean + 2 * deviation
+        if _untilted(sketches, max(low, 0.05 * deviation)).log_delta <= log_delta:
+            return _untilted(sketches, max(low, 0.05 * deviation))
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if _untilted(sketches, middle).log_delta > log_delta else (low, middle)
+        return _untilted(sketches, high)
+
+    def beyond(tilt: float) -> float:
+        here = _at(sketches, tilt)
+        return 0.0 if here.epsilon >= stop else here.log_delta - log_delta
+
+    return _at(sketches, _crossing(beyond, start))
+
+
+def _crossing(falling: Callable[[float], float], start: float) -> float:
+    """Where a decreasing function of the tilt turns non-positive (to three digits; capped)."""
+    low = high = start
+    while falling(high) > 0 and high < 1e30 * start:
+        low, high = high, 4 * high
+    for _ in range(24):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if falling(middle) > 0 else (low, middle)
+    return high
+
+
+def cut_off(sketches: Sequence[Sketch], log_mass: float) -> list[float]:
+    """For each step the x beyond which P-mass goes to infinity (total exp(log_mass) over all steps)."""
+    each = log_mass - math.log(sum(part.count for part in sketches))
+    ends = []
+    for part in sketches:
+        low, high = float(part.x[0]), float(part.x[-1])
+        if part.log_mass_above(high) > each:
+            raise Declined("lattice: δ is too small for this route")
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (middle, high) if part.log_mass_above(middle) > each else (low, middle)
+        ends.append(high)
+    return ends
+
+
+def offset(part: Sketch, weights: Floats, spacing: float) -> float:
+    """A lattice point for one step: at the centroid of the densest stretch of half a spacing, or a hair beyond.
+
+    Where nearly all steps lose nearly the same (rare sampling, little noise), the lattice then has a point there, and
+    the spread of these steps costs little.
+    """
+    loss = part.loss
+    sums = np.concatenate([[0.0], np.cumsum(weights)])
+    ends = np.searchsorted(loss, loss + spacing / 2, side="right")
+    first = int(np.argmax(sums[ends] - sums[:-1]))
+    stretch = slice(first, int(ends[first]))
+    origin = float(loss[first])
+    masses = np.exp(part.log_weights[stretch] - part.log_weights[stretch].max())
+    masses /= masses.sum()
+    away = loss[stretch] - origin
+    centre = -math.log1p(float(masses @ np.expm1(-away)))
+    scatter = math.sqrt(float(masses @ (away - centre) ** 2))
+    return origin + centre + (-0.02 if part.step.bounded_above else 0.02) * scatter
+
+
+def added_variance(part: Sketch, weights: Floats, start: float, spacing: float) -> float:
+    """Variance that the upper measure adds to one step's tilted loss."""
+    fraction = ((part.loss - start) / spacing) % 1.0
+    return spacing**2 * float(weights @ (fraction * (1 - fraction)))
+
+
+def spacing_for(sketches: Sequence[Sketch], saddle: Saddle, width: float) -> float:
+    """The spacing at which ε is expected to be known to ``width``."""
+    allowed = 2 * width / (saddle.sharpness * _SWEEP_COST)
+    tilted = [part.tilted(saddle.tilt)[1] for part in sketches]
+
+    def variance(spacing: float) -> float:
+        return sum(
+            part.count * added_variance(part, weights, offset(part, weights, spacing), spacing)
+            for part, weights in zip(sketches, tilted, strict=True)
+        )
+
+    high = math.log(min(_LARGEST_CELL / (saddle.tilt + 1), 2 * saddle.deviation))
+    if variance(math.exp(high)) <= allowed:
+        return math.exp(high)
+    low = high
+    while variance(math.exp(low)) > allowed:
+        low -= 2.0
+    high = min(high, low + 2.0)
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (low, middle) if variance(math.exp(middle)) > allowed else (middle, high)
+    return math.exp(low)
+
+
+def lattice_for(part: Sketch, tilt: float, spacing: Fraction) -> Lattice:
+    """The lattice of one step: the common spacing, an offset of its own."""
+    return Lattice(Fraction(offset(part, part.tilted(tilt)[1], float(spacing))), spacing)
+
+
+def marks_for(part: Sketch, tilt: float, lattice: Lattice, negligible: float) -> list[int]:
+    """Where to cut one step: every lattice point where the tilted law has its mass, fewer and fewer where it has little.
+
+    Args:
+        part: The step, cut off at its right end.
+        tilt: λ.
+        lattice: Its lattice.
+        negligible: Tilted mass that may be left below the first cut.
+    """
+    log_mass, weights = part.tilted(tilt)
+    start, spacing = float(lattice.offset), float(lattice.spacing)
+    below = np.logaddexp.accumulate(part.log_weights) + tilt * part.loss - log_mass
+    first = max(0, int(np.searchsorted(below > math.log(negligible), True)) - 1)
+    low = math.floor((float(part.loss[first]) - start) / spacing)
+    high = max(math.ceil((float(part.loss[-1]) - start) / spacing), low + 1)
+    if high - low > _LARGEST_RANGE:
+        raise Declined(f"lattice: one step spans {high - low} lattice points, more than the work limit")
+    edges = (np.arange(low, high + 1) * spacing) + start
+    # mass per lattice cell; interpolation spreads the narrow bulk at a bound of the loss correctly, by its own nodes
+    sums = np.interp(edges, part.loss, np.cumsum(weights), left=0.0, right=1.0)
+    masses = np.maximum(np.diff(sums), 1e-30)
+    reference = added_variance(part, weights, start, spacing) / spacing**2
+    most = max(1.0, _LARGEST_CELL / ((tilt + 1) * spacing))
+    factor = _cube_root_factor(masses, 0.1 * reference, most)
+    widths = np.minimum(factor * np.cbrt(1 / masses), most)
+    marks, position, end = [low], 0, high - low
+    while position < end:
+        width = max(1, int(widths[position]))
+        while width > 1 and (narrowest := float(widths[position : position + width].min())) < width:
+            width = max(1, min(width - 1, int(narrowest)))
+        position = min(end, position + width)
+        marks.append(low + position)
+    return marks
+
+
+def _cube_root_factor(masses: Floats, allowed: float, most: float) -> float:
+    """The factor c for cells of c·mass^(-1/3) spacings: fewest cells for the variance that the wide ones may add."""
+    roots = np.cbrt(1 / masses)
+    low, high = math.log(1e-12), math.log(1e4)
+    for _ in range(30):
+        middle = (low + high) / 2
+        widths = np.minimum(math.exp(middle) * roots, most)
+        cost = float(np.sum(np.where(widths > 1, masses * widths**2, 0.0))) / 6
+        low, high = (middle, high) if cost <= allowed else (low, middle)
+    return math.exp(low)
