@@ -81,11 +81,10 @@ class Enclosure:
         """Number of significant decimal digits that both ends share (15 at most are claimed for width zero)."""
         if self.exact_lower == self.exact_upper:
             return 15
-        scale = max(abs(self.exact_lower), abs(self.exact_upper))
-        if math.isinf(scale):
+        if isinstance(self.exact_lower, float) or isinstance(self.exact_upper, float):  # an end at infinity
             return 0
-        relative = (self.exact_upper - self.exact_lower) / scale
-        return max(0, -math.ceil(_log10(Fraction(relative))))
+        scale = max(abs(self.exact_lower), abs(self.exact_upper))
+        return max(0, -math.ceil(_log10((self.exact_upper - self.exact_lower) / scale)))
 
     def contains(self, value: ExactLike | Enclosure) -> bool:
         """Whether the number (or all of the other enclosure) lies within the ends, decided exactly."""

@@ -10,6 +10,7 @@ import math
 import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from numbers import Rational
 from typing import Literal, SupportsIndex
 
 from dpbounds.errors import InvalidValue
@@ -41,14 +42,17 @@ def exact(value: ExactLike, name: str = "value") -> Fraction:
     """
     if isinstance(value, bool):
         raise InvalidValue(name, value, "a number")
-    if isinstance(value, int | Fraction):
-        return Fraction(value)
     if isinstance(value, str):
         return _from_text(value, name)
+    if isinstance(value, Rational):  # integers, fractions, and those of other libraries (SymPy, NumPy)
+        return Fraction(int(value.numerator), int(value.denominator))
     try:
-        return Fraction(value) if isinstance(value, float | Decimal) else Fraction(float(value))
+        number = Fraction(value) if isinstance(value, float | Decimal) else Fraction(float(value))
+        if isinstance(value, float | Decimal) or number == value:
+            return number
     except (ValueError, OverflowError, TypeError):
         raise InvalidValue(name, value, "a finite number") from None
+    raise InvalidValue(name, value, "a number that a double holds exactly", "give a fraction, a Decimal or text")
 
 
 def _from_text(text: str, name: str) -> Fraction:

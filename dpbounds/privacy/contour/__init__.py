@@ -1,1 +1,10 @@
-"""x."""
+"""The contour route: δ(ε) as a contour integral of the loss's moment generating function, in ball arithmetic.
+
+``plan`` chooses, in floating point, where to integrate and how finely; ``moments`` encloses the moment generating
+function; ``tails`` bounds what lies beyond the last frequency; ``curve`` adds up the pieces and inverts. The proof is
+``proof.md``: every condition it needs is asserted in code, every free choice is sound.
+"""
+
+from dpbounds.privacy.contour.curve import contour_at_most, contour_delta, contour_epsilon
+
+__all__ = ["contour_at_most", "contour_delta", "contour_epsilon"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 
 from flint import acb, arb, ctx
@@ -11,10 +10,9 @@ from flint import acb, arb, ctx
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.contour.estimate import settled_plan
-from dpbounds.privacy.contour.landscape import survey
 from dpbounds.privacy.contour.moments import Moments, need, upper
-from dpbounds.privacy.contour.plan import Plan
-from dpbounds.privacy.contour.tails import Rectangles, jump_bound
+from dpbounds.privacy.contour.plan import Nodes, Plan, chernoff_plan
+from dpbounds.privacy.contour.tails import Rectangles, turned_bound
 from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.pairs import Product
 from dpbounds.privacy.profiles import ball
@@ -41,7 +39,8 @@ class Curve:
         self.cut_mass = sum((part.count * part.cut_mass() for part in self.parts), arb(0))
         self.terms = self._terms()
         self.tail = self._tail()
-        self.aliases = [self._alias(plan.alias_right), self._alias(plan.alias_left)]
+        right, left = plan.aliases
+        self.aliases = [self._alias(right, is_right=True), self._alias(left, is_right=False)]
 
     def _gaussian(self, s: acb) -> acb:
         return (s * (s + 1) * self.shift / 2).exp()
@@ -71,22 +70,28 @@ class Curve:
         return terms
 
     def _tail(self) -> arb:
-        """Upper bound on e^{λε} |what the frequencies beyond the last one contribute|."""
+        """Upper bound on e^{λε} |what the frequencies beyond the last one contribute|, in doubling blocks."""
         plan = self.plan
-        last = plan.frequencies + 1
-        if self.peeled:
-            return upper(self._jumps(self.spacing * last) / (arb.pi() * self.spacing * plan.frequencies))
-        rectangles = [Rectangles(part, plan.tilt) for part in self.parts]
-        growth = self._gaussian(acb(self.tilt)).real
+        rectangles = [None if nodes.turn is not None else Rectangles(part, plan.tilt) for nodes, part in self._pairs]
         total = arb(0)
         for block in range(plan.doublings + 1):
-            start = last << block
+            start = (plan.frequencies + 1) << block
             w = self.spacing * start
-            product = growth * (-w * w * self.shift / 2).exp()
-            for part, below in zip(self.parts, rectangles, strict=True):
-                product = product * below.bound(w).max(arb(0)) ** part.count
+            product = self._jumps(w) if self.peeled else self._decay(w, rectangles)
             total = total + product / (arb.pi() * self.spacing * (start - 1))
         return upper(total)
+
+    @property
+    def _pairs(self) -> list[tuple[Nodes, Moments]]:
+        return list(zip(self.plan.nodes, self.parts, strict=True))
+
+    def _decay(self, w: arb, rectangles: list[Rectangles | None]) -> arb:
+        """Upper bound on |G(λ + iw')| for w' >= w."""
+        product = self._gaussian(acb(self.tilt)).real * (-w * w * self.shift / 2).exp()
+        for part, below in zip(self.parts, rectangles, strict=True):
+            bound = turned_bound(part, self.plan.tilt, w) if below is None else below.bound(w)
+            product = product * bound.max(arb(0)) ** part.count
+        return upper(product)
 
     def _jumps(self, w: arb) -> arb:
         """Upper bound on |Π M_i^{T_i} - Π (bulk of M_i)^{T_i}| at λ + iw' for w' >= w: some factor is a jump's."""
@@ -95,14 +100,13 @@ class Curve:
         for part in self.parts:
             moment = part.at_real(self.plan.tilt)
             whole = whole * moment**part.count
-            share = share + part.count * jump_bound(part, self.plan.tilt, w) / moment
+            share = share + part.count * turned_bound(part, self.plan.tilt, w) / moment
         return upper(whole * share)
 
-    def _alias(self, sigma: float) -> tuple[arb, arb]:
+    def _alias(self, sigma: float, is_right: bool) -> tuple[arb, arb]:
         """(σ, upper bound on G(σ) r/(1-r)) with r = e^{-|σ-λ|Λ}."""
         exact_sigma = arb(sigma)
-        right = sigma > self.plan.tilt
-        if right:
+        if is_right:
             need(exact_sigma > self.tilt, "σ₁ > λ")
         else:
             need(exact_sigma < self.tilt, "σ₂ < λ")
@@ -177,7 +181,7 @@ def _proof(curve: Curve, enclosure: Enclosure, at: Fraction) -> Proof:
         "spacing": plan.spacing,
         "frequencies": plan.frequencies,
         "doublings": plan.doublings,
-        "aliases": [plan.alias_left, plan.alias_right],
+        "aliases": list(plan.aliases),
         "peeled": curve.peeled,
         "nodes": [
             {"step": n.step, "first": n.first, "last": n.last, "strip": n.strip, "edge": n.edge, "softness": n.softness}
@@ -223,16 +227,31 @@ def contour_delta(product: Product, epsilon: Fraction, accuracy: float = _ACCURA
         return _proof(curve, Enclosure.from_balls(lower, above, "contour", plan.precision), epsilon)
 
 
-def contour_at_most(product: Product, epsilon: Fraction, delta: arb) -> bool:
+def contour_at_most(product: Product, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether one cheap bound proves δ(ε) <= δ: c_s e^{-sε} Π M_i(s)^{T_i} plus the cut-off's mass.
 
-    False means "not proven". ``delta`` is a ball; all of it must lie above the bound.
+    False means "not proven". About a millisecond: one tilt, no frequency. From (1 - e^{-t})_+ <= c_s e^{st} with
+    c_s = s^s/(s+1)^{s+1}.
     """
-    raise NotImplementedError
+    log_delta = _log(delta)
+    try:
+        plan = chernoff_plan(product, float(epsilon), log_delta)
+        with ctx.workprec(plan.precision):
+            parts = [Moments(nodes) for nodes in plan.nodes]
+            s = arb(plan.tilt)
+            need(s > 0, "the tilt is positive")
+            total = _peak(s) * (s * (s + 1) * ball(plan.squared_shift) / 2 - s * ball(epsilon)).exp()
+            for part in parts:
+                total = total * upper(part.at_real(plan.tilt)) ** part.count
+            for part in parts:
+                total = total + part.count * part.cut_mass()
+            return (total <= ball(delta)) is True
+    except Declined:
+        return False
 
 
 def _log(value: Fraction) -> float:
     return math.log(value.numerator) - math.log(value.denominator)
 
 
-__all__ = ["Callable", "Curve", "contour_at_most", "contour_delta", "contour_epsilon", "survey"]
+__all__ = ["Curve", "contour_at_most", "contour_delta", "contour_epsilon"]

@@ -14,8 +14,9 @@ from dpbounds.privacy.contour.plan import Nodes, Plan, make_plan
 from dpbounds.privacy.pairs import Product
 from dpbounds.privacy.proofs import Declined
 
-_MOST_TERMS = 6_000_000  # node-frequency products held at once
+_MOST_TERMS = 16_000_000  # node-frequency products held at once
 _ROUNDS = 60
+_DEAR = 16_000_000  # products above which a looser accuracy is tried first
 
 
 @dataclass(frozen=True)
@@ -99,18 +100,42 @@ def _moments(
     log_moment = float(logsumexp(exponent))
     weight = np.exp(exponent - log_moment)
     keep = weight > 1e-22
-    rotations = np.exp(1j * np.multiply.outer(frequencies, loss[keep]))
-    whole = rotations @ weight[keep]
-    if nodes.bulk is None:
-        return log_moment, whole, None
-    share = erfc((t[keep] - nodes.bulk.edge) / nodes.bulk.softness) / 2
-    return log_moment, whole, rotations @ (weight[keep] * share)
+    share = erfc((t[keep] - nodes.bulk.edge) / nodes.bulk.softness) / 2 if nodes.bulk is not None else 0 * t[keep]
+    both = np.stack([weight[keep], weight[keep] * share], axis=1)
+    blocks = [
+        np.exp(1j * np.multiply.outer(block, loss[keep])) @ both
+        for block in np.array_split(frequencies, 1 + len(frequencies) * len(t) // 1_000_000)
+    ]
+    whole, bulk = np.concatenate(blocks).T
+    return log_moment, whole, bulk if nodes.bulk is not None else None
 
 
 def settled_plan(
     product: Product, *, log_delta: float | None = None, epsilon: float | None = None, accuracy: float
 ) -> Plan:
-    """A plan whose tilt serves the ε that solves the problem, not only its Laplace approximation."""
+    """A plan whose tilt serves the ε that solves the problem, at the best accuracy of δ that is not too dear.
+
+    Raises:
+        Declined: Even at a modest accuracy every plan is too large.
+    """
+    dear: Plan | None = None
+    reason: Declined | None = None
+    for loosened in (1.0, 1e2, 1e4, 1e7):
+        try:
+            plan = _settled(product, log_delta, epsilon, accuracy * loosened)
+        except Declined as failure:
+            reason = failure
+            continue
+        if plan.cost <= _DEAR:
+            return plan
+        dear = dear or plan
+    if dear is None:
+        assert reason is not None
+        raise reason
+    return dear
+
+
+def _settled(product: Product, log_delta: float | None, epsilon: float | None, accuracy: float) -> Plan:
     plan = make_plan(product, log_delta=log_delta, epsilon=epsilon, accuracy=accuracy)
     for _ in range(4):
         try:

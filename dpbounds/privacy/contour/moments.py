@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 from flint import acb, acb_mat, arb, fmpq
 
@@ -16,8 +17,6 @@ from dpbounds.privacy.contour.plan import Nodes
 from dpbounds.privacy.pairs import Order
 from dpbounds.privacy.profiles import ball
 from dpbounds.privacy.proofs import Declined
-
-_CELLS = 240
 
 
 def need(condition: object, what: str) -> None:
@@ -151,25 +150,17 @@ class Moments:
 
     @cached_property
     def cells(self) -> list[tuple[Point, Point]]:
-        """Adjacent cells that cover [reach_left, reach_right], which holds all nodes."""
-        stride = max(1, len(self.grid) // _CELLS)
-        corners = self.grid[::stride]
-        if corners[-1] is not self.grid[-1]:
-            corners = [*corners, self.grid[-1]]
-        corners = [*self._beyond(self.nodes.reach_left, self.t0)[::-1], *corners]
-        corners = [*corners, *self._beyond(self.nodes.reach_right, self.t1)]
-        return list(zip(corners, corners[1:], strict=False))
-
-    def _beyond(self, reach: float, end: arb) -> list[Point]:
-        """Corners from the node at ``end`` out to ``reach``, if that lies further out; their gaps grow by an eighth."""
-        sign = 1 if end > 0 else -1
-        width = self.step
-        corners = []
-        while (end - reach) * sign < 0:
-            end = end + sign * width
-            corners.append(self.point(end))
-            width = width * 9 / 8
-        return corners
+        """Adjacent cells; the tails of the line bounds lie outside them."""
+        corners = [self.point(arb(t)) for t in self.nodes.corners]
+        for left, right in pairwise(corners):
+            need(left.t < right.t, "the corners of the cells increase")
+        if self.cut:
+            need(corners[0].t <= -1 / (2 * self.z), "left of the cells A <= 1 and A₋ >= 1")
+            need(corners[-1].t > self.edge, "the cells end beyond the cut-off")
+        else:
+            need(corners[0].t < 0, "the cells begin left of 0")
+            need(corners[-1].t >= 1 / (2 * self.z), "right of the cells A >= 1")
+        return list(pairwise(corners))
 
     @lru_cache(maxsize=8)  # noqa: B019
     def cell_masses(self, tilt: float, bulk: bool = False) -> list[arb]:
@@ -192,8 +183,7 @@ class Moments:
                 value = value * self.below_bulk_edge(left.t)
             found.append(upper(value * (right.t - left.t) / self.sqrt_two_pi))
         last = self.cells[-1][1]
-        tail = self.right_tail(last, tilt)
-        found.append(upper(tail * self.below_bulk_edge(last.t)) if bulk else tail)
+        found.append(self.right_tail(last, tilt, bulk))
         return found
 
     def left_tail(self, at: Point, tilt: float) -> arb:
@@ -207,31 +197,37 @@ class Moments:
         top = (-at.t * at.t / 2 - a * at.log_a).exp() / self.sqrt_two_pi
         return upper(top * self._geometric(slope))
 
-    def right_tail(self, at: Point, tilt: float) -> arb:
-        """The same, right of the point."""
+    def right_tail(self, at: Point, tilt: float, bulk: bool = False) -> arb:
+        """The same, right of the point (for ψF if ``bulk``)."""
         a = arb(tilt)
         if not self.cut:  # A increases and is >= 1, so F <= φ A(t)^{-a}, and φ decreases
             return upper((at.t / self.root_two).erfc() / 2 * (-a * at.log_a).exp())
         c = self.softness
         y = (at.t - self.edge) / c
-        top = (-at.t * at.t / 2 - y * y + (1 + a) * at.log_a - a * at.log_a_minus).exp() / self.sqrt_two_pi
+        exponent = -at.t * at.t / 2 - y * y + (1 + a) * at.log_a - a * at.log_a_minus
         # (log A)'' <= 1/4z²: the quadratic terms cancel if (1+a)/4z² <= 1 + 2/C²; otherwise (log A)' <= 1/z
         gentle = (1 + a) / (4 * self.z * self.z) <= 1 + 2 / (c * c)
-        p = at.p if gentle else arb(1)
-        slope = at.t + 2 * y / c - (1 + a) * p / self.z - a * at.p_minus / self.z
+        slope = at.t + 2 * y / c - (1 + a) * (at.p if gentle else arb(1)) / self.z - a * at.p_minus / self.z
+        if bulk:
+            assert self.nodes.bulk is not None
+            split = arb(self.nodes.bulk.softness)
+            beyond = (at.t - arb(self.nodes.bulk.edge)) / split
+            need(beyond > 0, "the last point lies beyond the bulk's edge")
+            exponent = exponent - beyond * beyond
+            slope = slope + 2 * beyond / split
         need(slope > 0, "the cut-off's tail decays")
-        return upper(top * self._geometric(slope))
+        return upper(exponent.exp() / self.sqrt_two_pi * self._geometric(slope))
 
     def _geometric(self, slope: arb) -> arb:
         """Bounds both ∫ e^{-slope u} du over u > 0 and step · Σ_{m >= 1} e^{-slope·step·m}: 1/slope."""
         return 1 / slope
 
-    def _angle(self, p: arb, v: arb) -> arb:
+    def angle(self, p: arb, v: arb) -> arb:
         """arg(1 - p + p e^{iv}) for 0 < v < π, increasing in p."""
         sine, cosine = v.sin_cos()
         return acb(1 - p + p * cosine, p * sine).arg()
 
-    def _dent(self, low: arb, high: arb, v: arb) -> arb:
+    def dent(self, low: arb, high: arb, v: arb) -> arb:
         """Upper bound on 4p(1-p) sin²(v/2) for p in [low, high]: |A(t+iy)|² = A² (1 - this)."""
         half = (v / 2).sin()
         if high <= arb(fmpq(1, 2)):
@@ -255,12 +251,12 @@ class Moments:
         for p_low, p_high, minus_high, minus_low in spans:
             match self.order:
                 case Order.REMOVE:
-                    turns.append((self._angle(p_high, v), zero))
+                    turns.append((self.angle(p_high, v), zero))
                 case Order.ADD:
-                    turns.append((self._angle(p_high, v), self._dent(p_low, p_high, v)))
+                    turns.append((self.angle(p_high, v), self.dent(p_low, p_high, v)))
                 case Order.REPLACE:
-                    both = self._angle(p_high, v) + self._angle(minus_high, v)
-                    turns.append((both, self._dent(minus_low, minus_high, v)))
+                    both = self.angle(p_high, v) + self.angle(minus_high, v)
+                    turns.append((both, self.dent(minus_low, minus_high, v)))
         return turns
 
     @lru_cache(maxsize=8)  # noqa: B019
@@ -287,10 +283,7 @@ class Moments:
         """Upper bound on |step · ΣF over the nodes - M(tilt + iw)| for |w| <= frequency (or the same for ψF)."""
         decay = (2 * arb.pi() * self.strip / self.step).exp() - 1
         aliases = 2 * self.line_integral(tilt, frequency, bulk) / decay
-        left, right = self.left_tail(self.grid[0], tilt), self.right_tail(self.grid[-1], tilt)
-        if bulk:
-            right = right * self.below_bulk_edge(self.t1)
-        return upper(aliases + left + right)
+        return upper(aliases + self.left_tail(self.grid[0], tilt) + self.right_tail(self.grid[-1], tilt, bulk))
 
     # --- values ------------------------------------------------------------------------------------------------
 

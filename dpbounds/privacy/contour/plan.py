@@ -12,25 +12,26 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpbounds.privacy.contour.landscape import Floats, Landscape, Law, Part, Saddle, log_erfc, survey
+from dpbounds.privacy.contour.landscape import Floats, Landscape, Law, Part, Saddle, log_erfc, refined, survey
 from dpbounds.privacy.pairs import Order, Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 
 _SOFTNESSES = (1.0, 0.5, 0.25, 0.125, 0.0625)
 _SHARPNESSES = (1.25, 2.5, 5.0, 10.0)  # of the split between bulk and jumps
 _CHEAP = 20_000  # node-frequency products at which no better plan is looked for
-_MODEST = 800_000  # and at which no other kind of plan is
+_MODEST = 400_000  # and at which no other kind of plan is
+_FEW_STEPS = 400  # up to which the turned line may be raised to that power
 _DEAR = 40_000_000  # and above which the route declines
 _MOST_FREQUENCIES = 40_000
+_MOST_CORNERS = 6_000
 
 
 @dataclass(frozen=True, slots=True)
 class Bulk:
-    """A smooth split of one law at t = ``edge``: the bulk lies below, the jumps above; ``turn`` bounds the jumps."""
+    """A smooth split of one law at t = ``edge``: the bulk lies below, the jumps above."""
 
     edge: float
     softness: float
-    turn: float  # Im t of the line on which the jumps' moment is bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,10 @@ class Nodes:
     first: int
     last: int
     strip: float  # half-width d of the strip of analyticity used
-    reach_left: float  # the cells of the strip bound cover [reach_left, reach_right]
-    reach_right: float
+    corners: tuple[float, ...]  # of the cells over which the line bounds are summed; tails lie outside
     edge: float  # the cut-off's position (ignored for the order without one)
     softness: float
+    turn: float | None  # |Im t| of the line on which M (or the jumps' part) is bounded; None: by rectangles
     bulk: Bulk | None
 
 
@@ -57,8 +58,7 @@ class Plan:
     spacing: float  # D, between frequencies
     frequencies: int  # K
     doublings: int  # B, blocks of the tail bound
-    alias_right: float  # σ₁ > λ
-    alias_left: float  # σ₂ in [0, λ)
+    aliases: tuple[float, ...]  # σ₁ > λ and σ₂ in [0, λ)
     nodes: tuple[Nodes, ...]
     squared_shift: Fraction
     bulk_tilt: float | None  # σ of the bound on what the bulk alone contributes (peeled plans)
@@ -66,6 +66,11 @@ class Plan:
     guess: float  # ε
     spread: float  # of ε over which the tilt serves
     log_delta: float
+
+    @property
+    def cost(self) -> int:
+        """Node-frequency products."""
+        return self.frequencies * sum(nodes.last - nodes.first for nodes in self.nodes)
 
 
 def dyadic(value: float, bits: int = 12) -> float:
@@ -84,28 +89,34 @@ def make_plan(
     Raises:
         Declined: Every plan would take too many nodes and frequencies.
     """
-    best: tuple[float, Plan] | None = None
+    best: Plan | None = None
     reasons: list[str] = []
     for softness in _SOFTNESSES:
         landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
-        for contender in (_plain, _peeled):
-            try:
-                plan = contender(product, landscape, saddle, accuracy)
-            except Declined as reason:
-                reasons.append(f"softness {softness:g}: {reason}")
-                continue
-            cost = plan.frequencies * sum(nodes.last - nodes.first for nodes in plan.nodes)
-            if best is None or cost < best[0]:
-                best = (cost, plan)
-            if cost <= _MODEST:
-                break  # the second contender would cost more to plan than it could save
-        if (best is not None and best[0] <= _CHEAP) or not any(law.part.cut for law in landscape.laws):
+        try:
+            best = _cheaper(best, _plain(product, landscape, saddle, accuracy))
+        except Declined as reason:
+            reasons.append(f"softness {softness:g}: {reason}")
+        if best is None or best.cost > _MODEST:
+            # dear plans are worth a better saddle and other ways to bound the tail
+            if log_delta is None or epsilon is None:
+                saddle = refined(landscape, saddle, keep_delta=log_delta is not None)
+            for contender in (_plain, _turned, _peeled):
+                try:
+                    best = _cheaper(best, contender(product, landscape, saddle, accuracy))
+                except Declined as reason:
+                    reasons.append(f"softness {softness:g}: {reason}")
+        if (best is not None and best.cost <= _CHEAP) or not any(law.part.cut for law in landscape.laws):
             break
     if best is None:
         raise Declined("; ".join(reasons))
-    if best[0] > _DEAR:
-        raise Declined(f"{best[0]:.1e} node-frequency products are too many")
-    return best[1]
+    if best.cost > _DEAR:
+        raise Declined(f"{best.cost:.1e} node-frequency products are too many")
+    return best
+
+
+def _cheaper(first: Plan | None, second: Plan) -> Plan:
+    return second if first is None or second.cost < first.cost else first
 
 
 # --- frequencies -------------------------------------------------------------------------------------------------
@@ -197,39 +208,125 @@ def _last_frequency(landscape: Landscape, saddle: Saddle, spacing: float, nats: 
 # --- nodes -------------------------------------------------------------------------------------------------------
 
 
-def _strip(law: Law, tilt: float, frequency: float, nats: float, bulk: Bulk | None) -> tuple[float, float]:
-    """The widest step whose strip bound is e^-nats of M(tilt) at this frequency: (step, d)."""
+def _strip(
+    law: Law, saddle: Saddle, sigmas: tuple[float, ...], frequency: float, nats: float, bulk: Bulk | None
+) -> tuple[float, float]:
+    """The widest step whose strip bound is e^-nats of M(λ) up to this frequency, and crude at the aliases: (step, d)."""
     part = law.part
     limit = min(math.pi * part.z, 40.0)
     d = np.append(np.geomspace(1e-4, 0.02, 10), np.linspace(0.03, 0.98, 40)) * limit
     v = d / part.z
     stride = max(1, len(law.t) // 200)
-    exponent = law.log_mass + tilt * law.loss
-    weight = np.maximum.reduceat(exponent, np.arange(0, len(law.t), stride)) + math.log(stride)
-    p = part.weight(law.t[::stride])
-    weight, t = weight - float(law.log_moment(np.array([tilt]))[0]), law.t[::stride]
+    starts = np.arange(0, len(law.t), stride)
+    beyond, density, loss = _beyond_scan(law)
+    t = np.concatenate([law.t[::stride], beyond])
+    p = part.weight(t)
     angle = np.arctan2(np.multiply.outer(np.sin(v), p), 1 - p + np.multiply.outer(np.cos(v), p))
-    growth = weight + frequency * angle
+    gain = np.zeros_like(angle)
     if part.order is not Order.REMOVE:
         other = p if part.order is Order.ADD else part.weight(-t)
         dent = np.multiply.outer(np.sin(v / 2) ** 2, 4 * other * (1 - other))
-        growth = growth - tilt / 2 * np.log1p(-np.minimum(dent, 1 - 1e-15))
+        gain = -0.5 * np.log1p(-np.minimum(dent, 1 - 1e-15))
         if part.order is Order.REPLACE:
             sines, cosines = np.multiply.outer(np.sin(v), other), 1 - other + np.multiply.outer(np.cos(v), other)
-            growth = growth + frequency * np.arctan2(sines, cosines)
-    line = np.logaddexp.reduce(growth, axis=1)
-    line = line + d * d * (0.5 + (1 / law.softness**2 if part.cut else 0) + (1 / bulk.softness**2 if bulk else 0))
-    step = 2 * math.pi * d / (nats + math.log(8) + line)
+            angle = angle + np.arctan2(sines, cosines)
+    growth = d * d * (0.5 + (1 / law.softness**2 if part.cut else 0) + (1 / bulk.softness**2 if bulk else 0))
+    step = np.full_like(d, math.inf)
+    for tilt, w, digits in ((saddle.tilt, frequency, nats), *((sigma, 0.0, 14.0) for sigma in sigmas)):
+        within = np.maximum.reduceat(law.log_mass + tilt * law.loss, starts) + math.log(stride)
+        weight = np.concatenate([within, density + tilt * loss])
+        weight = weight - float(law.log_moment(np.array([tilt]))[0])
+        line = np.logaddexp.reduce(weight + w * angle + tilt * gain, axis=1) + growth
+        step = np.minimum(step, 2 * math.pi * d / (digits + math.log(8) + np.maximum(line, 0)))
     best = int(np.argmax(step))
     return float(step[best]), dyadic(float(d[best]))
 
 
+def _beyond_scan(law: Law) -> tuple[Floats, Floats, Floats]:
+    """Points beyond the scan where A (add) or A₋ (replace) may all but vanish off the real line: t, log mass, loss."""
+    part = law.part
+    if part.order is Order.REMOVE or part.q == 1:
+        return np.array([]), np.array([]), np.array([])
+    sign = 1.0 if part.order is Order.ADD else -1.0
+    balanced = part.z * (math.log1p(-part.q) - math.log(part.q)) + 0.5 / part.z  # where p (or p₋) is one half
+    start, stop = abs(float(law.t[-1] if sign > 0 else law.t[0])), balanced + 4 * part.z
+    if stop <= start:
+        return np.array([]), np.array([]), np.array([])
+    t = sign * np.linspace(start, stop, 80)
+    return t, part.log_density(t) + math.log((stop - start) / 79), part.loss(t)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One bound that is summed over cells: |F| on a line off the real one, at one tilt and frequency."""
+
+    tilt: float
+    frequency: float  # negative where the line shrinks the integrand
+    v: float
+    target: float  # log of what the sum may be, relative to nothing
+    bulk: Bulk | None  # the integrand carries ψ (or 1-ψ if the frequency is negative)
+
+    def bounds(self, law: Law, left: Floats, right: Floats) -> Floats:
+        """log of the bound over each cell; with left = right, log of the integrand."""
+        part = law.part
+        nearest = np.where(left > 0, left, np.where(right < 0, right, 0.0))
+        value = -0.5 * nearest * nearest
+        if part.order is Order.ADD:
+            value = value - self.tilt * part.log_ratio(left)
+        else:
+            value = value + (1 + self.tilt) * part.log_ratio(right) + log_erfc((left - law.edge) / law.softness)
+            if part.order is Order.REPLACE:
+                value = value - self.tilt * part.log_ratio(-right)
+        if self.bulk is not None:
+            edge, softness = self.bulk.edge, self.bulk.softness
+            value = value + log_erfc((left - edge) / softness if self.frequency >= 0 else (edge - right) / softness)
+        turn = self._angle(part.weight(right if self.frequency >= 0 else left))
+        if part.order is not Order.REMOVE:
+            ends = (part.weight(left), part.weight(right))
+            if part.order is Order.REPLACE:
+                ends = (part.weight(-right), part.weight(-left))
+                turn = turn + (self._angle(ends[1]) if self.frequency >= 0 else 0.0)
+            p = np.clip(0.5, *ends)
+            dent = 4 * p * (1 - p) * math.sin(self.v / 2) ** 2
+            value = value - self.tilt / 2 * np.log1p(-np.minimum(dent, 1 - 1e-15))
+        return np.asarray(value + self.frequency * turn)
+
+    def _angle(self, p: Floats) -> Floats:
+        return np.asarray(np.arctan2(p * math.sin(self.v), 1 - p + p * math.cos(self.v)))
+
+
+def _cell_corners(law: Law, low: float, high: float, lines: list[_Line]) -> tuple[float, ...]:
+    """Corners between which every line's bound is close to the integrand wherever that matters."""
+    corners = np.linspace(low, high, 49)
+    for _ in range(24):
+        left, right = corners[:-1], corners[1:]
+        middle = (left + right) / 2
+        split = np.zeros(len(left), dtype=bool)
+        for line in lines:
+            bound = line.bounds(law, left, right)
+            slack = bound - line.bounds(law, middle, middle)
+            split |= (bound + np.log(right - left) > line.target - 9) & (slack > 0.8)
+        if not split.any():
+            break
+        if len(corners) + split.sum() > _MOST_CORNERS:
+            raise Declined("the bounds on the line need too many cells")
+        corners = np.sort(np.concatenate([corners, middle[split]]))
+    return tuple(float(corner) for corner in corners)
+
+
 def _nodes(
-    law: Law, saddle: Saddle, sigmas: tuple[float, ...], frequency: float, nats: float, bulk: Bulk | None
+    law: Law,
+    saddle: Saddle,
+    sigmas: tuple[float, ...],
+    frequency: float,
+    nats: float,
+    turn: float | None,
+    bulk: Bulk | None,
+    bulk_tilt: float | None,
 ) -> Nodes:
     part = law.part
     loss = math.log(part.count) + nats
-    step, strip = _strip(law, saddle.tilt, frequency, loss, bulk)
+    step, strip = _strip(law, saddle, sigmas, frequency, loss, bulk)
     step = min(step, 0.5)
     mantissa, exponent = math.frexp(step)
     step = math.ldexp(math.floor(mantissa * 4096), exponent - 12)
@@ -240,13 +337,27 @@ def _nodes(
     else:
         low = _left_end(law, (saddle.tilt, *sigmas), loss)
         high = max(reach, 0.5 / part.z + step)
-    # beyond the nodes the integrand may turn by d/z (by as much again on the left for two-sided ratios)
-    extra = math.sqrt(2 * (loss + 2 + frequency * strip / part.z))
-    reaches = (dyadic(min(low, -extra) - 2 * step), dyadic(max(high, extra) + 2 * step))
     if (high - low) / step > 4e6:
         raise Declined(f"{(high - low) / step:.1e} nodes are too many")
+    # beyond the nodes the integrand may turn by d/z (by as much again on the left for two-sided ratios)
+    extra = math.sqrt(2 * (loss + 2 + frequency * strip / part.z))
+    v, decay = strip / part.z, 2 * math.pi * strip / step
+    lines = []
+    for tilt, w, digits in ((saddle.tilt, frequency, loss), *((sigma, 0.0, 14.0) for sigma in sigmas)):
+        moment = float(law.log_moment(np.array([tilt]))[0])
+        lines.append(_Line(tilt, w, v, moment + decay - digits, None))
+        if bulk is not None and w > 0:
+            lines.append(_Line(tilt, w, v, moment + decay - digits, bulk))
+    if bulk is not None and bulk_tilt is not None:
+        exponent_b = law.log_mass + log_erfc((law.t - bulk.edge) / bulk.softness) + bulk_tilt * law.loss
+        lines.append(_Line(bulk_tilt, 0.0, v, float(np.logaddexp.reduce(exponent_b)) + decay - 14.0, bulk))
+    if turn is not None:
+        moment = float(law.log_moment(np.array([saddle.tilt]))[0])
+        smallest = moment - (nats if bulk is not None else nats / part.count) - 10
+        lines.append(_Line(saddle.tilt, -frequency, turn / part.z, smallest, bulk))
+    corners = _cell_corners(law, min(low, -extra) - 2 * step, max(high, extra) + 2 * step, lines)
     return Nodes(
-        part, step, math.floor(low / step), math.ceil(high / step), strip, *reaches, law.edge, law.softness, bulk
+        part, step, math.floor(low / step), math.ceil(high / step), strip, corners, law.edge, law.softness, turn, bulk
     )
 
 
@@ -298,7 +409,69 @@ def _plain(product: Product, landscape: Landscape, saddle: Saddle, accuracy: flo
     period, right, left = _period(landscape, saddle, nats)
     spacing = dyadic(2 * math.pi / period)
     K, doublings = _last_frequency(landscape, saddle, spacing, nats)
-    return _assemble(product, landscape, saddle, spacing, K, doublings, (right, left), (None,) * len(landscape.laws), None, accuracy)
+    none: tuple[None, ...] = (None,) * len(landscape.laws)
+    return _assemble(product, landscape, saddle, spacing, K, doublings, (right, left), none, none, None, accuracy)
+
+
+def _turned(product: Product, landscape: Landscape, saddle: Saddle, accuracy: float) -> Plan:
+    """All of the law on one contour; the tail in the frequency by turning the line of integration (few steps)."""
+    nats = -math.log(accuracy)
+    period, right, left = _period(landscape, saddle, nats)
+    spacing = dyadic(2 * math.pi / period)
+    allowance = _peak(landscape, saddle) - nats
+    if landscape.steps > _FEW_STEPS:
+        raise Declined("too many steps for turned lines")
+    tables = [_turn_table(law, saddle.tilt, None) for law in landscape.laws]
+    K = 4
+    while K <= _MOST_FREQUENCIES:
+        w = K * spacing
+        choices = [table.best(w) for table in tables]
+        bound = sum(law.part.count * value for law, (value, _) in zip(landscape.laws, choices, strict=True))
+        if bound - 0.5 * w * w * landscape.squared_shift - math.log(math.pi * w) + 0.7 <= allowance:
+            turns = tuple(dyadic(v * law.part.z) for law, (_, v) in zip(landscape.laws, choices, strict=True))
+            none: tuple[None, ...] = (None,) * len(landscape.laws)
+            return _assemble(product, landscape, saddle, spacing, K, 12, (right, left), turns, none, None, accuracy)
+        K += max(1, K // 8)
+    raise Declined("the tilted law decays too slowly on a turned line")
+
+
+def _peak(landscape: Landscape, saddle: Saddle) -> float:
+    """log of δ e^{λε} / G(λ): what a bound relative to G(λ) is measured against."""
+    return saddle.log_delta + saddle.tilt * saddle.epsilon - float(landscape.log_moment(np.array([saddle.tilt]))[0])
+
+
+@dataclass(frozen=True)
+class _TurnTable:
+    """log of the turned-line bound, relative to M(λ), for many turns v = y/z at once."""
+
+    turns: Floats
+    weight: Floats  # (turns, cells): everything but the frequency
+    angle: Floats
+
+    def best(self, frequency: float) -> tuple[float, float]:
+        """The smallest bound at this frequency, and its turn."""
+        values = np.logaddexp.reduce(self.weight - frequency * self.angle, axis=1)
+        index = int(np.argmin(values))
+        return float(values[index]), float(self.turns[index])
+
+
+def _turn_table(law: Law, tilt: float, bulk: Bulk | None) -> _TurnTable:
+    part = law.part
+    v = np.concatenate([np.geomspace(0.003, 0.1, 10), np.linspace(0.15, 3.0, 20)])
+    weight = law.log_mass + tilt * law.loss - float(law.log_moment(np.array([tilt]))[0])
+    if bulk is not None:
+        weight = weight + log_erfc((bulk.edge - law.t) / bulk.softness)
+    keep = weight > weight.max() - 90
+    t, weight = law.t[keep], weight[keep]
+    p = part.weight(t)
+    angle = np.arctan2(np.multiply.outer(np.sin(v), p), 1 - p + np.multiply.outer(np.cos(v), p))
+    table = np.broadcast_to(weight, angle.shape)
+    if part.order is not Order.REMOVE:
+        other = p if part.order is Order.ADD else part.weight(-t)
+        dent = np.multiply.outer(np.sin(v / 2) ** 2, 4 * other * (1 - other))
+        table = table - tilt / 2 * np.log1p(-np.minimum(dent, 1 - 1e-15))
+    growth = 0.5 + (1 / law.softness**2 if part.cut else 0) + (1 / bulk.softness**2 if bulk else 0)
+    return _TurnTable(v, table + ((v * part.z) ** 2 * growth)[:, None], angle)
 
 
 def _peeled(product: Product, landscape: Landscape, saddle: Saddle, accuracy: float) -> Plan:
@@ -308,29 +481,58 @@ def _peeled(product: Product, landscape: Landscape, saddle: Saddle, accuracy: fl
         raise Declined("bounded losses have no jumps to peel off")
     period, right, left = _period(landscape, saddle, nats)
     spacing = dyadic(2 * math.pi / period)
-    peak = saddle.log_delta + saddle.tilt * saddle.epsilon - float(landscape.log_moment(np.array([saddle.tilt]))[0])
-    best: tuple[float, tuple[Bulk, ...], float] | None = None
+    allowance = _peak(landscape, saddle) - nats
+    best: tuple[float, list[tuple[Bulk, float]], float] | None = None
     reasons = []
     for sharpness in _SHARPNESSES:
         try:
             level, bulk_tilt = _bulk_level(landscape, saddle, nats, sharpness)
-            found = [
-                _best_bulk(law, saddle.tilt, level, sharpness, landscape.squared_shift, spacing, peak - nats)
-                for law in landscape.laws
-            ]
+            bulks = [Bulk(_edge_at(law, level), _bulk_softness(law.part, sharpness)) for law in landscape.laws]
+            last, turns = _last_jump(landscape, saddle.tilt, bulks, spacing, allowance)
         except Declined as reason:
             reasons.append(str(reason))
             continue
-        last = max(frequency for _, frequency in found)
         if best is None or last < best[0]:
-            best = (last, tuple(bulk for bulk, _ in found), bulk_tilt)
+            best = (last, list(zip(bulks, turns, strict=True)), bulk_tilt)
     if best is None:
         raise Declined("; ".join(dict.fromkeys(reasons)))
-    last, bulks, bulk_tilt = best
-    K = max(4, math.ceil(last / spacing))
-    if K > _MOST_FREQUENCIES:
+    last, found, bulk_tilt = best
+    return _assemble(
+        product,
+        landscape,
+        saddle,
+        spacing,
+        max(4, math.ceil(last / spacing)),
+        0,
+        (right, left),
+        tuple(turn for _, turn in found),
+        tuple(bulk for bulk, _ in found),
+        bulk_tilt,
+        accuracy,
+    )
+
+
+def _last_jump(
+    landscape: Landscape, tilt: float, bulks: list[Bulk], spacing: float, allowance: float
+) -> tuple[float, tuple[float, ...]]:
+    """The frequency beyond which the jumps' bound is small enough, and the turns of the lines that show it."""
+    tables = [_turn_table(law, tilt, bulk) for law, bulk in zip(landscape.laws, bulks, strict=True)]
+
+    def bound(w: float) -> tuple[float, tuple[float, ...]]:
+        choices = [table.best(w) for table in tables]
+        share = np.logaddexp.reduce(
+            [math.log(law.part.count) + value for law, (value, _) in zip(landscape.laws, choices, strict=True)]
+        )
+        turns = tuple(dyadic(v * law.part.z) for law, (_, v) in zip(landscape.laws, choices, strict=True))
+        return float(share) - 0.5 * w * w * landscape.squared_shift - math.log(math.pi * w) + 0.5, turns
+
+    low, high = spacing, spacing * _MOST_FREQUENCIES
+    if bound(high)[0] > allowance:
         raise Declined("the jumps decay too slowly in the frequency")
-    return _assemble(product, landscape, saddle, spacing, K, 0, (right, left), bulks, bulk_tilt, accuracy)
+    while high / low > 1.02:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if bound(middle)[0] <= allowance else (middle, high)
+    return high, bound(high)[1]
 
 
 def _bulk_level(landscape: Landscape, saddle: Saddle, nats: float, sharpness: float) -> tuple[float, float]:
@@ -373,43 +575,13 @@ def _edge_at(law: Law, level: float) -> float:
     return dyadic(t, 20)
 
 
-def _best_bulk(
-    law: Law, tilt: float, level: float, sharpness: float, squared_shift: float, spacing: float, log_allowance: float
-) -> tuple[Bulk, float]:
-    """The turn of the contour that lets the jumps' bound fall below e^log_allowance at the lowest frequency."""
-    part = law.part
-    edge, softness = _edge_at(law, level), _bulk_softness(part, sharpness)
-    exponent = law.log_mass + log_erfc((edge - law.t) / softness) + tilt * law.loss
-    exponent = exponent - float(law.log_moment(np.array([tilt]))[0]) + math.log(part.count)
-    p = part.weight(law.t)
-    keep = exponent > exponent.max() - 80
-    exponent, p, t = exponent[keep], p[keep], law.t[keep]
-    best: tuple[float, float] | None = None
-    for v in np.linspace(0.1, 3.0, 30):
-        y = v * part.z
-        scale = y * y * (0.5 + 1 / law.softness**2 + 1 / softness**2)
-        turn = np.arctan2(p * math.sin(v), 1 - p + p * math.cos(v))
-        cost = np.zeros_like(p)
-        if part.order is Order.REPLACE:
-            mirror = np.minimum(part.weight(-t), 0.5)
-            cost = -tilt / 2 * np.log1p(-4 * mirror * (1 - mirror) * math.sin(v / 2) ** 2)
-
-        def log_bound(w: float, turn: Floats = turn, cost: Floats = cost, scale: float = scale) -> float:
-            decay = exponent - w * turn + cost
-            total = float(np.logaddexp.reduce(decay)) + scale - 0.5 * w * w * squared_shift
-            return total - math.log(math.pi * w) + 0.5
-
-        high = best[0] if best is not None else 1e7
-        if log_bound(high) > log_allowance:
-            continue
-        low = spacing
-        while high / low > 1.02:
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if log_bound(middle) <= log_allowance else (middle, high)
-        best = (high, float(v))
-    if best is None:
-        raise Declined("the jumps decay too slowly in the frequency")
-    return Bulk(edge, softness, dyadic(best[1] * part.z)), best[0]
+def chernoff_plan(product: Product, epsilon: float, log_delta: float) -> Plan:
+    """A plan without frequencies, for one Chernoff bound at ε to be held against δ."""
+    accuracy = 1e-3
+    landscape, saddle = survey(product, 1.0, math.log(accuracy), log_delta, epsilon)
+    none: tuple[None, ...] = (None,) * len(landscape.laws)
+    spacing = dyadic(1 / saddle.spread)
+    return _assemble(product, landscape, saddle, spacing, 0, 0, (), none, none, None, accuracy)
 
 
 def _assemble(
@@ -419,7 +591,8 @@ def _assemble(
     spacing: float,
     K: int,
     doublings: int,
-    sigmas: tuple[float, float],
+    sigmas: tuple[float, ...],
+    turns: tuple[float | None, ...],
     bulks: tuple[Bulk | None, ...],
     bulk_tilt: float | None,
     accuracy: float,
@@ -428,9 +601,9 @@ def _assemble(
     # how far δ e^{λε} lies below G(λ): what M's errors are measured against
     depth = max(0.0, value - saddle.tilt * saddle.epsilon - saddle.log_delta)
     nats = -math.log(accuracy) + depth + 2
-    tilts = sigmas if bulk_tilt is None else (*sigmas, bulk_tilt)
     nodes = tuple(
-        _nodes(law, saddle, tilts, K * spacing, nats, bulk) for law, bulk in zip(landscape.laws, bulks, strict=True)
+        _nodes(law, saddle, sigmas, K * spacing, nats, turn, bulk, bulk_tilt)
+        for law, turn, bulk in zip(landscape.laws, turns, bulks, strict=True)
     )
     largest = max(
         [abs(saddle.tilt * saddle.epsilon), abs(value), K * spacing * abs(saddle.epsilon), 1.0]
@@ -442,8 +615,7 @@ def _assemble(
         spacing=spacing,
         frequencies=K,
         doublings=doublings,
-        alias_right=sigmas[0],
-        alias_left=sigmas[1],
+        aliases=sigmas,
         nodes=nodes,
         squared_shift=sum((pair.squared_shift * count for pair, count in product if isinstance(pair, ShiftedGaussians)), Fraction(0)),
         bulk_tilt=bulk_tilt,
@@ -454,4 +626,4 @@ def _assemble(
     )
 
 
-__all__ = ["Bulk", "Nodes", "Plan", "dyadic", "layers", "make_plan"]
+__all__ = ["Bulk", "Nodes", "Plan", "chernoff_plan", "dyadic", "layers", "make_plan"]

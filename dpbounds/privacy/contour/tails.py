@@ -92,37 +92,53 @@ def _rectangles(heights: list[int]) -> list[tuple[fmpz, int, int]]:
     return found
 
 
-def jump_bound(moments: Moments, tilt: float, frequency: arb) -> arb:
-    """Upper bound on |∫ (1-ψ) F(t; λ + iw) dt| for every w >= frequency: the jumps' moment generating function.
+def turned_bound(moments: Moments, tilt: float, frequency: arb) -> arb:
+    """Upper bound on |M(λ + iw)| for every w >= frequency; of the jumps' part ∫ (1-ψ)F alone where there is a bulk.
 
-    On the line Im t = y every factor of F grows by a known amount, while |A^{iw}| = e^{-w arg A} shrinks it; arg A
-    increases with t.
+    On the line Im t = y (-y for the add order) every factor of F grows by a known amount, while |A^{±iw}| = e^{-w|arg A|}
+    shrinks it; |arg A| increases with t.
     """
-    bulk = moments.nodes.bulk
-    assert bulk is not None
-    y = arb(bulk.turn)
+    nodes = moments.nodes
+    assert nodes.turn is not None
+    y = arb(nodes.turn)
     v = y / moments.z
-    need(y > 0, "the line of the jumps lies above the real one")
-    need(v < arb.pi(), "and below the branch points of log A")
-    a = arb(tilt)
+    need(y > 0, "the line is turned away from the real one")
+    need(v < arb.pi(), "but not as far as the branch points of log A")
     masses = moments.cell_masses(tilt)
-    first, last = moments.cells[0][0], moments.cells[-1][1]
-    total = _jump_term(moments, a, v, masses[0] * moments.above_bulk_edge(first.t), None, first.p_minus)
-    for (left, right), mass in zip(moments.cells, masses[1:-1], strict=True):
-        share = moments.above_bulk_edge(right.t)
-        turn = -frequency * moments._angle(left.p, v)
-        total = total + _jump_term(moments, a, v, mass * share, turn, left.p_minus)
-    turn = -frequency * moments._angle(last.p, v)
-    total = total + _jump_term(moments, a, v, masses[-1], turn, last.p_minus)
-    softness, split = moments.softness, arb(bulk.softness)
-    growth = y * y * (arb(1) / 2 + 1 / (softness * softness) + 1 / (split * split))
+    corners = moments.cells
+    first, last = corners[0][0], corners[-1][1]
+    one, zero = arb(1), arb(0)
+    total = _turned(moments, tilt, v, masses[0], None, (zero, first.p), (first.p_minus, one), first.t)
+    for (left, right), mass in zip(corners, masses[1:-1], strict=True):
+        turn = -frequency * moments.angle(left.p, v)
+        spans = (left.p, right.p), (right.p_minus, left.p_minus)
+        total = total + _turned(moments, tilt, v, mass, turn, *spans, right.t)
+    turn = -frequency * moments.angle(last.p, v)
+    total = total + _turned(moments, tilt, v, masses[-1], turn, (last.p, one), (zero, last.p_minus), None)
+    growth = y * y / 2
+    if moments.cut:
+        growth = growth + y * y / (moments.softness * moments.softness)
+    if nodes.bulk is not None:
+        growth = growth + y * y / arb(nodes.bulk.softness) ** 2
     return upper(total * growth.exp())
 
 
-def _jump_term(moments: Moments, tilt: arb, v: arb, mass: arb, turn: arb | None, minus_high: arb) -> arb:
+def _turned(
+    moments: Moments,
+    tilt: float,
+    v: arb,
+    mass: arb,
+    turn: arb | None,
+    weights: tuple[arb, arb],
+    mirrored: tuple[arb, arb],
+    right: arb | None,
+) -> arb:
+    """One cell's share: mass · e^{-w arg A}, times what |A|^{-λ} (add) or |A₋|^{-λ} (replace) gains on the line."""
     exponent = arb(0) if turn is None else turn
-    if moments.order is Order.REPLACE:
-        # |A₋(t+iy)|^{-λ} = A₋^{-λ} (1 - 4p₋(1-p₋) sin²(v/2))^{-λ/2}, and p₋ falls with t
-        high = arb(1) if turn is None else minus_high
-        exponent = exponent - tilt / 2 * (-moments._dent(arb(0), high, v)).log1p()
-    return upper(mass * exponent.exp())
+    if moments.order is not Order.REMOVE:
+        span = weights if moments.order is Order.ADD else mirrored
+        exponent = exponent - arb(tilt) / 2 * (-moments.dent(*span, v)).log1p()
+    value = mass * exponent.exp()
+    if moments.nodes.bulk is not None and right is not None:
+        value = value * moments.above_bulk_edge(right)
+    return upper(value)

@@ -1,0 +1,281 @@
+"""Every noisy release, written down as it happens, and what the releases cost together.
+
+A ledger is that of *one* repetition of an algorithm. Repetitions (seeds) serve statistics; they share the noise levels
+and therefore the ledger. Publishing the outputs of several repetitions on the same records costs more than the ledger
+says: k of them are k ledgers one after the other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.privacy import accountants
+from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
+from dpbounds.privacy.pairs import ShiftedGaussians, dominating_products
+from dpbounds.privacy.relations import Relation, as_relation
+
+FORMAT, VERSION = "dpbounds/ledger", 1
+_FULL_BATCH, _POISSON = "full-batch", "poisson"
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyBudget:
+    """What may be spent: ε at δ under a neighbouring relation, all exact."""
+
+    epsilon: Fraction
+    delta: Fraction
+    relation: Relation
+
+    @classmethod
+    def of(cls, epsilon: ExactLike, delta: ExactLike, relation: str | Relation = Relation.REPLACE_ONE) -> PrivacyBudget:
+        """Return the budget; ε > 0 and 0 < δ < 1, else ``InvalidValue``.
+
+        >>> print(PrivacyBudget.of(1, "1e-6"))
+        epsilon = 1, delta = 1e-06, replace-one
+        """
+        budget = cls(exact(epsilon, "epsilon"), exact(delta, "delta"), as_relation(relation))
+        if budget.epsilon <= 0:
+            raise InvalidValue("epsilon", epsilon, "a number greater than 0")
+        if not 0 < budget.delta < 1:
+            raise InvalidValue("delta", delta, "a number greater than 0 and less than 1")
+        return budget
+
+    def __str__(self) -> str:
+        return f"epsilon = {float(self.epsilon):g}, delta = {float(self.delta):g}, {self.relation}"
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A number of equal releases of a sum (or a mean with a public divisor) plus N(0, stddev² I).
+
+    Attributes:
+        noise_stddev: Exact standard deviation that was used, in the units of the answer.
+        per_record_bound: How far one record can move the answer by being added, in l2 norm, in the same units.
+        sample_rate: Of Poisson sampling, in (0, 1]; None for the full batch.
+        count: How many such releases.
+    """
+
+    noise_stddev: Fraction
+    per_record_bound: Fraction
+    sample_rate: Fraction | None = None
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("noise_stddev", "per_record_bound"):
+            if getattr(self, name) <= 0:
+                raise InvalidValue(name, getattr(self, name), "a number greater than 0")
+        if self.sample_rate is not None and not 0 < self.sample_rate <= 1:
+            raise InvalidValue("sample_rate", self.sample_rate, "a number greater than 0 and at most 1")
+        positive_integer(self.count, "count")
+
+    @property
+    def noise_multiplier(self) -> Fraction:
+        """Standard deviation in units of the per-record bound, exact."""
+        return self.noise_stddev / self.per_record_bound
+
+    def mechanism(self) -> Mechanism:
+        """One of these releases as a mechanism."""
+        inner = Gaussian(self.noise_multiplier)
+        return inner if self.sample_rate is None else PoissonSampled(inner, self.sample_rate)
+
+    def __str__(self) -> str:
+        sampling = "full batch" if self.sample_rate is None else f"Poisson sample, rate {float(self.sample_rate):g}"
+        return (
+            f"{self.count} x Gaussian, noise_stddev {float(self.noise_stddev):.6g}, "
+            f"per-record bound {float(self.per_record_bound):.6g} "
+            f"(noise_multiplier {float(self.noise_multiplier):.6g}), {sampling}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The releases of one repetition, in order; equal ones in a row are counted together.
+
+    >>> ledger = Ledger((Release(Fraction(2), Fraction(1, 2), count=10),))
+    >>> Ledger.from_json(ledger.to_json()) == ledger
+    True
+    """
+
+    releases: tuple[Release, ...] = ()
+
+    def mechanism(self) -> Mechanism:
+        """The releases as one mechanism, for any accountant.
+
+        Raises:
+            InvalidValue: The ledger is empty.
+        """
+        if not self.releases:
+            raise InvalidValue("ledger", "empty", "at least one release")
+        return Composed(tuple((release.mechanism(), release.count) for release in self.releases))
+
+    def spent(self, delta: ExactLike, relation: str | Relation = Relation.REPLACE_ONE) -> Enclosure:
+        """Return a proven enclosure of the smallest ε for which the releases together are (ε, δ)-private.
+
+        Args:
+            delta: In (0, 1).
+            relation: "replace-one" or "add-or-remove-one".
+
+        Returns:
+            The enclosure of ε; its upper end is safe to publish. Exactly 0 for an empty ledger.
+
+        Raises:
+            InvalidValue: δ or the relation is not allowed.
+            UnsupportedMechanism: A release has no proven analysis under that relation.
+        """
+        if not self.releases:
+            PrivacyBudget.of(1, delta, relation)  # the same errors as for a ledger that holds something
+            return Enclosure.exactly(0)
+        return accountants.epsilon(self.mechanism(), delta=delta, relation=relation)
+
+    def check(self, budget: PrivacyBudget) -> Enclosure:
+        """Compare what the releases spend with a budget, by the certified accountant.
+
+        Returns:
+            The ε that was spent at the budget's δ and relation; its upper end is within the budget.
+
+        Raises:
+            BudgetExceeded: More was spent.
+            NotCertified: The enclosure of ε is too wide to tell.
+            UnsupportedMechanism: A release has no proven analysis under that relation.
+        """
+        spent = self.spent(budget.delta, budget.relation)
+        within = spent.at_most(budget.epsilon)
+        if within is None:
+            raise NotCertified(f"the ledger spends epsilon in {spent}, which does not decide whether {budget} is kept")
+        if not within:
+            raise BudgetExceeded(
+                f"the ledger spends epsilon in {spent}, more than the planned {budget}; "
+                f"do not publish the output\n{self}"
+            )
+        return spent
+
+    def check_plan(self, planned: Mechanism) -> None:
+        """Compare the releases with the full-batch Gaussian mechanism that was meant to run, exactly.
+
+        Both are summed up by the squared shift, the sum of (sensitivity / stddev)² over the releases.
+
+        Raises:
+            BudgetExceeded: The ledger's is larger.
+            UnsupportedMechanism: One of the two is not made of full-batch Gaussian releases.
+        """
+        shift, allowed = (_squared_shift(mechanism) for mechanism in (self.mechanism(), planned))
+        if shift > allowed:
+            raise BudgetExceeded(
+                f"the sum of (sensitivity / stddev)² over the ledger is {float(shift):.9g}, more than the planned "
+                f"{float(allowed):.9g}: less noise was drawn than planned, or more releases were made; "
+                f"do not publish the output\n{self}"
+            )
+
+    def to_json(self) -> str:
+        """Write the ledger as JSON text; numbers are exact fractions."""
+        document = {"format": FORMAT, "version": VERSION, "releases": [_release_to_json(r) for r in self.releases]}
+        return json.dumps(document, indent=2)
+
+    @classmethod
+    def from_json(cls, text: str) -> Ledger:
+        """Read what ``to_json`` wrote.
+
+        Raises:
+            InvalidValue: Not JSON, another format or version, a missing or unknown field, or a value out of range.
+        """
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InvalidValue("ledger", f"line {error.lineno}", "JSON text", error.msg) from None
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            found = document.get("format") if isinstance(document, dict) else type(document).__name__
+            raise InvalidValue("ledger format", found, FORMAT)
+        if document.get("version") != VERSION:
+            raise InvalidValue("ledger version", document.get("version"), str(VERSION), "update dpbounds to read it")
+        releases = document.get("releases")
+        if not isinstance(releases, list):
+            raise InvalidValue("ledger releases", releases, "a list")
+        return cls(tuple(_release_from_json(entry) for entry in releases))
+
+    def __str__(self) -> str:
+        return "\n".join(str(release) for release in self.releases) or "no releases"
+
+
+class OpenLedger:
+    """A ledger while it is being written; ``close`` returns what was."""
+
+    def __init__(self) -> None:
+        self._releases: list[Release] = []
+
+    def gaussian(
+        self, *, noise_stddev: Fraction, per_record_bound: Fraction, sample_rate: Fraction | None = None
+    ) -> None:
+        """Write down one release with Gaussian noise (see ``Release`` for units)."""
+        release = Release(noise_stddev, per_record_bound, sample_rate)
+        last = self._releases[-1] if self._releases else None
+        if last is not None and _same_kind(last, release):
+            self._releases[-1] = Release(noise_stddev, per_record_bound, sample_rate, last.count + 1)
+        else:
+            self._releases.append(release)
+
+    def close(self) -> Ledger:
+        """Return the ledger as written so far."""
+        return Ledger(tuple(self._releases))
+
+
+def _same_kind(first: Release, second: Release) -> bool:
+    return (first.noise_stddev, first.per_record_bound, first.sample_rate) == (
+        second.noise_stddev,
+        second.per_record_bound,
+        second.sample_rate,
+    )
+
+
+def _squared_shift(mechanism: Mechanism) -> Fraction:
+    # Under either relation the shift is that of add-or-remove-one times the same factor, so one of them tells.
+    products = dominating_products(mechanism, Relation.ADD_OR_REMOVE_ONE)
+    (pair, count), *others = products[0]
+    if len(products) != 1 or others or not isinstance(pair, ShiftedGaussians):
+        raise UnsupportedMechanism(f"{mechanism!r} is not made of full-batch Gaussian releases: use check(budget)")
+    return count * pair.squared_shift
+
+
+def _release_to_json(release: Release) -> dict[str, object]:
+    entry: dict[str, object] = {
+        "mechanism": "gaussian",
+        "noise_stddev": str(release.noise_stddev),
+        "per_record_bound": str(release.per_record_bound),
+        "sampling": _FULL_BATCH if release.sample_rate is None else _POISSON,
+        "count": release.count,
+    }
+    if release.sample_rate is not None:
+        entry["sample_rate"] = str(release.sample_rate)
+    return entry
+
+
+def _release_from_json(entry: object) -> Release:
+    if not isinstance(entry, Mapping):
+        raise InvalidValue("ledger release", entry, "an object")
+    poisson = entry.get("sampling") == _POISSON
+    wanted = {"mechanism", "noise_stddev", "per_record_bound", "sampling", "count"} | (
+        {"sample_rate"} if poisson else set()
+    )
+    _demand_fields(entry.keys(), wanted)
+    if entry["mechanism"] != "gaussian":
+        raise InvalidValue("mechanism", entry["mechanism"], "gaussian")
+    if entry["sampling"] not in (_FULL_BATCH, _POISSON):
+        raise InvalidValue("sampling", entry["sampling"], f"{_FULL_BATCH} or {_POISSON}")
+    return Release(
+        exact(entry["noise_stddev"], "noise_stddev"),
+        exact(entry["per_record_bound"], "per_record_bound"),
+        exact(entry["sample_rate"], "sample_rate") if poisson else None,
+        positive_integer(entry["count"], "count"),
+    )
+
+
+def _demand_fields(found: Iterable[str], wanted: set[str]) -> None:
+    names = set(found)
+    if names != wanted:
+        wrong = ", ".join(sorted(names ^ wanted))
+        raise InvalidValue("ledger release", f"fields missing or unknown: {wrong}", ", ".join(sorted(wanted)))

@@ -1,0 +1,270 @@
+"""Regularised empirical risk: F^r(x) = (1/n) Σ φ(y_i <a_i, x>) + λ‖x‖₁ over R^p or an l2 ball, with exact constants.
+
+Everything is batched over repetitions: ``X`` of shape (R, p) holds one point per repetition, and a gradient of all of
+them is two matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import sympy
+from numpy.typing import ArrayLike, NDArray
+
+from algorithms.problems.proximal import proximal_l1
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact, to_float
+
+Array = NDArray[np.float64]
+
+# Records per matrix product: the margins of a block stay in the processor's cache (fixed, so that results are too).
+_BLOCK = 2048
+# Outside this range squared norms would leave the range of doubles.
+_SMALLEST_BOUND, _LARGEST_BOUND = Fraction(10) ** -100, Fraction(10) ** 100
+
+
+@dataclass(frozen=True, slots=True)
+class MarginLoss:
+    """A loss φ(m) >= 0 of the margin m = y <a, x>, smooth but not necessarily convex, with its exact constants.
+
+    Attributes:
+        name: What it is called.
+        value_and_slope: Margins -> (φ, φ'), elementwise.
+        largest_slope: sup |φ'|, exact.
+        largest_curvature: sup |φ''|, exact.
+        value_at_zero: φ(0), exact.
+    """
+
+    name: str
+    value_and_slope: Callable[[Array], tuple[Array, Array]]
+    largest_slope: sympy.Expr
+    largest_curvature: sympy.Expr
+    value_at_zero: sympy.Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """Minimise F^r(x) = (1/n) Σ_i φ(<z_i, x>) + λ‖x‖₁ over C, where z_i = y_i a_i and ‖a_i‖₂ <= ``feature_bound``.
+
+    The constants are those of any data set with this feature bound: they do not depend on the records, so publishing
+    them (or a step size made from them) costs no privacy.
+
+    Attributes:
+        loss: φ.
+        signed_features: z_i = y_i a_i, shape (n, p), read-only; every row's norm is at most ``feature_bound``, exactly.
+        feature_bound: B > 0, public.
+        l1: λ >= 0, the weight of ‖x‖₁.
+        radius: C is the l2 ball of this radius around 0, or all of R^p (None).
+        notes: What was done to the data on the way here.
+    """
+
+    loss: MarginLoss
+    signed_features: Array
+    feature_bound: Fraction
+    l1: Fraction
+    radius: Fraction | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def records(self) -> int:
+        """The number of records n, public."""
+        return int(self.signed_features.shape[0])
+
+    @property
+    def dimension(self) -> int:
+        """The number of parameters p."""
+        return int(self.signed_features.shape[1])
+
+    @property
+    def lipschitz(self) -> sympy.Expr:
+        """G = B sup|φ'|: the l2 norm of one record's gradient, ∇f = φ'(<z, x>) z, is at most this everywhere."""
+        return sympy.Rational(self.feature_bound) * self.loss.largest_slope
+
+    @property
+    def smoothness(self) -> sympy.Expr:
+        """L = B² sup|φ''|: one record's Hessian, φ''(<z, x>) z zᵀ, has operator norm at most this everywhere."""
+        return sympy.Rational(self.feature_bound) ** 2 * self.loss.largest_curvature
+
+    @property
+    def initial_point(self) -> Array:
+        """x₁ = 0, shape (p,): in C, and chosen without looking at the data."""
+        return np.zeros(self.dimension)
+
+    @property
+    def initial_gap(self) -> sympy.Expr:
+        """F^r(x₁) - 0 = φ(0): at least F^r(x₁) - inf_C F^r, because φ >= 0 and λ >= 0. Public."""
+        return self.loss.value_at_zero
+
+    def objective(self, X: ArrayLike) -> Array:
+        """F^r at every row of ``X`` (shape (R, p)); returns shape (R,)."""
+        return self.objective_and_gradient(X)[0]
+
+    def gradient(self, X: ArrayLike) -> Array:
+        """∇F (the mean over the records, without the regulariser) at every row of ``X``; returns shape (R, p)."""
+        return self.objective_and_gradient(X)[1]
+
+    def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
+        """F^r and ∇F at every row of ``X``, in one pass over the records.
+
+        Args:
+            X: Points, shape (R, p).
+
+        Returns:
+            F^r of shape (R,), and ∇F of shape (R, p) (the smooth part's gradient).
+
+        Raises:
+            InvalidValue: The shape is another.
+        """
+        points = self._points(X)
+        values, gradients = np.zeros(len(points)), np.zeros(points.shape)
+        for start in range(0, self.records, _BLOCK):
+            block = self.signed_features[start : start + _BLOCK]
+            value, slope = self.loss.value_and_slope(points @ block.T)
+            values += value.sum(axis=1)
+            gradients += slope @ block
+        regulariser = float(self.l1) * np.abs(points).sum(axis=1)
+        return values / self.records + regulariser, gradients / self.records
+
+    def per_record_gradient_norms(self, X: ArrayLike) -> Array:
+        """‖∇f(x, z_i)‖ = |φ'(<z_i, x>)| ‖z_i‖ for every row x of ``X`` and every record; returns shape (R, n)."""
+        slope = self.loss.value_and_slope(self._points(X) @ self.signed_features.T)[1]
+        norms: Array = np.abs(slope) * np.sqrt((self.signed_features**2).sum(axis=1))
+        return norms
+
+    def proximal_step(self, X: ArrayLike, gradients: ArrayLike, step_size: float) -> Array:
+        """x⁺ = argmin over u in C of <g, u> + ‖u - x‖²/(2γ) + λ‖u‖₁, for every row (Wang & Xu 2019, equation (2)).
+
+        Completing the square, that is the proximal map of γλ‖·‖₁ on C at x - γg.
+
+        Args:
+            X: Points x, shape (R, p).
+            gradients: g, shape (R, p).
+            step_size: γ > 0.
+
+        Returns:
+            x⁺, shape (R, p).
+        """
+        points = self._points(X)
+        moved = points - step_size * self._points(gradients, "gradients")
+        radius = None if self.radius is None else float(self.radius)
+        return proximal_l1(moved, step_size * float(self.l1), radius)
+
+    def projected_gradient(self, X: ArrayLike, gradients: ArrayLike, step_size: float) -> Array:
+        """P_C(x, g, γ) = (x - x⁺)/γ for every row; equals g where C = R^p and λ = 0. Shapes as ``proximal_step``."""
+        return (self._points(X) - self.proximal_step(X, gradients, step_size)) / step_size
+
+    def _points(self, X: ArrayLike, name: str = "X") -> Array:
+        points = np.asarray(X, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != self.dimension:
+            raise InvalidValue(f"{name}.shape", points.shape, f"(repetitions, {self.dimension})")
+        return points
+
+    def __str__(self) -> str:
+        where = f"R^{self.dimension}" if self.radius is None else f"the l2 ball of radius {float(self.radius):g}"
+        return (
+            f"{self.loss.name} + {float(self.l1):g} ‖x‖₁ over {where}, n = {self.records}, p = {self.dimension}, "
+            f"per-record G = {self.lipschitz}, L = {self.smoothness}, F^r(x₁) - inf F^r <= {self.initial_gap}"
+        )
+
+
+def margin_problem(
+    loss: MarginLoss,
+    features: ArrayLike,
+    labels: ArrayLike,
+    *,
+    l1: ExactLike,
+    feature_bound: ExactLike,
+    radius: ExactLike | None,
+) -> Problem:
+    """Check the data, clip every record to the public bound, and return the problem.
+
+    Args:
+        loss: φ.
+        features: a_i, shape (n, p), finite.
+        labels: y_i in {-1, +1}, shape (n,).
+        l1: λ >= 0.
+        feature_bound: B > 0.
+        radius: Of C, greater than 0; None for R^p.
+
+    Raises:
+        InvalidValue: A value is none of that.
+    """
+    bound = checked_bound(feature_bound)
+    weight = exact(l1, "l1")
+    if weight < 0:
+        raise InvalidValue("l1", l1, "a number at least 0", "a negative weight would make the regulariser concave")
+    ball = None if radius is None else exact(radius, "radius")
+    if ball is not None and not to_float(ball, "down") > 0:
+        raise InvalidValue("radius", radius, "a number greater than 0, or None for all of R^p")
+    matrix = checked_features(features)
+    signs = _checked_labels(labels, len(matrix))
+    clipped, count = clip_rows(matrix, bound)
+    signed = np.ascontiguousarray(clipped * signs[:, None])
+    signed.flags.writeable = False
+    notes = (
+        f"every record's features are clipped to l2 norm {bound} (a public bound): {count} of {len(matrix)} were "
+        "(the count is not private)",
+    )
+    return Problem(loss, signed, bound, weight, ball, notes)
+
+
+def checked_bound(feature_bound: ExactLike) -> Fraction:
+    """Return the feature bound as an exact number, or raise ``InvalidValue``."""
+    bound = exact(feature_bound, "feature_bound")
+    if not _SMALLEST_BOUND <= bound <= _LARGEST_BOUND:
+        advice = "it is the public l2 norm that every record is clipped to"
+        raise InvalidValue("feature_bound", feature_bound, "a number greater than 0 (1e-100 to 1e100)", advice)
+    return bound
+
+
+def checked_features(features: ArrayLike) -> Array:
+    """Return a copy of the features as an (n, p) array of finite doubles, or raise ``InvalidValue``."""
+    try:
+        matrix = np.array(features, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidValue("features", type(features).__name__, "an (n, p) array of numbers") from None
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InvalidValue("features.shape", matrix.shape, "(n, p) with n >= 1 and p >= 1", "one row per record")
+    if not np.isfinite(matrix).all():
+        row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
+        advice = "drop or fill in missing values by a rule that does not look at the data"
+        raise InvalidValue(f"features[{row}, {column}]", matrix[row, column], "a finite number", advice)
+    return matrix
+
+
+def _checked_labels(labels: ArrayLike, records: int) -> Array:
+    allowed = "-1 or +1"
+    try:
+        signs = np.array(labels, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidValue("labels", type(labels).__name__, f"an array of {allowed}") from None
+    if signs.shape != (records,):
+        raise InvalidValue("labels.shape", signs.shape, f"({records},), one label per row of features")
+    wrong = ~np.isin(signs, (-1.0, 1.0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        advice = "turn labels 0/1 into -1/+1 with 2 * labels - 1" if np.isin(signs, (0.0, 1.0)).all() else ""
+        raise InvalidValue(f"labels[{row}]", signs[row], allowed, advice)
+    return signs
+
+
+def clip_rows(matrix: Array, bound: Fraction) -> tuple[Array, int]:
+    """Scale rows down so that every row's exact l2 norm is at most ``bound``; count those that were changed.
+
+    With u = 2^-53, the computed norm of p numbers is off by a factor of at most 1 ± (p+4)u, and scaling a row adds at
+    most a few u more. A row stays as it is where its computed norm, enlarged by s = (p+16)u, is within the bound, and
+    is otherwise scaled to (1 - 4s) times the bound: the true norm is within the bound in both cases, and clipping
+    twice changes nothing. Per record: the result of one row depends on no other row.
+    """
+    slack = (matrix.shape[1] + 16) * 2.0**-53
+    limit = to_float(bound, "down")
+    largest = np.abs(matrix).max(axis=1, keepdims=True)
+    direction = matrix / np.where(largest > 0, largest, 1.0)  # entries up to 1: no overflow in the squares
+    lengths = np.sqrt((direction * direction).sum(axis=1, keepdims=True))
+    with np.errstate(over="ignore"):  # an infinite norm is over the bound, which is all that is asked here
+        over = largest * lengths * (1.0 + slack) > limit
+    scaled = direction * (limit / np.maximum(lengths, 1.0) * (1.0 - 4.0 * slack))
+    return np.where(over, scaled, matrix), int(over.sum())

@@ -1,0 +1,297 @@
+"""DP-PGD: projected (proximal) gradient descent with Gaussian noise on every gradient.
+
+Wang & Xu 2019, Algorithm 1, with the noise of their Theorem 1 replaced by a proven calibration (their step 3 prints the
+smoothness L where the Lipschitz constant G belongs and ρ² where ρ does), and their Theorem 2 made explicit:
+``projected_gradient_descent.md``, beside this file, derives the bound line by line.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+import sympy
+from threadpoolctl import threadpool_limits
+
+from algorithms import noise
+from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.oracles import GradientOracle, rational
+from algorithms.problems.problem import Array, Problem
+from algorithms.run import Recorder, Run, Trace
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions import symbols
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.evaluation import evaluate
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.privacy.calibration import calibrate
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism
+from dpbounds.privacy.relations import Relation
+
+WhichMapping = Literal["noisy", "exact"]
+
+THEOREMS = {
+    "spent": "wang-xu-2019/theorem-1",
+    "noisy": "wang-xu-2019/theorem-2/explicit",
+    "exact": "wang-xu-2019/theorem-2/explicit",
+}
+
+# The noise multiplier of T steps is enlarged by 2^-40 or a little more, relatively: a budget met with equality would be
+# a tie that no accountant can decide.
+_GRID = 1 << 40
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ProjectedGradientDescent:
+    """Algorithm 1 of Wang & Xu 2019, for any ``Problem``.
+
+    Attributes:
+        noise_multiplier: Standard deviation on the sum of gradients in units of G, exact.
+        steps: T.
+        step_size: γ, or None for 1/(2L) of the problem at hand.
+        budget: What ``run`` holds its ledger against, or None (then only against the noise and the steps above).
+
+    Args:
+        noise_multiplier: Greater than 0.
+        steps: A positive whole number.
+        step_size: Greater than 0; fixed in advance: a step size found by looking at the data would be a release of its
+            own. None: 1/(2L), as in Theorem 2.
+        budget: Optional.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+    """
+
+    noise_multiplier: Fraction
+    steps: int
+    step_size: float | None
+    budget: PrivacyBudget | None
+
+    def __init__(
+        self,
+        noise_multiplier: ExactLike,
+        steps: int,
+        step_size: float | None = None,
+        budget: PrivacyBudget | None = None,
+    ) -> None:
+        multiplier = exact(noise_multiplier, "noise_multiplier")
+        if multiplier <= 0:
+            raise InvalidValue("noise_multiplier", noise_multiplier, "a number greater than 0", "no noise, no privacy")
+        if step_size is not None and not (math.isfinite(step_size) and step_size > 0):
+            raise InvalidValue("step_size", step_size, "a finite number greater than 0, or None for 1/(2L)")
+        object.__setattr__(self, "noise_multiplier", multiplier)
+        object.__setattr__(self, "steps", positive_integer(steps, "steps"))
+        object.__setattr__(self, "step_size", None if step_size is None else float(step_size))
+        object.__setattr__(self, "budget", budget)
+
+    @classmethod
+    def calibrated(
+        cls,
+        problem: Problem,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = "1e-6",
+        steps: int | None = None,
+        relation: str | Relation = Relation.REPLACE_ONE,
+        step_size: float | None = None,
+    ) -> ProjectedGradientDescent:
+        """Return the algorithm with the smallest proven noise for a budget, and the number of steps that suits it.
+
+        T adaptive Gaussian releases with multiplier z √T are exactly one with multiplier z, so a single certified
+        calibration serves every T: σ² = (z G/n)² T. Unless ``steps`` is given, T minimises the explicit bound on
+        E‖P‖² (noisy mapping) at that noise. It depends on public numbers only: n, p, G, L and the bound φ(0) on
+        the initial gap.
+
+        Args:
+            problem: Supplies these numbers; no record is looked at.
+            epsilon: ε > 0 to keep.
+            delta: δ in (0, 1) to keep; should be well below 1/n.
+            steps: T, or None for the best.
+            relation: "replace-one" (the paper's) or "add-or-remove-one".
+            step_size: γ, or None for 1/(2L).
+
+        Returns:
+            The algorithm; its noise multiplier suffices, proven.
+
+        Raises:
+            InvalidValue: A number is not allowed, or γ is at least 2/L while T is to be chosen.
+        """
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        single = calibrate(
+            Gaussian, target_epsilon=budget.epsilon, target_delta=budget.delta, relation=budget.relation
+        ).value
+        gamma = cls(single, 1, step_size).step_size_for(problem)
+        count = best_steps(problem, single, gamma) if steps is None else positive_integer(steps, "steps")
+        return cls(single * _root_above(count), count, step_size, budget)
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run releases, as a mechanism for the accountants."""
+        return Gaussian(self.noise_multiplier) ** self.steps
+
+    def step_size_for(self, problem: Problem) -> float:
+        """γ as a double: ``step_size``, or 1/(2L) rounded down."""
+        return evaluate(1 / (2 * problem.smoothness), {}).lower if self.step_size is None else self.step_size
+
+    def bound(self, problem: Problem, mapping: WhichMapping = "noisy") -> Enclosure:
+        """Enclose the explicit bound on E‖P(x_R)‖² for the noise that ``run`` really draws; see ``utility_bound``."""
+        drawn = GradientOracle(problem, self.noise_multiplier, (), OpenLedger()).noise_stddev
+        return utility_bound(problem, self.steps, self.step_size_for(problem), drawn, mapping)
+
+    def run(self, problem: Problem, seed: int = 0, repetitions: int = 32) -> Run:
+        """Run Algorithm 1 ``repetitions`` times at once, with independent randomness.
+
+        Args:
+            problem: What to minimise.
+            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
+            repetitions: How many.
+
+        Returns:
+            The run. ``output[r]`` is private (one repetition, at the ledger's cost); the trace is not.
+
+        Raises:
+            InvalidValue: Seed or repetitions are not allowed.
+            BudgetExceeded: The ledger shows more than was planned.
+        """
+        T, gamma = self.steps, self.step_size_for(problem)
+        generators = noise.streams(seed, repetitions)
+        ledger = OpenLedger()
+        oracle = GradientOracle(problem, self.noise_multiplier, generators, ledger)
+        noisy, exact_, objective, added = (Recorder(T, len(generators)) for _ in range(4))
+
+        started = time.perf_counter()
+        # "R is uniformly sampled from {1, ..., T}": drawn first, so that x_R is kept when the walk passes it
+        R = np.array([generator.integers(1, T, endpoint=True) for generator in generators])
+        x = np.tile(problem.initial_point, (len(generators), 1))
+        output = np.empty_like(x)
+        with threadpool_limits(limits=1, user_api="blas"):
+            for k in range(1, T + 1):
+                chosen = k == R
+                output[chosen] = x[chosen]
+                answer = oracle(x)  # ∇F(x_k) + e_k
+                following = problem.proximal_step(x, answer.noisy, gamma)  # line 2
+                noisy.add(_squared_norms((x - following) / gamma))
+                exact_.add(_squared_norms(problem.projected_gradient(x, answer.exact, gamma)))
+                objective.add(answer.objective)
+                added.add(_squared_norms(answer.noisy - answer.exact))
+                x = following
+        for array in (output, R):
+            array.flags.writeable = False
+        walked = time.perf_counter()
+
+        closed = ledger.close()
+        closed.check_plan(self.planned)
+        spent = None if self.budget is None else closed.check(self.budget)
+        accounted = time.perf_counter()
+        return Run(
+            algorithm="projected gradient descent",
+            output=output,
+            output_step=R,
+            trace=Trace(noisy.series(), exact_.series(), objective.series(), added.series()),
+            ledger=closed,
+            budget=self.budget,
+            spent=spent,
+            steps=T,
+            step_size=gamma,
+            seed=int(seed),
+            timings={"descent": walked - started, "accounting": accounted - walked},
+        )
+
+
+def bound_expression(mapping: WhichMapping) -> sympy.Expr:
+    """The explicit bound on E‖P(x_R)‖², in the symbols of the symbol table (derived in the file beside this one).
+
+    With a = 1 - Lγ/2, for 0 < γ < 2/L, every T >= 1, x₁ in C and R uniform on 1..T:
+
+    - "noisy" (P at ∇F + e, the step that was taken, which is what Theorem 2 bounds): Δ_F/(γ a T) + p σ²/a
+    - "exact" (P at ∇F, the stationarity measure): (√(the same) + σ √p)²
+    """
+    shrink = 1 - symbols.smoothness * symbols.step_size / 2
+    variance = symbols.dimension * symbols.noise_stddev**2
+    noisy = symbols.initial_gap / (symbols.step_size * shrink * symbols.steps) + variance / shrink
+    if mapping == "noisy":
+        return noisy
+    if mapping == "exact":
+        return (sympy.sqrt(noisy) + symbols.noise_stddev * sympy.sqrt(symbols.dimension)) ** 2
+    raise InvalidValue("mapping", repr(mapping), "'noisy' or 'exact'")
+
+
+def utility_bound(
+    problem: Problem, steps: int, step_size: ExactLike, noise_stddev: ExactLike, mapping: WhichMapping = "noisy"
+) -> Enclosure:
+    """Enclose the explicit bound on the mean *square* E‖P(x_R)‖² over the noise and R.
+
+    Args:
+        problem: Supplies L, p and the bound on F^r(x₁) - inf F^r (which includes the regulariser).
+        steps: T >= 1.
+        step_size: γ in (0, 2/L), the number that was really used.
+        noise_stddev: σ > 0 on every coordinate of the mean gradient, the number that was really used.
+        mapping: "noisy" or "exact".
+
+    Returns:
+        A proven enclosure of the bound; its upper end is a bound, too.
+
+    Raises:
+        InvalidValue: A number is outside its domain: the bound does not hold there.
+
+    Source: Wang & Xu 2019, Theorem 2 (without constants there).
+    """
+    gamma, sigma = exact(step_size, "step_size"), exact(noise_stddev, "noise_stddev")
+    count = positive_integer(steps, "steps")
+    if sigma <= 0:
+        raise InvalidValue("noise_stddev", noise_stddev, "a number greater than 0")
+    _demand_short_step(problem, gamma)
+    values = {
+        symbols.initial_gap: problem.initial_gap,
+        symbols.smoothness: problem.smoothness,
+        symbols.step_size: sympy.Rational(gamma),
+        symbols.steps: sympy.Integer(count),
+        symbols.dimension: sympy.Integer(problem.dimension),
+        symbols.noise_stddev: sympy.Rational(sigma),
+    }
+    return evaluate(bound_expression(mapping).subs(values), {})
+
+
+def best_steps(problem: Problem, single_step_multiplier: Fraction, step_size: float) -> int:
+    """The T >= 1 that minimises the noisy bound when the noise is σ² = (z G/n)² T, exactly.
+
+    The bound is (A/T + B T)/a with A = Δ_F/γ and B = p (z G/n)². It falls from T to T + 1 as long as T(T+1) < A/B.
+
+    Args:
+        problem: Supplies n, p, G and Δ_F.
+        single_step_multiplier: z, the noise multiplier that keeps the budget with one step.
+        step_size: γ in (0, 2/L).
+
+    Raises:
+        InvalidValue: γ is outside; the bound does not hold there.
+    """
+    _demand_short_step(problem, Fraction(step_size))
+    gap = rational(problem.initial_gap, "initial_gap")
+    slope = rational(problem.lipschitz, "lipschitz") * single_step_multiplier / problem.records
+    ratio = gap / Fraction(step_size) / (problem.dimension * slope**2)
+    # the smallest T with T(T+1) >= ratio: (2T+1)² >= 4 ratio + 1
+    count = max(1, (math.isqrt(math.ceil(4 * ratio + 1)) - 1) // 2)
+    while count > 1 and (count - 1) * count >= ratio:
+        count -= 1
+    while count * (count + 1) < ratio:
+        count += 1
+    return count
+
+
+def _root_above(count: int) -> Fraction:
+    """A rational number above √count, by a relative 2^-40 to 2^-38."""
+    return Fraction(math.isqrt(count * _GRID**2) + 1, _GRID) * (1 + Fraction(1, _GRID))
+
+
+def _demand_short_step(problem: Problem, gamma: Fraction) -> None:
+    if gamma <= 0 or not evaluate(sympy.Rational(gamma) * problem.smoothness, {}) < 2:
+        limit = evaluate(2 / problem.smoothness, {}).lower
+        allowed = f"a number greater than 0 and less than 2/L = {limit:.6g}, where the bound holds"
+        raise InvalidValue("step_size", float(gamma), allowed)
+
+
+def _squared_norms(rows: Array) -> Array:
+    squares: Array = (rows * rows).sum(axis=1)
+    return squares

@@ -1,0 +1,13 @@
+"""Where promises and runs meet."""
+
+from algorithms.verification.checks import (
+    Check,
+    Measured,
+    Verdict,
+    bound_check,
+    noise_check,
+    sensitivity_check,
+    spent_check,
+)
+
+__all__ = ["Check", "Measured", "Verdict", "bound_check", "noise_check", "sensitivity_check", "spent_check"]

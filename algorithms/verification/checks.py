@@ -1,0 +1,220 @@
+"""Checks: what was measured or spent, held against what was promised. Never a silent pass."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from algorithms.ledger import Ledger, PrivacyBudget
+from algorithms.problems.problem import Problem
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
+
+
+class Verdict(StrEnum):
+    """What a check found."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A measured mean with its confidence interval (or, for privacy, the proven ends with the upper one as mean)."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One comparison.
+
+    Attributes:
+        theorem: Id of the statement.
+        kind: "spent", "bound" or "formula".
+        predicted: What was promised.
+        measured: What was found.
+        verdict: ``holds``, ``fails`` or ``undecided``.
+        reason: Why, in one line.
+    """
+
+    theorem: str
+    kind: str
+    predicted: Enclosure
+    measured: Measured
+    verdict: Verdict
+    reason: str
+
+    def as_json(self) -> dict[str, object]:
+        """The check as plain data for ``json.dumps``; an end that is not finite is written as text."""
+        ends = (self.measured.mean, self.measured.low, self.measured.high)
+        return {
+            "theorem": self.theorem,
+            "kind": self.kind,
+            "predicted": {"lower": _plain(self.predicted.lower), "upper": _plain(self.predicted.upper)},
+            "measured": dict(zip(("mean", "low", "high"), map(_plain, ends), strict=True)),
+            "verdict": str(self.verdict),
+            "reason": self.reason,
+        }
+
+    def __str__(self) -> str:
+        return f"{self.verdict}: {self.kind} of {self.theorem}: {self.reason}"
+
+
+def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confidence: float = 0.99) -> Check:
+    """Hold the mean of independent repetitions against an upper bound on the expectation.
+
+    The interval is Student's t over the repetitions, at the given two-sided confidence. It is exact for normal data and
+    approximate otherwise; averages over many steps are close to normal.
+
+    Args:
+        theorem: Id of the statement that promises the bound.
+        repetitions: One independent sample per repetition, shape (R,), finite.
+        bound: The explicit bound.
+        confidence: In (0, 1).
+
+    Returns:
+        ``holds`` where the upper end of the interval is at most the bound, ``fails`` where the lower end is above it,
+        otherwise ``undecided``. Also undecided with a single repetition.
+
+    Raises:
+        InvalidValue: The samples are not a non-empty vector of finite numbers, or the confidence is not in (0, 1).
+    """
+    samples = _samples(repetitions)
+    _valid_confidence(confidence)
+    mean = float(samples.mean())
+    if len(samples) < 2:
+        measured = Measured(mean, -math.inf, math.inf)
+        return Check(theorem, "bound", bound, measured, Verdict.UNDECIDED, "one repetition gives no interval: run more")
+    half = float(stats.t.ppf((1 + confidence) / 2, len(samples) - 1) * samples.std(ddof=1) / math.sqrt(len(samples)))
+    measured = Measured(mean, mean - half, mean + half)
+    interval = f"measured {mean:.4g}, {confidence:.4g} interval [{measured.low:.4g}, {measured.high:.4g}]"
+    if measured.high <= bound.exact_lower:
+        share = mean / bound.upper if bound.upper > 0 else math.nan
+        return Check(theorem, "bound", bound, measured, Verdict.HOLDS, f"{interval}, {share:.3g} of the bound")
+    if measured.low > bound.exact_upper:
+        return Check(theorem, "bound", bound, measured, Verdict.FAILS, f"{interval} lies above the bound {bound}")
+    reason = f"{interval} contains the bound {bound}: run more repetitions than {len(samples)}"
+    return Check(theorem, "bound", bound, measured, Verdict.UNDECIDED, reason)
+
+
+def spent_check(theorem: str, ledger: Ledger, budget: PrivacyBudget) -> Check:
+    """Hold the certified ε of a ledger against its budget.
+
+    Returns:
+        ``holds`` where the enclosure of the ε that was spent lies within the budget, ``fails`` where it lies above, and
+        ``undecided`` where it contains it.
+
+    Raises:
+        UnsupportedMechanism: The ledger holds a release without a proven analysis.
+    """
+    spent = ledger.spent(budget.delta, budget.relation)
+    within = spent.at_most(budget.epsilon)
+    verdict = {True: Verdict.HOLDS, False: Verdict.FAILS, None: Verdict.UNDECIDED}[within]
+    word = {True: "within", False: "more than", None: "not decided against"}[within]
+    measured = Measured(spent.upper, spent.lower, spent.upper)
+    reason = f"the ledger spends epsilon in {spent}, {word} {budget}"
+    return Check(theorem, "spent", Enclosure.exactly(budget.epsilon, "budget"), measured, verdict, reason)
+
+
+def noise_check(
+    theorem: str,
+    squared_norms: ArrayLike,
+    *,
+    dimension: int,
+    steps: int,
+    ledger: Ledger,
+    confidence: float = 0.999999,
+) -> Check:
+    """Hold the noise that was really added against the noise that the ledger says was added.
+
+    A ledger can only be right about what it was told. With R repetitions of T steps of p-dimensional noise N(0, σ² I),
+    the sum of all squares is σ² times a chi-square variable with R T p degrees of freedom, which gives an exact
+    interval for E‖e‖² = pσ².
+
+    Args:
+        theorem: Id of the statement whose noise it is.
+        squared_norms: Mean over the steps of ‖e‖², one per repetition, shape (R,).
+        dimension: p.
+        steps: T.
+        ledger: Must hold releases of one kind only.
+        confidence: Of the interval; high by default, because a right run should practically never fail.
+
+    Returns:
+        ``holds`` where the interval contains the ledger's pσ², otherwise ``fails``.
+
+    Raises:
+        InvalidValue: The samples are not finite, or the ledger holds several noise levels.
+    """
+    samples = _samples(squared_norms)
+    _valid_confidence(confidence)
+    levels = {release.noise_stddev for release in ledger.releases}
+    if len(levels) != 1:
+        raise InvalidValue("ledger", f"{len(levels)} noise levels", "releases of a single noise level")
+    predicted = Enclosure.exactly(Fraction(dimension) * levels.pop() ** 2)
+    freedom = len(samples) * steps * dimension
+    total = float(samples.sum()) * steps
+    tail = (1 - confidence) / 2
+    low = total / float(stats.chi2.isf(tail, freedom)) * dimension
+    high = total / float(stats.chi2.ppf(tail, freedom)) * dimension
+    measured = Measured(float(samples.mean()), low, high)
+    found = low <= predicted.exact_upper and predicted.exact_lower <= high
+    interval = f"E‖e‖² measured {measured.mean:.6g}, {confidence:.6g} interval [{low:.6g}, {high:.6g}]"
+    reason = f"{interval} {'contains' if found else 'misses'} the ledger's {predicted.upper:.6g}"
+    return Check(theorem, "formula", predicted, measured, Verdict.HOLDS if found else Verdict.FAILS, reason)
+
+
+def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger: Ledger) -> Check:
+    """Hold the per-record bound in a ledger of mean gradients against how far records move the mean at given points.
+
+    A ledger whose per-record bound is too small makes every accountant wrong. Records of this data set at some points
+    give a lower bound on the right one, so this check can find such an error but never prove that there is none.
+
+    Args:
+        theorem: Id of the statement whose sensitivity it is.
+        problem: Supplies the records.
+        points: Where to look, shape (R, p): the start and the outputs, say.
+        ledger: Releases of mean gradients.
+
+    Returns:
+        ``fails`` where a record moves the mean by more than the ledger's bound (and 1e-9 of it, for round-off),
+        otherwise ``holds``.
+
+    Raises:
+        InvalidValue: The ledger is empty, or the points have the wrong shape.
+    """
+    if not ledger.releases:
+        raise InvalidValue("ledger", "empty", "at least one release")
+    claimed = Enclosure.exactly(min(release.per_record_bound for release in ledger.releases), "ledger")
+    largest = float(problem.per_record_gradient_norms(points).max()) / problem.records
+    measured = Measured(largest, largest, largest)
+    within = Fraction(largest) <= claimed.exact_lower * (1 + Fraction(1, 10**9))
+    reason = f"one record moves the mean gradient by {largest:.6g}, the ledger allows for {claimed.upper:.6g}"
+    return Check(theorem, "bound", claimed, measured, Verdict.HOLDS if within else Verdict.FAILS, reason)
+
+
+def _samples(values: ArrayLike) -> NDArray[np.float64]:
+    samples = np.asarray(values, dtype=np.float64)
+    if samples.ndim != 1 or len(samples) == 0:
+        raise InvalidValue("repetitions.shape", samples.shape, "(R,) with R >= 1")
+    if not np.isfinite(samples).all():
+        raise InvalidValue("repetitions", "not finite", "finite numbers", "the run broke down: nothing was measured")
+    return samples
+
+
+def _valid_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise InvalidValue("confidence", confidence, "a number greater than 0 and less than 1")
+
+
+def _plain(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)

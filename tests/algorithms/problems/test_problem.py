@@ -1,0 +1,261 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from algorithms import problems
+from algorithms.problems.problem import clip_rows
+from algorithms.problems.proximal import proximal_l1
+from dpbounds.errors import InvalidValue
+
+RNG = np.random.default_rng(7)
+FEATURES = RNG.standard_normal((300, 5))
+LABELS = np.where(FEATURES @ RNG.standard_normal(5) > 0, 1, -1)
+
+
+@pytest.fixture(params=[None, "0.7"], ids=["R^p", "ball"])
+def problem(request):
+    return problems.sigmoid_loss(FEATURES, LABELS, l1="0.03", feature_bound=2, radius=request.param)
+
+
+def points(count=4, seed=1, scale=1.0):
+    return scale * np.random.default_rng(seed).standard_normal((count, 5))
+
+
+def test_objective_is_the_loss_written_down_record_by_record(problem):
+    X = points()
+    z = problem.signed_features
+    for x, value in zip(X, problem.objective(X), strict=True):
+        losses = [1 / (1 + math.exp(float(np.dot(row, x)))) for row in z]
+        assert value == pytest.approx(math.fsum(losses) / len(z) + 0.03 * np.abs(x).sum(), rel=1e-13)
+
+
+def test_the_loss_decreases_with_the_margin():
+    one = problems.sigmoid_loss([[1.0]], [1], l1=0)
+    assert one.objective([[5.0]])[0] < 0.01 < 0.99 < one.objective([[-5.0]])[0]
+
+
+def test_gradient_matches_finite_differences_and_a_loop_over_records(problem):
+    X, h = points(), 1e-5
+    gradient = problem.gradient(X)
+    smooth = lambda Y: problem.objective(Y) - 0.03 * np.abs(Y).sum(axis=1)  # noqa: E731
+    for j in range(5):
+        step = np.zeros(5)
+        step[j] = h
+        assert gradient[:, j] == pytest.approx((smooth(X + step) - smooth(X - step)) / (2 * h), abs=1e-10)
+    for x, found in zip(X, gradient, strict=True):
+        total = np.zeros(5)
+        for row in problem.signed_features:
+            s = 1 / (1 + math.exp(float(np.dot(row, x))))
+            total -= s * (1 - s) * row
+        assert found == pytest.approx(total / problem.records, abs=1e-14)
+
+
+def test_many_records_are_summed_over_all_blocks():
+    features = np.random.default_rng(0).standard_normal((5000, 3))
+    labels = np.where(features[:, 0] > 0, 1, -1)
+    whole = problems.sigmoid_loss(features, labels, l1=0)
+    parts = [problems.sigmoid_loss(features[i : i + 500], labels[i : i + 500], l1=0) for i in range(0, 5000, 500)]
+    X = points(3)[:, :3]
+    assert whole.gradient(X) == pytest.approx(np.mean([part.gradient(X) for part in parts], axis=0), abs=1e-15)
+    assert whole.objective(X) == pytest.approx(np.mean([part.objective(X) for part in parts], axis=0), abs=1e-14)
+
+
+def test_large_margins_neither_overflow_nor_warn():
+    steep = problems.sigmoid_loss([[100.0], [-100.0]], [1, 1], l1=0, feature_bound=100)
+    assert steep.objective([[1e6]])[0] == 0.5
+    assert steep.gradient([[1e6]])[0, 0] == 0
+
+
+def test_slope_and_curvature_constants_symbolically():
+    m = sympy.symbols("m", real=True)
+    s = sympy.symbols("s")
+    phi = 1 / (1 + sympy.exp(m))
+    assert sympy.simplify(sympy.diff(phi, m) + phi * (1 - phi)) == 0
+    assert sympy.simplify(sympy.diff(phi, m, 2) - phi * (1 - phi) * (1 - 2 * phi)) == 0
+    curvature = s * (1 - s) * (1 - 2 * s)
+    candidates = [*sympy.solve(sympy.diff(curvature, s), s), 0, 1]
+    largest = max((abs(curvature.subs(s, root)) for root in candidates), key=lambda value: float(value))
+    assert sympy.simplify(largest - problems.SIGMOID.largest_curvature) == 0
+    assert sympy.simplify(largest - 1 / (6 * sympy.sqrt(3))) == 0
+    assert sympy.maximum(s * (1 - s), s, sympy.Interval(0, 1)) == problems.SIGMOID.largest_slope
+    assert phi.subs(m, 0) == problems.SIGMOID.value_at_zero
+
+
+def test_constants_are_attained_and_not_exceeded():
+    m = np.linspace(-20, 20, 400_001)
+    _, slope = problems.SIGMOID.value_and_slope(m)
+    curvature = np.gradient(slope, m)
+    for measured, constant in ((slope, "largest_slope"), (curvature, "largest_curvature")):
+        exact = float(getattr(problems.SIGMOID, constant))
+        assert np.abs(measured).max() <= exact * (1 + 1e-6)
+        assert np.abs(measured).max() >= exact * (1 - 1e-6)
+
+
+def test_lipschitz_and_smoothness_are_attained_by_a_record_on_the_boundary():
+    one = problems.sigmoid_loss([[3.0]], [1], l1=0, feature_bound=3)
+    assert one.lipschitz == sympy.Rational(3, 4)
+    assert sympy.simplify(one.smoothness - 9 / (6 * sympy.sqrt(3))) == 0
+    x = np.linspace(-5, 5, 100_001)[:, None]
+    gradient = one.gradient(x)[:, 0]
+    assert np.abs(gradient).max() == pytest.approx(0.75, rel=1e-12)
+    assert np.abs(np.gradient(gradient, x[:, 0])).max() == pytest.approx(float(one.smoothness), rel=1e-6)
+
+
+def test_replacing_a_record_moves_the_sum_by_at_most_twice_g_and_attains_it():
+    bound = 3
+    features = np.zeros((4, 2))
+    features[0] = (bound, 0)
+    here, there = (problems.sigmoid_loss(features, [y, 1, 1, 1], l1=0, feature_bound=bound) for y in (1, -1))
+    moved = 4 * np.linalg.norm(here.gradient([[0.0, 0.0]]) - there.gradient([[0.0, 0.0]]))
+    assert moved == pytest.approx(2 * float(here.lipschitz), rel=1e-12)
+    X = 3 * np.random.default_rng(0).standard_normal((200, 2))
+    distances = 4 * np.linalg.norm(here.gradient(X) - there.gradient(X), axis=1)
+    assert distances.max() <= 2 * float(here.lipschitz)
+
+
+def test_per_record_gradient_norms(problem):
+    X = points()
+    norms = problem.per_record_gradient_norms(X)
+    for x, found in zip(X, norms, strict=True):
+        s = 1 / (1 + np.exp(problem.signed_features @ x))
+        rows = (s * (1 - s))[:, None] * problem.signed_features
+        assert found == pytest.approx(np.linalg.norm(rows, axis=1), rel=1e-12)
+    assert norms.max() <= float(problem.lipschitz)
+
+
+def test_initial_gap_is_the_value_at_zero(problem):
+    assert problem.initial_gap == sympy.Rational(1, 2)
+    assert problem.objective(problem.initial_point[None]) == pytest.approx([0.5], abs=1e-15)
+
+
+@pytest.mark.parametrize("radius", [None, 0.3, 2.0])
+@pytest.mark.parametrize("threshold", [0.0, 0.4])
+def test_proximal_map_against_a_general_minimiser(radius, threshold):
+    for seed in range(4):
+        v = 1.5 * np.random.default_rng(seed).standard_normal(3)
+        # u = a - b with a, b >= 0 makes ‖u‖₁ = Σ(a+b) smooth at the solution
+        objective = lambda w: 0.5 * ((w[:3] - w[3:] - v) ** 2).sum() + threshold * w.sum()  # noqa: B023, E731
+        ball = {"type": "ineq", "fun": lambda w: radius**2 - ((w[:3] - w[3:]) ** 2).sum()}
+        constraints = [] if radius is None else [ball]
+        options = {"ftol": 1e-14, "maxiter": 500}
+        found = minimize(
+            objective, np.full(6, 0.1), bounds=[(0, None)] * 6, constraints=constraints, method="SLSQP", options=options
+        )
+        ours = proximal_l1(v[None], threshold, radius)[0]
+        assert found.x[:3] - found.x[3:] == pytest.approx(ours, abs=1e-5)
+
+
+def test_the_order_of_shrinking_and_projecting_matters():
+    v = np.array([[3.0, 1.0]])
+    projected_first = v / np.linalg.norm(v)
+    wrong = np.sign(projected_first) * np.maximum(np.abs(projected_first) - 0.5, 0)
+    assert np.abs(wrong - proximal_l1(v, 0.5, 1.0)).max() > 0.1
+
+
+def test_proximal_step_minimises_the_model_in_equation_2(problem):
+    X, G, gamma = points(), points(seed=2), 0.8
+    step = problem.proximal_step(X, G, gamma)
+    radius = math.inf if problem.radius is None else float(problem.radius)
+    assert (np.linalg.norm(step, axis=1) <= radius * (1 + 1e-15)).all()
+
+    def model(U):
+        return (G * U).sum(axis=1) + ((U - X) ** 2).sum(axis=1) / (2 * gamma) + 0.03 * np.abs(U).sum(axis=1)
+
+    rng = np.random.default_rng(3)
+    for scale in (1e-4, 1e-2, 1.0):
+        for _ in range(50):
+            other = step + scale * rng.standard_normal(step.shape)
+            lengths = np.linalg.norm(other, axis=1, keepdims=True)
+            other = other * np.minimum(1, radius / lengths)
+            assert (model(other) >= model(step) - 1e-14).all()
+
+
+def test_projected_gradient_is_the_gradient_without_regulariser_and_constraint():
+    free = problems.sigmoid_loss(FEATURES, LABELS, l1=0)
+    X, G = points(), points(seed=2)
+    assert free.projected_gradient(X, G, 0.5) == pytest.approx(G, abs=1e-14)
+
+
+def test_projected_gradient_does_not_expand(problem):
+    X, G, H = points(), points(seed=2), points(seed=3)
+    apart = np.linalg.norm(problem.projected_gradient(X, G, 0.5) - problem.projected_gradient(X, H, 0.5), axis=1)
+    assert (apart <= np.linalg.norm(G - H, axis=1) * (1 + 1e-12)).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.floats(-1e300, 1e300, allow_subnormal=True), min_size=3, max_size=3), min_size=1, max_size=4),
+    st.fractions(min_value=Fraction(1, 1000), max_value=1000),
+)
+def test_clipped_rows_are_within_the_bound_exactly_and_clipping_twice_changes_nothing(rows, bound):
+    matrix = np.array(rows)
+    clipped, _ = clip_rows(matrix, bound)
+    for row in clipped:
+        assert sum((Fraction(float(entry)) ** 2 for entry in row), Fraction(0)) <= bound**2
+    again, changed = clip_rows(clipped, bound)
+    assert changed == 0
+    assert (again == clipped).all()
+
+
+def test_clipping_keeps_direction_and_short_rows_and_loses_little_length():
+    matrix = np.array([[3.0, 4.0], [0.1, 0.2], [0.0, 0.0], [3e200, 4e200]])
+    clipped, count = clip_rows(matrix, Fraction(1))
+    assert count == 2
+    assert clipped[[0, 3]] == pytest.approx(np.array([[0.6, 0.8], [0.6, 0.8]]), rel=1e-14)
+    assert (clipped[[1, 2]] == matrix[[1, 2]]).all()
+
+
+def test_the_problem_is_frozen_and_keeps_its_own_copy():
+    features = FEATURES.copy()
+    own = problems.sigmoid_loss(features, LABELS)
+    before = own.signed_features.copy()
+    features[:] = 0
+    assert (own.signed_features == before).all()
+    with pytest.raises(ValueError, match="read-only"):
+        own.signed_features[0, 0] = 1
+    with pytest.raises(AttributeError):
+        own.l1 = 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"features": np.zeros(5)}, r"features.shape = \(5,\)"),
+        ({"features": np.zeros((0, 5))}, r"features.shape = \(0, 5\)"),
+        ({"features": [["a"]]}, "features = list"),
+        ({"features": np.full((2, 1), np.nan), "labels": [1, 1]}, r"features\[0, 0\] = nan"),
+        ({"features": [[0.0], [math.inf]], "labels": [1, 1]}, r"features\[1, 0\] = inf"),
+        ({"labels": LABELS[:-1]}, "labels.shape"),
+        ({"labels": (LABELS + 1) // 2}, "2 \\* labels - 1"),
+        ({"labels": np.full(300, 2)}, r"labels\[0\] = 2.0"),
+        ({"labels": ["yes"] * 300}, "labels = list"),
+        ({"labels": np.full(300, np.nan)}, r"labels\[0\] = nan"),
+        ({"l1": -1}, "l1 = -1"),
+        ({"l1": "x"}, "l1 = 'x'"),
+        ({"feature_bound": 0}, "feature_bound = 0"),
+        ({"feature_bound": -1}, "feature_bound = -1"),
+        ({"feature_bound": math.nan}, "feature_bound = nan"),
+        ({"radius": 0}, "radius = 0"),
+    ],
+)
+def test_bad_input_is_refused_by_name(changes, message):
+    with pytest.raises(InvalidValue, match=message):
+        problems.sigmoid_loss(**{"features": FEATURES, "labels": LABELS, **changes})
+
+
+def test_points_of_another_shape_are_refused(problem):
+    with pytest.raises(InvalidValue, match=r"X.shape = \(5,\)"):
+        problem.objective(np.zeros(5))
+    with pytest.raises(InvalidValue, match=r"gradients.shape = \(2, 4\)"):
+        problem.proximal_step(np.zeros((2, 5)), np.zeros((2, 4)), 1.0)
+
+
+def test_a_problem_describes_itself(problem):
+    assert "n = 300, p = 5" in str(problem)
+    assert "G = 1/2" in str(problem)

@@ -1,0 +1,139 @@
+import json
+import math
+from fractions import Fraction
+
+import pytest
+from scipy import optimize, stats
+
+from algorithms.ledger import Ledger, OpenLedger, PrivacyBudget, Release
+from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
+from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
+
+LEDGER = Ledger(
+    (Release(Fraction(3), Fraction(1, 4), count=9), Release(Fraction(1, 3), Fraction(1, 7), Fraction(1, 9)))
+)
+PLAIN = Ledger((Release(Fraction(20), Fraction(1, 2), count=16),))  # noise multiplier 40, 16 times: 10 once
+
+
+def exact_gaussian_epsilon(mu, delta):
+    def excess(epsilon):
+        upper = stats.norm.sf(epsilon / mu - mu / 2)
+        return upper - math.exp(epsilon) * stats.norm.sf(epsilon / mu + mu / 2) - delta
+
+    return optimize.brentq(excess, 0, 50, xtol=1e-13)
+
+
+@pytest.mark.parametrize(("relation", "factor"), [("replace-one", 2), ("add-or-remove-one", 1)])
+def test_spent_is_the_composed_gaussian_with_the_relations_factor(relation, factor):
+    spent = PLAIN.spent("1e-5", relation)
+    assert spent.lower <= spent.upper
+    assert spent.upper == pytest.approx(exact_gaussian_epsilon(factor / 10, 1e-5), rel=1e-8)
+
+
+def test_replace_one_is_the_default_relation():
+    assert PLAIN.spent("1e-5") == PLAIN.spent("1e-5", "replace-one")
+
+
+def test_an_empty_ledger_spends_nothing():
+    assert Ledger().spent("1e-5").upper == 0
+    with pytest.raises(InvalidValue, match="delta"):
+        Ledger().spent(2)
+    with pytest.raises(InvalidValue, match="empty"):
+        Ledger().mechanism()
+
+
+def test_check_passes_within_the_budget_and_raises_above():
+    spent = PLAIN.spent("1e-5")
+    assert PLAIN.check(PrivacyBudget.of(spent.exact_upper, "1e-5")) == spent
+    with pytest.raises(BudgetExceeded, match="do not publish"):
+        PLAIN.check(PrivacyBudget.of(spent.exact_lower * Fraction(999, 1000), "1e-5"))
+    with pytest.raises(BudgetExceeded):  # one release more than calibrated for
+        Ledger((*PLAIN.releases, Release(Fraction(20), Fraction(1, 2)))).check(
+            PrivacyBudget.of(spent.exact_upper, "1e-5")
+        )
+
+
+def test_check_plan_is_exact():
+    PLAIN.check_plan(Gaussian(40) ** 16)
+    PLAIN.check_plan(Gaussian(10))
+    with pytest.raises(BudgetExceeded):
+        PLAIN.check_plan(Gaussian(Fraction(40) + Fraction(1, 10**30)) ** 16)
+    with pytest.raises(BudgetExceeded):
+        PLAIN.check_plan(Gaussian(40) ** 15)
+    with pytest.raises(UnsupportedMechanism):
+        LEDGER.check_plan(Gaussian(1))
+    with pytest.raises(UnsupportedMechanism):
+        PLAIN.check_plan(PoissonSampled(Gaussian(1), "0.1"))
+
+
+def test_mechanism_has_one_part_per_kind_with_its_count():
+    assert [count for _, count in LEDGER.mechanism().parts] == [9, 1]
+    first, second = (mechanism for mechanism, _ in LEDGER.mechanism().parts)
+    assert first == Gaussian(12)
+    assert second == PoissonSampled(Gaussian(Fraction(7, 3)), Fraction(1, 9))
+
+
+def test_equal_releases_in_a_row_are_counted_together():
+    pen = OpenLedger()
+    for stddev in (1, 1, 2, 1):
+        pen.gaussian(noise_stddev=Fraction(stddev), per_record_bound=Fraction(1))
+    assert [(release.noise_stddev, release.count) for release in pen.close().releases] == [(1, 2), (2, 1), (1, 1)]
+
+
+def test_json_round_trip_is_exact():
+    for ledger in (LEDGER, PLAIN, Ledger(), Ledger((Release(Fraction(0.1), Fraction(1, 3)),))):
+        assert Ledger.from_json(ledger.to_json()) == ledger
+    assert json.loads(LEDGER.to_json())["version"] == 1
+
+
+def edited(**changes):
+    document = json.loads(LEDGER.to_json())
+    document["releases"][1].update(changes)
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "JSON"),
+        ("[]", "ledger format = list"),
+        ('{"format": "other"}', "ledger format = other"),
+        (LEDGER.to_json().replace('"version": 1', '"version": 2'), "ledger version = 2"),
+        ('{"format": "dpbounds/ledger", "version": 1}', "ledger releases"),
+        ('{"format": "dpbounds/ledger", "version": 1, "releases": [3]}', "ledger release = 3"),
+        (edited(noise_stddev="0"), "noise_stddev = 0"),
+        (edited(noise_stddev={}), "noise_stddev"),
+        (edited(per_record_bound="-1"), "per_record_bound"),
+        (edited(count=0), "count = 0"),
+        (edited(count="many"), "count = 'many'"),
+        (edited(sample_rate="2"), "sample_rate = 2"),
+        (edited(sampling="full-batch"), "sample_rate"),
+        (edited(sampling="sorted"), "sample_rate"),
+        (edited(mechanism="laplace"), "mechanism = laplace"),
+        (edited(colour="red"), "colour"),
+    ],
+)
+def test_malformed_ledgers_are_refused(text, message):
+    with pytest.raises(InvalidValue, match=message):
+        Ledger.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "relation", "message"),
+    [
+        (0, "1e-6", "replace-one", "epsilon = 0"),
+        (-1, "1e-6", "replace-one", "epsilon = -1"),
+        (1, 0, "replace-one", "delta = 0"),
+        (1, 1, "replace-one", "delta = 1"),
+        (1, "1e-6", "neighbour", "relation"),
+    ],
+)
+def test_bad_budgets_are_refused(epsilon, delta, relation, message):
+    with pytest.raises(InvalidValue, match=message):
+        PrivacyBudget.of(epsilon, delta, relation)
+
+
+def test_a_ledger_prints_every_kind_of_release():
+    assert str(LEDGER).count("x Gaussian") == 2
+    assert "Poisson sample" in str(LEDGER)
+    assert str(Ledger()) == "no releases"

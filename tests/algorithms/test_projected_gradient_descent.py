@@ -1,0 +1,397 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+import threadpoolctl
+
+import algorithms
+from algorithms import Ledger, PrivacyBudget, ProjectedGradientDescent, noise, oracles, problems
+from algorithms import projected_gradient_descent as module
+from algorithms.projected_gradient_descent import best_steps, bound_expression, utility_bound
+from algorithms.verification import Verdict, bound_check, noise_check, sensitivity_check, spent_check
+from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.expressions import symbols
+from dpbounds.privacy.calibration import calibrate
+from dpbounds.privacy.mechanisms import Gaussian
+
+
+def synthetic(n=2000, p=10, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    features = rng.standard_normal((n, p)) / math.sqrt(p)
+    margins = features @ rng.standard_normal(p)
+    labels = np.where(margins + 0.3 * rng.standard_normal(n) > 0, 1, -1)
+    return problems.sigmoid_loss(features, labels, **options)
+
+
+PROBLEM = synthetic()
+
+
+# --- Algorithm 1, written again without batches
+
+
+def test_it_is_algorithm_1_step_by_step():
+    problem = synthetic(n=200, p=4, l1="0.02", radius="0.6")
+    method = ProjectedGradientDescent(noise_multiplier=3, steps=7)
+    run = method.run(problem, seed=5, repetitions=3)
+    gamma = 1 / (2 * float(problem.smoothness))
+    sigma = 3 * float(problem.lipschitz) / 200
+
+    def step(v):
+        shrunk = np.sign(v) * np.maximum(np.abs(v) - gamma * 0.02, 0)
+        return shrunk * min(1, 0.6 / np.linalg.norm(shrunk)) if shrunk.any() else shrunk
+
+    for r, generator in enumerate(noise.streams(5, 3)):
+        R = generator.integers(1, 7, endpoint=True)
+        x, squares, exact_squares, values = np.zeros(4), [], [], []
+        for k in range(1, 8):
+            if k == R:
+                assert run.output[r] == pytest.approx(x, abs=1e-13)
+            s = 1 / (1 + np.exp(problem.signed_features @ x))
+            gradient = -(problem.signed_features * (s * (1 - s))[:, None]).mean(axis=0)
+            following = step(x - gamma * (gradient + sigma * generator.standard_normal(4)))
+            exact_squares.append(((x - step(x - gamma * gradient)) ** 2).sum() / gamma**2)
+            squares.append(((x - following) ** 2).sum() / gamma**2)
+            values.append(s.mean() + 0.02 * np.abs(x).sum())
+            x = following
+        assert run.output_step[r] == R
+        assert run.trace.noisy.per_repetition[r] == pytest.approx(np.mean(squares), rel=1e-11)
+        assert run.trace.exact.per_repetition[r] == pytest.approx(np.mean(exact_squares), rel=1e-11)
+        assert run.trace.objective.per_repetition[r] == pytest.approx(np.mean(values), rel=1e-12)
+
+
+def test_without_noise_to_speak_of_the_exact_mapping_vanishes():
+    run = ProjectedGradientDescent(noise_multiplier="1e-9", steps=4000).run(PROBLEM, repetitions=2)
+    assert run.trace.exact.per_step[-1] < 1e-4 * run.trace.exact.per_step[0]
+    assert (np.diff(run.trace.objective.per_step) <= 1e-12).all()  # descent, as the step is below 2/L
+
+
+def test_the_output_index_is_uniform():
+    run = ProjectedGradientDescent(noise_multiplier=1, steps=4).run(synthetic(n=5, p=1), repetitions=4000)
+    counts = np.bincount(run.output_step, minlength=5)[1:]
+    assert counts.sum() == 4000
+    assert ((counts - 1000) ** 2 / 1000).sum() < 30  # chi-square, 3 degrees of freedom: 1e-6
+
+
+# --- one repetition does not depend on the others
+
+
+@pytest.mark.parametrize("radius", [None, 1])
+def test_repetitions_are_independent_bit_for_bit(radius):
+    problem = synthetic(n=3000, p=7, radius=radius)
+    method = ProjectedGradientDescent(noise_multiplier=20, steps=12)
+    full = method.run(problem, seed=1, repetitions=2 * oracles.BATCH_WIDTH + 5)
+    for repetitions in (1, 3, oracles.BATCH_WIDTH, oracles.BATCH_WIDTH + 1):
+        few = method.run(problem, seed=1, repetitions=repetitions)
+        assert (few.output == full.output[:repetitions]).all()
+        assert (few.output_step == full.output_step[:repetitions]).all()
+        for name in ("noisy", "exact", "objective", "noise"):
+            ours, theirs = (getattr(run.trace, name).per_repetition for run in (few, full))
+            assert (ours == theirs[:repetitions]).all()
+        assert few.ledger == full.ledger
+
+
+def test_the_number_of_threads_does_not_matter():
+    method = ProjectedGradientDescent(noise_multiplier=20, steps=5)
+    problem = synthetic(n=4000, p=40)
+    outputs = []
+    for threads in (1, 2):
+        with threadpoolctl.threadpool_limits(limits=threads, user_api="blas"):
+            outputs.append(method.run(problem, repetitions=20).output)
+    assert (outputs[0] == outputs[1]).all()
+
+
+def test_seeds_repeat_and_differ():
+    method = ProjectedGradientDescent(noise_multiplier=20, steps=5)
+    first, same, other = (method.run(PROBLEM, seed=seed, repetitions=2).output for seed in (1, 1, 2))
+    assert (first == same).all()
+    assert not np.array_equal(first, other)
+
+
+# --- privacy
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+@pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-9"), (1, 1e-6), (8, "1e-3")])
+def test_calibrated_noise_keeps_the_budget_and_hardly_more(epsilon, delta, relation):
+    method = ProjectedGradientDescent.calibrated(PROBLEM, epsilon, delta, relation=relation)
+    run = method.run(PROBLEM, repetitions=1)
+    assert run.spent.exact_upper <= Fraction(epsilon)
+    assert run.spent.lower > float(epsilon) * (1 - 1e-6)
+    assert run.ledger.spent(delta, relation) == run.spent
+    assert spent_check("x", run.ledger, run.budget).verdict is Verdict.HOLDS
+    (release,) = run.ledger.releases
+    assert release.count == method.steps
+    assert release.per_record_bound == Fraction(1, 4) / 2000
+    assert release.noise_multiplier >= method.noise_multiplier
+
+
+def test_noise_grows_with_the_root_of_the_steps():
+    multipliers = [ProjectedGradientDescent.calibrated(PROBLEM, steps=T).noise_multiplier for T in (1, 100)]
+    assert float(multipliers[1] / multipliers[0]) == pytest.approx(10, rel=1e-11)
+    assert multipliers[1] >= 10 * multipliers[0] * (1 - Fraction(1, 2**37))
+
+
+def test_calibrated_noise_leaves_no_tie_for_the_accountant():
+    single = calibrate(Gaussian, 1, "1e-6", "replace-one").value
+    for T in (1, 4, 7, 10**6):
+        multiplier = ProjectedGradientDescent.calibrated(PROBLEM, 1, "1e-6", steps=T).noise_multiplier
+        assert (1 + Fraction(1, 2**40)) ** 2 < multiplier**2 / (single**2 * T) < (1 + Fraction(1, 2**37)) ** 2
+
+
+def test_calibration_looks_at_no_record():
+    other = problems.sigmoid_loss(np.random.default_rng(9).standard_normal((2000, 10)), np.ones(2000))
+    ours, theirs = (ProjectedGradientDescent.calibrated(problem) for problem in (PROBLEM, other))
+    assert ours == theirs
+    assert ours.step_size_for(PROBLEM) == theirs.step_size_for(other)
+    assert ours.bound(PROBLEM) == theirs.bound(other)
+
+
+def test_the_noise_that_was_added_is_the_noise_in_the_ledger():
+    run = ProjectedGradientDescent(noise_multiplier=5, steps=20).run(PROBLEM)
+    arguments = {"dimension": PROBLEM.dimension, "steps": run.steps, "ledger": run.ledger}
+    assert noise_check("x", run.trace.noise.per_repetition, **arguments).verdict is Verdict.HOLDS
+    for wrong in (0.9, 1.1):
+        assert noise_check("x", wrong * run.trace.noise.per_repetition, **arguments).verdict is Verdict.FAILS
+
+
+# Planted bugs: each of these must be found
+
+
+def test_found_half_the_noise_handed_to_the_generator(monkeypatch):
+    real = noise.gaussian
+    halved = lambda *args, noise_stddev, **rest: real(*args, noise_stddev=noise_stddev / 2, **rest)  # noqa: E731
+    monkeypatch.setattr(noise, "gaussian", halved)
+    with pytest.raises(BudgetExceeded, match="less noise was drawn"):
+        ProjectedGradientDescent(noise_multiplier=20, steps=5).run(PROBLEM)
+    monkeypatch.setattr(Ledger, "check_plan", lambda *_: None)  # the accountant finds it on its own, too
+    with pytest.raises(BudgetExceeded, match="spends epsilon"):
+        ProjectedGradientDescent.calibrated(PROBLEM).run(PROBLEM)
+
+
+def test_found_a_subclass_with_half_the_noise(monkeypatch):
+    class Cheap(oracles.GradientOracle):
+        @property
+        def noise_stddev(self):
+            return super().noise_stddev / 2
+
+    monkeypatch.setattr(module, "GradientOracle", Cheap)
+    for method in (ProjectedGradientDescent.calibrated(PROBLEM), ProjectedGradientDescent(20, 5)):
+        with pytest.raises(BudgetExceeded):
+            method.run(PROBLEM)
+
+
+def test_found_one_query_more_per_step(monkeypatch):
+    class Chatty(oracles.GradientOracle):
+        def __call__(self, X):
+            super().__call__(X)
+            return super().__call__(X)
+
+    monkeypatch.setattr(module, "GradientOracle", Chatty)
+    with pytest.raises(BudgetExceeded):
+        ProjectedGradientDescent.calibrated(PROBLEM).run(PROBLEM)
+
+
+def test_found_noise_halved_after_it_was_written_down(monkeypatch):
+    real = noise.gaussian
+    monkeypatch.setattr(noise, "gaussian", lambda *args, **rest: real(*args, **rest) / 2)
+    run = ProjectedGradientDescent.calibrated(PROBLEM, steps=20).run(PROBLEM)  # no ledger can see this
+    check = noise_check(
+        "x", run.trace.noise.per_repetition, dimension=PROBLEM.dimension, steps=run.steps, ledger=run.ledger
+    )
+    assert check.verdict is Verdict.FAILS
+
+
+def test_found_a_forgotten_lipschitz_constant_in_the_noise(monkeypatch):
+    wide = synthetic(feature_bound=8)  # G = 2
+
+    class Forgetful(oracles.GradientOracle):
+        @property
+        def noise_stddev(self):
+            return float(self.noise_multiplier / self.problem.records)
+
+    monkeypatch.setattr(module, "GradientOracle", Forgetful)
+    with pytest.raises(BudgetExceeded):
+        ProjectedGradientDescent.calibrated(wide).run(wide)
+
+
+def test_found_a_forgotten_lipschitz_constant_in_noise_and_ledger(monkeypatch):
+    rows = np.array([[8.0, 0.0], [0.0, 8.0]] * 50)
+    wide = problems.sigmoid_loss(rows, np.ones(100), feature_bound=8)
+
+    class Forgetful(oracles.GradientOracle):
+        @property
+        def per_record_bound(self):
+            return Fraction(1, self.problem.records)
+
+    method = ProjectedGradientDescent(noise_multiplier=20, steps=3)
+    points = wide.initial_point[None]
+    assert sensitivity_check("x", wide, points, method.run(wide).ledger).verdict is Verdict.HOLDS
+    monkeypatch.setattr(module, "GradientOracle", Forgetful)
+    assert sensitivity_check("x", wide, points, method.run(wide).ledger).verdict is Verdict.FAILS
+
+
+def test_found_the_forgotten_factor_two_of_replace_one():
+    cheap = ProjectedGradientDescent.calibrated(PROBLEM, relation="add-or-remove-one")
+    claimed = PrivacyBudget.of(1, "1e-6", "replace-one")
+    with pytest.raises(BudgetExceeded):
+        ProjectedGradientDescent(cheap.noise_multiplier, cheap.steps, budget=claimed).run(PROBLEM)
+
+
+# --- utility
+
+
+def test_bound_expression_is_the_one_that_is_derived():
+    a = 1 - symbols.smoothness * symbols.step_size / 2
+    half = bound_expression("noisy").subs(symbols.step_size, 1 / (2 * symbols.smoothness))
+    printed = (
+        sympy.Rational(8, 3) * symbols.smoothness * symbols.initial_gap / symbols.steps
+        + sympy.Rational(4, 3) * symbols.dimension * symbols.noise_stddev**2
+    )
+    assert sympy.simplify(half - printed) == 0
+    assert (
+        sympy.simplify(
+            bound_expression("noisy").subs(symbols.noise_stddev, 0)
+            - symbols.initial_gap / (symbols.step_size * a * symbols.steps)
+        )
+        == 0
+    )
+    with pytest.raises(InvalidValue, match="mapping"):
+        bound_expression("both")
+
+
+def test_bound_value_in_plain_floats():
+    method = ProjectedGradientDescent(noise_multiplier=30, steps=50)
+    L, sigma, p = 1 / (6 * math.sqrt(3)), 30 * 0.25 / 2000, 10
+    noisy = 8 * L * 0.5 / (3 * 50) + 4 / 3 * p * sigma**2
+    assert method.bound(PROBLEM).upper == pytest.approx(noisy, rel=1e-12)
+    exact = (math.sqrt(noisy) + sigma * math.sqrt(p)) ** 2
+    assert method.bound(PROBLEM, "exact").upper == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "step"),
+    [
+        ({"n": 1000, "p": 5}, None),
+        ({"n": 4000, "p": 40, "l1": 0}, None),
+        ({"n": 1000, "p": 5, "radius": "0.3"}, None),
+        ({"n": 2000, "p": 10, "l1": "0.01"}, 15.0),
+        ({"n": 500, "p": 3, "feature_bound": 3}, None),
+        ({"n": 500, "p": 3, "feature_bound": "0.2"}, None),
+    ],
+    ids=["plain", "no regulariser", "ball", "long step", "wide", "narrow"],
+)
+@pytest.mark.parametrize("epsilon", ["0.5", 4])
+def test_measured_mappings_stay_below_the_bound_without_making_it_vacuous(options, step, epsilon):
+    problem = synthetic(**options)
+    method = ProjectedGradientDescent.calibrated(problem, epsilon, 1e-5, step_size=step)
+    run = method.run(problem, seed=3)
+    for mapping, series in (("noisy", run.trace.noisy), ("exact", run.trace.exact)):
+        bound = method.bound(problem, mapping)
+        assert bound_check(module.THEOREMS[mapping], series.per_repetition, bound).verdict is Verdict.HOLDS
+        assert 0.001 < series.mean / bound.upper < 1
+
+
+@pytest.mark.parametrize("steps", [1, 3, 300])
+def test_the_bound_holds_away_from_the_best_number_of_steps(steps):
+    method = ProjectedGradientDescent.calibrated(PROBLEM, 1, 1e-6, steps=steps)
+    run = method.run(PROBLEM)
+    assert bound_check("x", run.trace.noisy.per_repetition, method.bound(PROBLEM)).verdict is Verdict.HOLDS
+    assert bound_check("x", run.trace.exact.per_repetition, method.bound(PROBLEM, "exact")).verdict is Verdict.HOLDS
+
+
+def test_the_bound_is_about_the_noise_and_step_that_were_used():
+    method = ProjectedGradientDescent.calibrated(PROBLEM)
+    run = method.run(PROBLEM, repetitions=1)
+    (release,) = run.ledger.releases
+    assert method.bound(PROBLEM) == utility_bound(PROBLEM, run.steps, run.step_size, release.noise_stddev)
+    assert run.step_size <= 3 * math.sqrt(3) * (1 + 1e-15)
+
+
+@pytest.mark.parametrize("multiplier", [1, 20, 500, 10**5])
+def test_best_steps_minimise_the_bound(multiplier):
+    gamma = 5.0
+    found = best_steps(PROBLEM, Fraction(multiplier), gamma)
+
+    def bound(T):
+        variance = (multiplier * Fraction(1, 8000)) ** 2 * T
+        return Fraction(1, 2) / (5 * T) + 10 * variance
+
+    assert found >= 1
+    assert all(bound(found) <= bound(T) for T in (found + 1, found - 1, 2 * found, found // 2) if T >= 1)
+
+
+def test_calibrated_steps_follow_from_the_budget():
+    steps = [ProjectedGradientDescent.calibrated(PROBLEM, epsilon).steps for epsilon in ("0.1", 1, 10)]
+    assert steps == sorted(steps)
+    assert steps[0] < steps[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((PROBLEM, 0, 1.0, 1.0), "steps = 0"),
+        ((PROBLEM, 5, 0, 1.0), "step_size = 0"),
+        ((PROBLEM, 5, -1, 1.0), "step_size"),
+        ((PROBLEM, 5, 20.79, 1.0), r"less than 2/L = 20\.78"),
+        ((PROBLEM, 5, 1.0, 0), "noise_stddev = 0"),
+    ],
+)
+def test_the_bound_is_refused_where_it_does_not_hold(arguments, message):
+    with pytest.raises(InvalidValue, match=message):
+        utility_bound(*arguments)
+
+
+def test_a_long_step_may_run_but_gets_no_bound():
+    method = ProjectedGradientDescent(20, 3, step_size=100.0)
+    assert method.run(PROBLEM, repetitions=1).output.shape == (1, 10)
+    with pytest.raises(InvalidValue, match="step_size"):
+        method.bound(PROBLEM)
+    with pytest.raises(InvalidValue, match="step_size"):
+        ProjectedGradientDescent.calibrated(PROBLEM, step_size=100.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"noise_multiplier": 0}, "noise_multiplier = 0"),
+        ({"noise_multiplier": -1}, "noise_multiplier"),
+        ({"noise_multiplier": "abc"}, "noise_multiplier"),
+        ({"steps": 0}, "steps = 0"),
+        ({"steps": 2.5}, "steps = 2.5"),
+        ({"step_size": 0.0}, "step_size"),
+        ({"step_size": math.nan}, "step_size"),
+        ({"step_size": math.inf}, "step_size"),
+    ],
+)
+def test_bad_parameters_are_refused_by_name(arguments, message):
+    with pytest.raises(InvalidValue, match=message):
+        ProjectedGradientDescent(**{"noise_multiplier": 1, "steps": 1, **arguments})
+
+
+@pytest.mark.parametrize("arguments", [{"repetitions": 0}, {"seed": -1}])
+def test_bad_run_arguments_are_refused(arguments):
+    with pytest.raises(InvalidValue):
+        ProjectedGradientDescent(1, 1).run(PROBLEM, **arguments)
+
+
+# --- records
+
+
+def test_a_run_prints_what_matters():
+    run = ProjectedGradientDescent.calibrated(PROBLEM).run(PROBLEM, repetitions=2)
+    text = str(run)
+    for word in ("2 repetitions", "within the budget", "replace-one", "not private", "double precision"):
+        assert word in text
+    assert "no budget was given" in str(ProjectedGradientDescent(20, 3).run(PROBLEM, repetitions=1))
+    assert set(run.timings) == {"descent", "accounting"}
+    assert run.trace.noisy.per_step.shape == (run.steps,)
+
+
+def test_public_names_resolve():
+    assert set(algorithms.__all__) <= set(dir(algorithms))
+    for name in algorithms.__all__:
+        assert getattr(algorithms, name) is not None
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = algorithms.nothing

@@ -1,0 +1,101 @@
+"""Exact numbers in, correctly rounded numbers out."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import exact, positive_integer, to_decimal, to_float
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("0.1", Fraction(1, 10)),
+        (" 1e-6 ", Fraction(1, 10**6)),
+        ("1/3", Fraction(1, 3)),
+        ("2**-20", Fraction(1, 2**20)),
+        ("-.5", Fraction(-1, 2)),
+        ("1.5/0.5", Fraction(3)),
+        (Decimal("0.1"), Fraction(1, 10)),
+        (0.1, Fraction(3602879701896397, 2**55)),
+        (7, Fraction(7)),
+        (Fraction(2, 3), Fraction(2, 3)),
+        (np.float64(0.1), Fraction(0.1)),
+        (np.float32(0.1), Fraction(13421773, 2**27)),
+        (np.int64(2**53 + 1), Fraction(2**53 + 1)),  # no double holds it
+        (sympy.Rational(1, 3), Fraction(1, 3)),
+        (sympy.Integer(4), Fraction(4)),
+        (mpmath.mpf("0.5"), Fraction(1, 2)),
+    ],
+)
+def test_exact(value, expected):
+    number = exact(value)
+    assert number == expected
+    assert type(number) is Fraction
+    assert type(number.numerator) is int
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(True, None, "one", "", "1e999999999", "1/0", "2**0.5", "0**-1", "9**99999999", "1 2", [1], 1j, "nan", "inf"),
+        *(math.nan, math.inf, -math.inf, Decimal("NaN"), Decimal("Infinity"), sympy.Symbol("x"), sympy.pi, sympy.oo),
+    ],
+)
+def test_refused(value):
+    with pytest.raises(InvalidValue, match="thing"):
+        exact(value, "thing")
+
+
+def test_more_digits_than_a_double_are_never_dropped():
+    with mpmath.workdps(50), pytest.raises(InvalidValue, match="give a fraction"):
+        exact(mpmath.mpf(1) / 3)
+    with pytest.raises(InvalidValue, match="give a fraction"):
+        exact(np.longdouble(1) / 3)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_floats_round_trip(value):
+    assert to_float(exact(value), "down") == to_float(exact(value), "up") == value
+
+
+@given(st.fractions())
+def test_rounding_is_outwards_and_tight(value):
+    down, up = to_float(value, "down"), to_float(value, "up")
+    assert Fraction(down) <= value <= Fraction(up)
+    assert up in (down, math.nextafter(down, math.inf))
+
+
+@given(st.fractions(), st.integers(1, 40))
+def test_decimals_are_outwards_and_tight(value, digits):
+    down, up = (Fraction(to_decimal(value, digits, direction)) for direction in ("down", "up"))
+    assert down <= value <= up
+    assert up - down <= abs(value) * Fraction(10, 10**digits)
+
+
+def test_overflow():
+    huge = Fraction(10**400)
+    assert to_float(huge, "up") == math.inf
+    assert to_float(huge, "down") == to_float(Fraction(2**1024), "down") == math.nextafter(math.inf, 0)
+    assert to_float(-huge, "down") == -math.inf
+    assert to_float(Fraction(1, 10**400), "down") == 0.0
+    assert to_float(Fraction(1, 10**400), "up") == math.ulp(0.0)
+
+
+@pytest.mark.parametrize("value", [3, np.int32(3), 3.0, "3", "6/2", Fraction(3), Decimal(3)])
+def test_positive_integer(value):
+    assert positive_integer(value, "steps") == 3
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, "1/2", True, None, math.inf, "three"])
+def test_no_positive_integer(value):
+    with pytest.raises(InvalidValue, match="steps"):
+        positive_integer(value, "steps")
