@@ -160,6 +160,8 @@ def ball_end(ball: arb, direction: str) -> Fraction:
     """The lower ("down") or upper ("up") end of a finite ball as an exact number, rounded outwards where tiny."""
     end = ball.lower() if direction == "down" else ball.upper()
     mantissa, exponent = (int(part) for part in end.man_exp())
+    if exponent > _SMALLEST_EXPONENT:
+        raise NotCertified("the number is too large to be written down exactly")
     if exponent < -_SMALLEST_EXPONENT:
         shift = -_SMALLEST_EXPONENT - exponent
         mantissa = mantissa >> shift if direction == "down" else -((-mantissa) >> shift)

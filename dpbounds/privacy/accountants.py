@@ -1,25 +1,62 @@
-"""What a mechanism spends: proven ε(δ) and δ(ε), by the first route that can prove it.
+"""What a mechanism spends: proven ε(δ) and δ(ε), by the first route that can prove it well.
 
-Closed forms come first; then the contour integral, good for a dozen digits wherever the loss has an analytic density
-and the steps are many; then the lattice with exact integers. Two routes that answer the same question must overlap.
+Closed forms come first; then the contour integral, good for a dozen digits wherever the loss has an analytic density;
+then the lattice with exact integers, which covers what the contour declines. Two routes that answer the same question
+must overlap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from flint import ctx
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.privacy.contour import contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.inversion import invert
+from dpbounds.privacy.lattice import delta_bounds, epsilon_bounds
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs import Product, dominating_products
+from dpbounds.privacy.pairs import Order, Product, SampledGaussians, dominating_products
 from dpbounds.privacy.profiles import ball, closed_form_delta, has_closed_form
-from dpbounds.privacy.proofs import Proof
+from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
+
+Route = Literal["auto", "closed form", "contour", "lattice"]
+
+DEFAULT_TOLERANCE = 1e-9
+_ACCEPTED = 1e-3  # the width, relative, at which the contour's answer is taken even where less was wished for
+_CLOSED_FORM_PRECISION = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a mechanism spends, with the proofs.
+
+    Attributes:
+        mechanism: What ran, or will run.
+        relation: The neighbouring relation.
+        given: Which of the two was given, "delta" or "epsilon"; ``enclosure`` holds the other.
+        target: Its value.
+        enclosure: The proven ends.
+        proofs: For each order of the neighbours, how it was proven.
+    """
+
+    mechanism: Mechanism
+    relation: Relation
+    given: Literal["delta", "epsilon"]
+    target: Fraction
+    enclosure: Enclosure
+    proofs: tuple[tuple[str, Proof], ...]
+
+    def __str__(self) -> str:
+        lower, upper = self.enclosure.decimals(min(12, self.enclosure.digits + 2))
+        wanted = "epsilon" if self.given == "delta" else "delta"
+        return f"{wanted} in [{lower}, {upper}] at {self.given} = {float(self.target):g} ({self.relation})"
 
 
 def valid_delta(delta: ExactLike, name: str = "delta") -> Fraction:
@@ -39,61 +76,193 @@ def valid_epsilon(epsilon: ExactLike, name: str = "epsilon") -> Fraction:
 
 
 def epsilon(
-    mechanism: Mechanism, delta: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
+    mechanism: Mechanism,
+    delta: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    tolerance: float = DEFAULT_TOLERANCE,
 ) -> Enclosure:
-    """Enclose ε(δ) = inf{ε >= 0 : the mechanism is (ε, δ)-DP} of the dominating pairs.
+    """Enclose ε(δ) = inf{ε >= 0 : the mechanism is (ε, δ)-DP}, taken over its dominating pairs.
 
     Args:
         mechanism: What ran, or will run.
         delta: In (0, 1); text such as ``"1e-6"`` is exact.
         relation: The neighbouring relation.
+        tolerance: Relative width aimed at; what is reached is the width of the answer.
 
     Returns:
         Proven ends; publish the upper one. Both are 0 where δ is at least the total variation distance.
 
     Raises:
-        InvalidValue: δ or the relation is not allowed.
+        InvalidValue: δ, the tolerance or the relation is not allowed.
         UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
         NotCertified: No route could prove an answer.
 
+    >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> print(epsilon(Gaussian(5), delta="1e-5"))
     [0.72552175075779561, 0.72552175075779605]
     """
-    target = valid_delta(delta)
-    return _largest(mechanism, relation, lambda product: prove_epsilon(product, target).enclosure)
+    return account(mechanism, delta=delta, relation=relation, tolerance=tolerance).enclosure
 
 
 def delta(
-    mechanism: Mechanism, epsilon: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
+    mechanism: Mechanism,
+    epsilon: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    tolerance: float = DEFAULT_TOLERANCE,
 ) -> Enclosure:
     """Enclose δ(ε), the smallest δ for which the dominating pairs are (ε, δ)-indistinguishable.
 
-    Args and errors as for :func:`epsilon`, with ``epsilon`` at least 0.
+    Arguments and errors as for :func:`epsilon`, with ``epsilon`` at least 0 in place of ``delta``.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> print(delta(Gaussian(5), epsilon=1))
+    [3.4950459863366186e-8, 3.4950459863366187e-8]
     """
-    target = valid_epsilon(epsilon)
-    return _largest(mechanism, relation, lambda product: prove_delta(product, target).enclosure)
+    return account(mechanism, epsilon=epsilon, relation=relation, tolerance=tolerance).enclosure
 
 
-def _largest(mechanism: Mechanism, relation: str | Relation, prove: Callable[[Product], Enclosure]) -> Enclosure:
-    products = dominating_products(mechanism, as_relation(relation))
-    first, *others = (prove(product) for product in products)
-    for other in others:
-        first = first.larger(other)
-    return first
+def account(
+    mechanism: Mechanism,
+    *,
+    delta: ExactLike | None = None,
+    epsilon: ExactLike | None = None,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    tolerance: float = DEFAULT_TOLERANCE,
+    route: Route = "auto",
+) -> Account:
+    """Prove ε(δ) or δ(ε), whichever was not given, and keep the proofs.
+
+    Args:
+        mechanism: What ran, or will run.
+        delta: In (0, 1), or None.
+        epsilon: At least 0, or None; exactly one of the two is given.
+        relation: The neighbouring relation.
+        tolerance: Relative width aimed at.
+        route: One route alone, or "auto".
+
+    Raises:
+        InvalidValue: Both or neither of δ and ε, or a value that is not allowed.
+        UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
+        NotCertified: No route could prove an answer.
+    """
+    if (delta is None) == (epsilon is None):
+        raise InvalidValue("delta, epsilon", (delta, epsilon), "exactly one of the two")
+    if not 0 < tolerance < 1:
+        raise InvalidValue("tolerance", tolerance, "a number greater than 0 and less than 1")
+    neighbours = as_relation(relation)
+    products = dominating_products(mechanism, neighbours)
+    if delta is not None:
+        target = valid_delta(delta)
+        proofs = _all_orders(
+            products,
+            lambda product: prove_epsilon(product, target, tolerance, route),
+            lambda product, least: contour_at_most(product, least, target),
+        )
+        given: Literal["delta", "epsilon"] = "delta"
+    else:
+        assert epsilon is not None
+        target, given = valid_epsilon(epsilon), "epsilon"
+        proofs = _all_orders(
+            products,
+            lambda product: prove_delta(product, target, tolerance, route),
+            lambda product, least: least > 0 and contour_at_most(product, target, least),
+        )
+    enclosure = proofs[0][1].enclosure
+    for _, proof in proofs[1:]:
+        enclosure = enclosure.larger(proof.enclosure) if proof.route != "dominated" else enclosure
+    return Account(mechanism, neighbours, given, target, enclosure, proofs)
 
 
-def prove_epsilon(product: Product, delta: Fraction) -> Proof:
-    """Prove an enclosure of ε(δ) for one product of pairs."""
+def _all_orders(
+    products: tuple[Product, ...],
+    prove: Callable[[Product], Proof],
+    dominated: Callable[[Product, Fraction], bool],
+) -> tuple[tuple[str, Proof], ...]:
+    """Prove the first order; prove of each other that it spends no more, or how much it spends."""
+    first = prove(products[0])
+    proofs = [(_order(products[0]), first)]
+    least = first.enclosure.exact_lower
+    for product in products[1:]:
+        cheap = not has_closed_form(product) and isinstance(least, Fraction) and dominated(product, least)
+        if cheap:
+            below = Enclosure(Fraction(0), least, "Chernoff bound")
+            proofs.append((_order(product), Proof(below, "dominated")))
+        else:
+            proofs.append((_order(product), prove(product)))
+    return tuple(proofs)
+
+
+def _order(product: Product) -> str:
+    orders = {str(pair.order) for pair, _ in product if isinstance(pair, SampledGaussians)}
+    return orders.pop() if orders else "both orders"
+
+
+def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Route = "auto") -> Proof:
+    """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
+    if route == "closed form" or (route == "auto" and has_closed_form(product)):
+        return _closed_form_epsilon(product, delta)
+    return _first_good(
+        tolerance,
+        route,
+        lambda: contour_epsilon(product, delta),
+        lambda width: epsilon_bounds(product, delta, tolerance=width),
+    )
+
+
+def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto") -> Proof:
+    """Prove an enclosure of δ(ε) for one product of pairs; the narrowest that the routes tried could reach."""
+    if route == "closed form" or (route == "auto" and has_closed_form(product)):
+        _require_closed_form(product)
+        value, precision = closed_form_delta(product[0][0], epsilon)
+        return Proof(Enclosure.from_balls(value, value, "closed form", precision), "closed form")
+    return _first_good(
+        tolerance,
+        route,
+        lambda: contour_delta(product, epsilon),
+        lambda width: delta_bounds(product, epsilon, tolerance=width),
+    )
+
+
+def _closed_form_epsilon(product: Product, delta: Fraction) -> Proof:
+    _require_closed_form(product)
     pair = product[0][0]
-    assert has_closed_form(product)
-    precision = 128
-    with ctx.workprec(precision):
-        low, high = invert(lambda e: (closed_form_delta(pair, e, 100)[0],) * 2, ball(delta), 1.0)
-    return Proof(Enclosure(low, high, "closed form", precision), "closed form")
+    with ctx.workprec(_CLOSED_FORM_PRECISION):
+        low, high = invert(lambda e: (closed_form_delta(pair, e, 120)[0],) * 2, ball(delta), 1.0)
+    return Proof(Enclosure(low, high, "closed form", _CLOSED_FORM_PRECISION), "closed form")
 
 
-def prove_delta(product: Product, epsilon: Fraction) -> Proof:
-    """Prove an enclosure of δ(ε) for one product of pairs."""
-    assert has_closed_form(product)
-    value, precision = closed_form_delta(product[0][0], epsilon)
-    return Proof(Enclosure.from_balls(value, value, "closed form", precision), "closed form")
+def _require_closed_form(product: Product) -> None:
+    if not has_closed_form(product):
+        raise NotCertified("there is no closed form for several subsampled releases; use another route")
+
+
+def _first_good(
+    tolerance: float, route: Route, contour: Callable[[], Proof], lattice: Callable[[float], Proof]
+) -> Proof:
+    """The contour's answer if it is narrow, else the lattice's, else the narrower of the two."""
+    found: list[Proof] = []
+    reasons: list[str] = []
+    if route in ("auto", "contour"):
+        try:
+            found.append(contour())
+            if _relative_width(found[0]) <= max(tolerance, _ACCEPTED) or route == "contour":
+                return found[0]
+        except Declined as reason:
+            reasons.append(f"contour: {reason}")
+    if route in ("auto", "lattice"):
+        try:
+            found.append(lattice(max(tolerance, 1e-6) if tolerance > DEFAULT_TOLERANCE else _ACCEPTED))
+        except Declined as reason:
+            reasons.append(f"lattice: {reason}")
+    if not found:
+        raise NotCertified("no route could prove an answer (" + "; ".join(reasons) + ")")
+    return min(found, key=_relative_width)
+
+
+def _relative_width(proof: Proof) -> float:
+    upper = proof.enclosure.exact_upper
+    if upper == 0:
+        return 0.0
+    return float((upper - proof.enclosure.exact_lower) / upper)

@@ -1,16 +1,34 @@
-"""The smallest noise, the most steps, the largest rate that keep a budget, with a proof of both sides."""
+"""The smallest noise, the most steps, the largest rate that keep a budget, with a proof of both sides.
+
+The search runs in floating point; what is returned rests on two certified evaluations alone, one on each side. That no
+smaller noise (more steps, higher rate) would do either follows from monotonicity, proven in ``pairs.md``.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
+from flint import ctx
+
+from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike
-from dpbounds.privacy.accountants import delta, epsilon, valid_delta, valid_epsilon
-from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.privacy.accountants import epsilon, valid_delta, valid_epsilon
+from dpbounds.privacy.contour.estimate import quick_log_delta
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
+from dpbounds.privacy.pairs import Product, dominating_products
+from dpbounds.privacy.profiles import ball, closed_form_delta, has_closed_form
 from dpbounds.privacy.relations import Relation, as_relation
+
+Solve = Literal["noise", "steps", "sample-rate"]
+
+_FIRST_MARGIN = 2.0**-37  # relative, between the estimate and the first point tried on either side
+_LARGEST, _SMALLEST = 2.0**60, 2.0**-60
+_TRIALS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,20 +36,31 @@ class Calibration:
     """A parameter that keeps the budget, and a neighbouring one that does not, both proven.
 
     Attributes:
-        value: Suffices.
-        fails_at: Does not.
+        value: Suffices (a noise multiplier, a whole number of steps, or a sample rate).
+        fails_at: Does not; None where even the largest sample rate, 1, suffices.
         epsilon: Proven enclosure of what ``value`` spends at the target δ.
         target_epsilon: The budget.
         target_delta: The budget.
         relation: The neighbouring relation.
+        solve: What ``value`` is: "noise", "steps" or "sample-rate".
+        mechanism: The calibrated mechanism.
     """
 
     value: Fraction
-    fails_at: Fraction
+    fails_at: Fraction | None
     epsilon: Enclosure
     target_epsilon: Fraction
     target_delta: Fraction
     relation: Relation
+    solve: Solve
+    mechanism: Mechanism
+
+    def __str__(self) -> str:
+        fails = "" if self.fails_at is None else f" ({float(self.fails_at):.12g} does not)"
+        return (
+            f"{self.solve} {float(self.value):.12g} suffices{fails} for epsilon = {float(self.target_epsilon):g}, "
+            f"delta = {float(self.target_delta):g} ({self.relation})"
+        )
 
 
 def calibrate(
@@ -39,17 +68,251 @@ def calibrate(
     target_epsilon: ExactLike,
     target_delta: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    solve: Solve = "noise",
 ) -> Calibration:
-    """The smallest noise multiplier that keeps the budget."""
-    budget, failure, neighbours = valid_epsilon(target_epsilon), valid_delta(target_delta), as_relation(relation)
-    low, high = 2.0**-10, 2.0**10
-    while high / low > 1 + 1e-12:
-        middle = (low * high) ** 0.5
-        spent = delta(factory(Fraction(middle)), budget, neighbours)
-        if spent.exact_upper <= failure:
-            high = middle
+    """Find the parameter that just keeps an (ε, δ) budget.
+
+    Args:
+        factory: From the parameter, an exact number, to a mechanism; it must be monotone as the parameter's name says
+            (more noise spends less; more steps or a higher rate spend more).
+        target_epsilon: At least 0.
+        target_delta: In (0, 1).
+        relation: The neighbouring relation.
+        solve: "noise" for the smallest, "steps" or "sample-rate" for the largest value that suffices.
+
+    Returns:
+        The value and a neighbouring one that fails. Noise and rate are doubles, steps a whole number.
+
+    Raises:
+        InvalidValue: A target is not allowed, or no value of the parameter keeps the budget.
+        NotCertified: The proof did not close on either side.
+
+    >>> found = calibrate(lambda z: Gaussian(z) ** 100, target_epsilon=1, target_delta="1e-6")
+    >>> float(found.value) > float(found.fails_at)
+    True
+    """
+    if solve not in ("noise", "steps", "sample-rate"):
+        raise InvalidValue("solve", repr(solve), "noise, steps or sample-rate")
+    budget, failure = valid_epsilon(target_epsilon, "target_epsilon"), valid_delta(target_delta, "target_delta")
+    neighbours = as_relation(relation)
+    search = _Search(factory, budget, failure, neighbours, solve)
+    value, fails_at, spent = search.certified()
+    return Calibration(value, fails_at, spent, budget, failure, neighbours, solve, factory(value))
+
+
+def hidden_constant(
+    sample_rate: ExactLike,
+    steps: int,
+    target_epsilon: ExactLike,
+    target_delta: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+) -> Enclosure:
+    """What c2 really is in "noise multiplier σ >= c2 q sqrt(T log(1/δ))/ε suffices" (Abadi et al. 2016, Theorem 1).
+
+    The theorem says that some constant works for ε < c1 q² T. For given numbers the smallest one is the smallest noise
+    multiplier that suffices, divided by q sqrt(T log(1/δ))/ε.
+
+    Args:
+        sample_rate: q, in (0, 1].
+        steps: T, a positive integer.
+        target_epsilon: Greater than 0.
+        target_delta: In (0, 1).
+        relation: The neighbouring relation.
+
+    Returns:
+        Proven ends of c2.
+    """
+    q, count = exact(sample_rate, "sample_rate"), positive_integer(steps, "steps")
+    budget = valid_epsilon(target_epsilon, "target_epsilon")
+    found = calibrate(lambda z: PoissonSampled(Gaussian(z), q) ** count, budget, target_delta, relation)
+    assert found.fails_at is not None
+    with ctx.workprec(128):
+        unit = ball(budget) / (ball(q) * (count * -ball(found.target_delta).log()).sqrt())
+        return Enclosure.from_balls(ball(found.fails_at) * unit, ball(found.value) * unit, found.epsilon.method, 128)
+
+
+@dataclass(slots=True)
+class _Search:
+    factory: Callable[[Fraction], Mechanism]
+    budget: Fraction
+    failure: Fraction
+    relation: Relation
+    solve: Solve
+    worst: int | None = None  # index of the order that spends most
+
+    def spent(self, value: Fraction) -> Enclosure:
+        return epsilon(self.factory(value), self.failure, self.relation)
+
+    def excess(self, parameter: float, precise: bool) -> float:
+        """Estimate of log δ(ε) - log δ, positive where the budget is overspent; it decides nothing."""
+        value = Fraction(max(1, round(parameter))) if self.solve == "steps" else Fraction(parameter)
+        products = dominating_products(self.factory(value), self.relation)
+        if precise and self.worst is None:  # the order that spends more here does so nearby; the proof looks at both
+            estimates = [self._log_delta(product, precise) for product in products]
+            self.worst = estimates.index(max(estimates))
+            estimate = max(estimates)
         else:
-            low = middle
-    return Calibration(
-        Fraction(high), Fraction(low), epsilon(factory(Fraction(high)), failure, neighbours), budget, failure, neighbours
-    )
+            estimate = self._log_delta(products[min(self.worst or 0, len(products) - 1)], precise)
+        return estimate - math.log(self.failure.numerator) + math.log(self.failure.denominator)
+
+    def _log_delta(self, product: Product, precise: bool) -> float:
+        if not has_closed_form(product):
+            return quick_log_delta(product, float(self.budget), precise)
+        with ctx.workprec(64):
+            middle = closed_form_delta(product[0][0], self.budget, 50)[0].mid()
+            return float(middle.log().mid()) if middle > 0 else -math.inf
+
+    def overspends(self, parameter: float, precise: bool) -> bool:
+        return self.excess(parameter, precise) > 0
+
+    def bracket(self) -> tuple[float, float]:
+        """(safe, unsafe) parameters within a factor of two, by doubling."""
+        safer = 2.0 if self.solve == "noise" else 0.5
+        top = {"noise": _LARGEST, "steps": _LARGEST, "sample-rate": 1.0}[self.solve]
+        parameter = {"noise": 1.0, "steps": 1024.0, "sample-rate": 2.0**-6}[self.solve]
+        bottom = 1.0 if self.solve == "steps" else _SMALLEST
+        if self.overspends(parameter, precise=False):
+            while self.overspends(parameter, precise=False):
+                unsafe, parameter = parameter, parameter * safer
+                if not bottom <= parameter <= top:
+                    return max(bottom, min(top, parameter)), unsafe
+            return parameter, unsafe
+        while not self.overspends(parameter, precise=False):
+            safe, parameter = parameter, parameter / safer
+            if parameter > top and top == 1.0:
+                return safe, 1.0
+            if not bottom <= parameter <= top:
+                raise NotCertified(f"the budget does not bound the {self.solve} between {bottom:g} and {top:g}")
+        return safe, parameter
+
+    def crossing(self) -> float:
+        """Where the estimate crosses the target: to ten digits where that is cheap, else to a few."""
+        safe, unsafe = self.bracket()
+        values = {x: self.excess(x, precise=False) for x in (safe, unsafe)}
+        if self.solve == "sample-rate" and values[unsafe] <= 0:
+            return unsafe
+        middle = self._narrow(safe, unsafe, values, False, 1e-3)
+        # the precise estimate crosses nearby: step outwards from the rough crossing until it is bracketed
+        toward_safety = 1.0 if self.solve == "noise" else -1.0
+        factor = 1.01
+        values = {middle: self.excess(middle, precise=True)}
+        safe = unsafe = middle
+        while values[safe] > 0 or values[unsafe] <= 0:
+            if values[safe] > 0:
+                unsafe, safe = safe, safe * factor**toward_safety
+                values[safe] = self.excess(safe, precise=True)
+            else:
+                safe, unsafe = unsafe, min(unsafe / factor**toward_safety, self._top())
+                values[unsafe] = self.excess(unsafe, precise=True)
+                if unsafe == self._top():
+                    break
+            factor *= factor
+        return self._narrow(safe, unsafe, values, True, 1e-12)
+
+    def _narrow(
+        self, safe: float, unsafe: float, values: dict[float, float], precise: bool, resolution: float
+    ) -> float:
+        """Regula falsi (Illinois) in log parameter on the excess, which is nearly linear there."""
+        low, high = values[safe], values[unsafe]
+        side = 0
+        for _ in range(80):
+            if abs(math.log(unsafe / safe)) < resolution:
+                break
+            weight = low / (low - high) if math.isfinite(low) and math.isfinite(high) and low < high else 0.5
+            point = safe * math.exp(math.log(unsafe / safe) * min(max(weight, 1e-6), 1 - 1e-6))
+            if point in (safe, unsafe):
+                break
+            value = self.excess(point, precise)
+            if abs(value) < (1e-11 if precise else 1e-3):
+                return point
+            if value <= 0:
+                safe, low, high = point, value, high / 2 if side < 0 else high
+                side = -1
+            else:
+                unsafe, high, low = point, value, low / 2 if side > 0 else low
+                side = 1
+        return safe
+
+    def _top(self) -> float:
+        return 1.0 if self.solve == "sample-rate" else math.inf
+
+    # Below, y is the logarithm of the parameter, signed so that more y spends less.
+
+    def _value(self, y: float) -> Fraction:
+        parameter = math.exp(y if self.solve == "noise" else -y)
+        if self.solve == "steps":
+            return Fraction(max(1, round(parameter)))
+        return Fraction(min(parameter, self._top()))
+
+    def certified(self) -> tuple[Fraction, Fraction | None, Enclosure]:
+        """A value that provably suffices and one that provably does not, as close as the proofs allow.
+
+        Certified enclosures of ε correct the estimate (secant steps) until the two sides meet.
+        """
+        whole = self._first_values()
+        if whole is not None:
+            return whole
+        centre = self.crossing()
+        y = math.log(centre) if self.solve == "noise" else -math.log(centre)
+        safe: tuple[float, Fraction, Enclosure] | None = None
+        unsafe: tuple[float, Fraction] | None = None
+        last: tuple[float, float] | None = None
+        slope = -max(float(self.budget), 2.0**-40)
+        shift, aim = _FIRST_MARGIN, 1.0
+        tried: set[Fraction] = set()
+        for _ in range(_TRIALS):
+            value = self._value(y + aim * shift)
+            if value in tried:  # steps come in whole numbers
+                value += -1 if aim > 0 else 1
+                if value in tried or value < 1:
+                    break
+            tried.add(value)
+            at = math.log(value) if self.solve == "noise" else -math.log(value)
+            spent = self.spent(value)
+            middle = (spent.lower + spent.upper) / 2
+            if spent.exact_upper <= self.budget:
+                if safe is None or at < safe[0]:
+                    safe = (at, value, spent)
+            elif spent.exact_lower > self.budget and (unsafe is None or at > unsafe[0]):
+                unsafe = (at, value)
+            if last is not None and abs(at - last[0]) > 1e-13 and (middle - last[1]) / (at - last[0]) < 0:
+                slope = (middle - last[1]) / (at - last[0])
+            last = (at, middle)
+            shift = max(_FIRST_MARGIN, shift if spent.exact_lower <= self.budget < spent.exact_upper else 0.0)
+            shift = max(shift, 2 * spent.width / abs(slope))
+            if self._met(safe, unsafe, shift):
+                break
+            y = at - (middle - float(self.budget)) / slope
+            if safe is not None and unsafe is not None and not unsafe[0] < y < safe[0]:
+                y = (safe[0] + unsafe[0]) / 2
+                shift = min(shift, (safe[0] - unsafe[0]) / 8)
+            aim = -1.0 if safe is not None and abs(safe[0] - y) <= 4 * shift + self._grain(value) else 1.0
+        if safe is None or unsafe is None:
+            raise NotCertified(f"the {self.solve} that just keeps the budget could not be enclosed near {centre:g}")
+        return safe[1], unsafe[1], safe[2]
+
+    def _grain(self, value: Fraction) -> float:
+        return 1.5 / float(value) if self.solve == "steps" else 0.0
+
+    def _met(
+        self, safe: tuple[float, Fraction, Enclosure] | None, unsafe: tuple[float, Fraction] | None, shift: float
+    ) -> bool:
+        if safe is None or unsafe is None:
+            return False
+        if self.solve == "steps":
+            return unsafe[1] - safe[1] == 1
+        return safe[0] - unsafe[0] <= 4 * shift
+
+    def _first_values(self) -> tuple[Fraction, Fraction | None, Enclosure] | None:
+        """The end of the parameter's range, where it already decides the question."""
+        if self.solve == "noise":
+            return None
+        spent = self.spent(Fraction(1))
+        if self.solve == "sample-rate" and spent.exact_upper <= self.budget:
+            return Fraction(1), None, spent
+        if self.solve == "steps" and spent.exact_lower > self.budget:
+            raise InvalidValue(
+                "target_epsilon", float(self.budget), "no number of steps: one step already spends more", "add noise"
+            )
+        return None

@@ -8,12 +8,14 @@ the second only lower δ, for any number of steps, is written out in ``lattice.m
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 
-import flint
 from flint import arb, fmpq
 
 from dpbounds.errors import InvalidValue
@@ -73,6 +75,8 @@ class Step:
         return self._position_replace(loss)
 
     def _position_remove(self, loss: arb) -> arb | None:
+        if self.sample_rate == 1:
+            return ball(self.variance) * loss + ball(Fraction(1, 2))
         rate = ball(self.sample_rate)
         ratio = 1 + loss.expm1() / rate  # (e^l - (1-q)) / q = exp((2x-1)/2v)
         if ratio <= 0:
@@ -158,17 +162,32 @@ _Tail = tuple[bool, arb]  # (True, mass to the left of a point) or (False, mass 
 
 
 def cut(step: Step, lattice: Lattice, marks: Sequence[int]) -> Cells:
-    """Cut the law of one step at the lattice points ``marks`` (increasing)."""
+    """Cut the law of one step at the lattice points ``marks``.
+
+    Raises:
+        InvalidValue: The marks do not increase.
+    """
+    if len(marks) < 2 or any(second <= first for first, second in pairwise(marks)):
+        raise InvalidValue("marks", marks, "two or more lattice indices in increasing order")
     spread = (2 * ball(step.variance)).sqrt()
     tails = [_tails(step, lattice.point(mark), spread) for mark in marks]
     masses = tuple(
         step.masses([_between(left, right) for left, right in zip(first, second, strict=True)])
-        for first, second in zip(tails, tails[1:], strict=False)
+        for first, second in pairwise(tails)
     )
-    start, end = [(True, arb(0))] * len(step.means), [(False, arb(0))] * len(step.means)
+    start: list[_Tail] = [(True, arb(0))] * len(step.means)
     below, _ = step.masses([_between(left, right) for left, right in zip(start, tails[0], strict=True)])
-    above, _ = step.masses([_between(left, right) for left, right in zip(tails[-1], end, strict=True)])
+    above, _ = _beyond(step, tails[-1])
     return Cells(tuple(marks), masses, below, above)
+
+
+def masses_above(step: Step, loss: arb) -> tuple[arb, arb]:
+    """P(L > loss) and Q(L > loss) for one step."""
+    return _beyond(step, _tails(step, loss, (2 * ball(step.variance)).sqrt()))
+
+
+def _beyond(step: Step, tails: list[_Tail]) -> tuple[arb, arb]:
+    return step.masses([_between(tail, (False, arb(0))) for tail in tails])
 
 
 def _tails(step: Step, loss: arb, spread: arb) -> list[_Tail]:
@@ -206,59 +225,153 @@ def upper_atoms(cells: Cells, lattice: Lattice) -> Atoms:
     return tuple(sorted(atoms.items()))
 
 
-def lower_atoms(cells: Cells, lattice: Lattice, *, rightwards: bool) -> Atoms:
-    """Merge the cells, from one side to the other, into atoms on lattice points: a lower measure.
+@dataclass(frozen=True, slots=True)
+class RoundingDown:
+    """When a piece is simply rounded down instead of taking from its neighbour (a choice; either way is sound).
 
-    A pool holds what is not yet placed. It takes from the next cell just enough to bring its centroid log(p/r) to the
-    next lattice point (or a hair above it) and is placed there; the rest of that cell is the new pool. The last pool
-    is rounded down. Start from the bounded side of the loss, so that the last pool is a negligible tail.
+    Where the tilted law has next to no mass, rounding down costs nothing, while taking could exhaust what is rare and
+    decisive; and so it is for a narrow bulk that lies a hair above a lattice point.
+
+    Attributes:
+        tilt: λ.
+        log_mass: log ∫ e^(λL) dP.
+        slack: How much loss, on average over the tilted law, rounding down may cost.
+    """
+
+    tilt: float
+    log_mass: float
+    slack: float
+
+    def cost(self, log_p: float, loss: float, distance: float) -> float:
+        """What it costs to move a piece of P-mass e^log_p at ``loss`` down by ``distance``."""
+        return math.exp(min(0.0, log_p + self.tilt * loss - self.log_mass)) * distance
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Mass that is not yet placed, and in floats where it lies: the lattice point below its centroid, how far above."""
+
+    p: arb
+    r: arb
+    log_p: float
+    loss: float
+    below: int
+    distance: float
+
+
+def _piece(p: arb, r: arb, lattice: Lattice) -> _Piece:
+    centroid = (p / r).log()
+    position = ((centroid - ball(lattice.offset)) / ball(lattice.spacing)).mid()
+    below = position.floor().unique_fmpz()
+    if below is None:
+        raise Declined("lattice: the working precision does not place a centroid on the lattice")
+    distance = float(position - below) * float(lattice.spacing)
+    return _Piece(p, r, float(p.mid().log()), float(centroid), int(below), distance)
+
+
+Masses = tuple[arb, arb]  # P-mass and Q-mass
+
+
+def pieces_of(cells: Cells) -> tuple[list[Masses], int]:
+    """What the lower measure is merged from, left to right: the cells, those on either side of index 0 in one.
+
+    The lattice is laid so that a narrow bulk has its centroid a hair above that point (see ``settled``). In one piece
+    it stays there when its neighbours take a little of it; cut in two, its left half would move down a whole spacing.
+
+    Returns:
+        The pieces, and the position of the bulk (or of the first piece at or above index 0).
+    """
+    masses = list(cells.masses)
+    at = bisect_left(cells.marks, 0)
+    if 0 < at < len(masses) and cells.marks[at - 1 : at + 2] == (-1, 0, 1):
+        (p, r), (next_p, next_r) = masses[at - 1 : at + 1]
+        at -= 1
+        masses[at : at + 2] = [(p + next_p, r + next_r)]
+    return masses, at
+
+
+def lower_atoms(pieces: Sequence[Masses], lattice: Lattice, rule: RoundingDown, from_left: int) -> Atoms:
+    """Merge the pieces of one step's law (left to right) into atoms on lattice points: a lower measure.
+
+    The first ``from_left`` pieces are merged from the left, then the others from the right, until both sides meet. A
+    pool holds what is not yet placed. It takes from the next piece just enough to bring its centroid log(p/r) to the
+    next lattice point (or a hair above it) and is placed there; the rest of that piece is the new pool. Where the rule
+    says so, and at the end, the pool is rounded down.
+
+    Where to meet is a choice. All from the left, a narrow bulk of small losses can use up the few large losses on which
+    δ depends; all from the right, the last pool can be a bulk at the lower bound of the loss.
 
     Raises:
         Declined: A piece could not be shown to lie at or above its lattice point.
     """
-    known = [(p, r) for p, r in cells.masses if p > 0 and r > 0]  # leaving mass out can only lower the bound
-    pieces = iter(known if rightwards else known[::-1])
-    sign, aim_beyond = (1, 1 + arb(2) ** -_SAFETY_BITS) if rightwards else (-1, 1 - arb(2) ** -_SAFETY_BITS)
     atoms: defaultdict[int, arb] = defaultdict(lambda: arb(0))
-    pool: tuple[arb, arb] | None = None
-    target, ratio = 0, arb(1)
-    for p, r in pieces:
-        if pool is None:
-            pool, target = (p, r), _aim(p, r, lattice, rightwards)
-            ratio = (-lattice.point(target)).exp()
-            continue
-        missing = sign * (pool[1] - ratio * pool[0])
-        gain = sign * (ratio * p - r)
-        if not (gain > missing and gain > 0):  # even the whole cell does not bring the centroid there (or one cannot tell)
-            pool = (pool[0] + p, pool[1] + r)
-            continue
-        share = (missing / gain * aim_beyond).mid()
-        share = arb(0) if share < 0 else arb(1) if share > 1 else share  # an exact number in [0, 1]
-        _place(atoms, pool[0] + share * p, pool[1] + share * r, target, lattice)
-        if share == 1:
-            pool = None
-            continue
-        pool, target = ((1 - share) * p, (1 - share) * r), _aim(p, r, lattice, rightwards)
-        ratio = (-lattice.point(target)).exp()
+    budget = [rule.slack]
+    pool = _sweep(atoms, list(reversed(pieces[from_left:])), lattice, rule, budget, rightwards=False)
+    rest = [] if pool is None else [(pool.p, pool.r)]
+    pool = _sweep(atoms, [*pieces[:from_left], *rest], lattice, rule, budget, rightwards=True)
     if pool is not None:
-        _place(atoms, *pool, target, lattice, patience=None)
+        _place(atoms, pool.p, pool.r, pool.below, lattice)
     return tuple(sorted(atoms.items()))
 
 
-def _aim(p: arb, r: arb, lattice: Lattice, rightwards: bool) -> int:
-    """The first lattice point at or beyond the centroid (a choice: whether it suits is checked on placement)."""
-    centroid = ((p / r).log() - ball(lattice.offset)) / ball(lattice.spacing)
-    nearest = centroid.mid().ceil() if rightwards else centroid.mid().floor()
-    return int(nearest.unique_fmpz())
+def _sweep(
+    atoms: defaultdict[int, arb],
+    pieces: list[Masses],
+    lattice: Lattice,
+    rule: RoundingDown,
+    budget: list[float],
+    *,
+    rightwards: bool,
+) -> _Piece | None:
+    """Place all but the last pool, which is returned; ``budget`` holds what rounding down may still cost."""
+    sign = 1 if rightwards else -1
+    aim_above = 1 + sign * arb(2) ** -_SAFETY_BITS
+    pool: _Piece | None = None
+    for p, r in pieces:
+        if not (p > 0 and r > 0):  # leaving mass out can only lower the bound
+            continue
+        if pool is not None:
+            cost = rule.cost(pool.log_p, pool.loss, pool.distance)
+            if pool.distance <= rule.slack or cost <= max(budget[0] / 4, rule.slack / (4 * len(pieces))):
+                _place(atoms, pool.p, pool.r, pool.below, lattice)
+                pool, budget[0] = None, budget[0] - cost
+        if pool is None:
+            pool = _piece(p, r, lattice)
+            continue
+        target = pool.below + 1 if rightwards else pool.below
+        ratio = (-lattice.point(target)).exp()
+        missing = sign * (pool.r - ratio * pool.p)
+        gain = sign * (ratio * p - r)
+        if not (gain > missing and gain > 0):  # even the whole piece does not bring the centroid there (or who knows)
+            pool = _piece(pool.p + p, pool.r + r, lattice)
+            continue
+        share = (missing / gain * aim_above).mid()
+        share = arb(0) if share < 0 else arb(1) if share > 1 else share  # an exact number in [0, 1]
+        _place(atoms, pool.p + share * p, pool.r + share * r, target, lattice)
+        pool = _piece((1 - share) * p, (1 - share) * r, lattice) if share < 1 else None
+    return pool
 
 
-def _place(
-    atoms: defaultdict[int, arb], p: arb, r: arb, target: int, lattice: Lattice, patience: int | None = 2
-) -> None:
-    """Add an atom at the target, or below it, where its centroid is proven not to lie lower."""
-    if patience is None:  # the last pool: its centroid is wherever it is
-        target = min(target, _aim(p, r, lattice, rightwards=False))
-    for index in range(target, target - (patience or 2) - 1, -1):
+def settled(step: Step, lattice: Lattice, slack: float) -> Lattice:
+    """The lattice shifted so that what lies within a spacing of its offset has its centroid ``slack`` above it.
+
+    (A choice: to within a fraction of the slack, and where the loss is narrow on the scale of the spacing.)
+    """
+    for _ in range(5):
+        (p, r), (next_p, next_r) = cut(step, lattice, (-1, 0, 1)).masses
+        if not (p + next_p > 0 and r + next_r > 0):
+            break
+        centroid = ((p + next_p) / (r + next_r)).log()
+        shift = float(centroid - ball(lattice.offset)) - slack
+        lattice = Lattice(lattice.offset + Fraction(shift), lattice.spacing)
+        if abs(shift) < 0.1 * slack:
+            break
+    return lattice
+
+
+def _place(atoms: defaultdict[int, arb], p: arb, r: arb, target: int, lattice: Lattice) -> None:
+    """Add an atom at the target, or just below it, where its centroid is proven not to lie lower."""
+    for index in (target, target - 1, target - 2):
         if (-lattice.point(index)).exp() * p >= r:
             atoms[index] += p
             return
@@ -284,8 +397,3 @@ def working_precision(spacing: Fraction, sample_rates: Iterable[Fraction]) -> in
 
 def _exponent(number: Fraction) -> int:
     return number.numerator.bit_length() - number.denominator.bit_length()
-
-
-def decide_precision(bits: int) -> object:
-    """The context in which ball arithmetic uses ``bits`` bits (python-flint keeps the precision per process)."""
-    return flint.ctx.workprec(bits)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from flint import arb, fmpz
@@ -53,7 +52,16 @@ class IntegerMeasure:
 
 
 def pack(masses: Sequence[tuple[int, int]], slots: Slots) -> IntegerMeasure:
-    """Build a measure from (index, integer mass >= 0) pairs with distinct increasing indices."""
+    """Build a measure from (index, integer mass >= 0) pairs with distinct increasing indices.
+
+    Raises:
+        Declined: There is no mass, more of it than a slot holds, or a window beyond the work limit.
+    """
+    everything = sum(mass for _, mass in masses)
+    if not 0 < everything < 1 << (slots.width - slots.unit_bits):
+        raise Declined(
+            "lattice: the tilted measure of one step is empty or too large; the discretisation is too coarse"
+        )
     octets = slots.width // 8
     start, length = masses[0][0], masses[-1][0] - masses[0][0] + 1
     _check_length(length)
@@ -61,7 +69,7 @@ def pack(masses: Sequence[tuple[int, int]], slots: Slots) -> IntegerMeasure:
     for index, mass in masses:
         at = (index - start) * octets
         store[at : at + octets] = mass.to_bytes(octets, "little")
-    return IntegerMeasure(fmpz(int.from_bytes(store, "little")), start, length, sum(mass for _, mass in masses))
+    return IntegerMeasure(fmpz(int.from_bytes(store, "little")), start, length, everything)
 
 
 def unpack(measure: IntegerMeasure, slots: Slots, first: int, last: int) -> list[int]:
@@ -152,14 +160,11 @@ def scaled(mass: arb, slots: Slots, *, upwards: bool) -> int:
     return max(0, -((-number) >> -shift) if upwards else number >> -shift)
 
 
-def as_fraction(units: int, slots: Slots) -> Fraction:
-    """An integer mass as the number it stands for."""
-    return Fraction(units, 1 << slots.unit_bits)
-
-
 def _check_length(length: int) -> None:
     if length > 2 * LARGEST_WINDOW:
-        raise Declined(f"lattice: {length} lattice points are needed, more than the work limit; ask for a looser tolerance")
+        raise Declined(
+            f"lattice: {length} lattice points are needed, more than the work limit; ask for a looser tolerance"
+        )
 
 
 def _window(packed: fmpz, first: int, length: int, slots: Slots) -> fmpz:

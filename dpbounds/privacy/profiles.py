@@ -28,6 +28,21 @@ def has_closed_form(product: Product) -> bool:
     return len(product) == 1 and product[0][1] == 1
 
 
+def losses_stay_below(product: Product, epsilon: Fraction) -> bool:
+    """Whether it is proven that no outcome's total loss exceeds ε, so that δ(ε) = 0 exactly.
+
+    Only the add order has bounded losses: each is below -log(1-q). False means "not proven".
+    """
+    if not all(isinstance(pair, SampledGaussians) and pair.order is Order.ADD for pair, _ in product):
+        return False
+    with ctx.workprec(_START_PRECISION):
+        total = arb(0)
+        for pair, count in product:
+            assert isinstance(pair, SampledGaussians)
+            total = total - count * (-ball(pair.sample_rate)).log1p()
+        return (total <= ball(epsilon)) is True
+
+
 def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) -> tuple[arb, int]:
     """Return a ball around δ(ε) and the precision it took.
 

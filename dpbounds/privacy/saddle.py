@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 _NODES = 1 << 14
 _LARGEST_CELL = 1.0  # in units of 1/(tilt + 1): beyond that a cell is not small for the tilted law
+_SMALLEST_TILT, _LARGEST_TILT = 1e-6, 1e18
 _LARGEST_RANGE = 1 << 20  # lattice points under one step
 _SWEEP_COST = 2.5  # variance lost by the lower measure plus that gained by the upper one, in units of the latter
 
@@ -52,7 +53,7 @@ class Sketch:
         return Sketch(self.step, self.count, self.x[keep], self.loss[keep], self.log_weights[keep])
 
     def tilted(self, tilt: float) -> tuple[float, Floats]:
-        """log ∫ e^(tilt·L) dP and the tilted weights (which sum to 1)."""
+        """Logarithm of ∫ e^(tilt·L) dP, and the tilted weights (which sum to 1)."""
         exponents = self.log_weights + tilt * self.loss
         top = float(exponents.max())
         weights = np.exp(exponents - top)
@@ -118,10 +119,10 @@ def _cumulants(sketches: Sequence[Sketch], tilt: float) -> tuple[float, float, f
     value = mean = variance = 0.0
     for part in sketches:
         log_mass, weights = part.tilted(tilt)
-        centre = float(weights @ part.loss)
+        centre = _mean(weights, part.loss)
         value += part.count * log_mass
         mean += part.count * centre
-        variance += part.count * float(weights @ (part.loss - centre) ** 2)
+        variance += part.count * _mean(weights, (part.loss - centre) ** 2)
     return value, mean, math.sqrt(max(variance, 1e-300))
 
 
@@ -148,18 +149,20 @@ def saddle_for_epsilon(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
     """The tilt under which the composed loss has mean ``epsilon``, or none if it has a larger mean without."""
     if _cumulants(sketches, 0.0)[1] >= epsilon:
         return _untilted(sketches, epsilon)
-    _, _, deviation = _cumulants(sketches, 0.0)
-    tilt = _crossing(lambda s: epsilon - _cumulants(sketches, s)[1], 1e-3 / deviation)
+    tilt = _crossing(lambda s: epsilon - _cumulants(sketches, s)[1])
     found = _at(sketches, tilt)
     missed = found.epsilon - epsilon  # positive only where the tilt was capped
     return Saddle(tilt, epsilon, found.log_delta + tilt * missed, found.slope, tilt + 1, found.deviation, found.share)
 
 
-def saddle_for_delta(sketches: Sequence[Sketch], log_delta: float, stop: float = math.inf) -> Saddle:
-    """The tilt at whose mean δ is as wanted; no further than where the mean reaches ``stop``."""
+def saddle_for_delta(sketches: Sequence[Sketch], log_delta: float, limit: float, tolerance: float) -> Saddle:
+    """The tilt at whose mean δ is as wanted.
+
+    No further than needed where the composed loss has a least upper bound ``limit`` and that is the answer already,
+    within the tolerance: until the mean is that close, and the tilted law falls off on that scale.
+    """
     _, mean, deviation = _cumulants(sketches, 0.0)
-    start = 1e-3 / deviation
-    if _at(sketches, start).log_delta <= log_delta:
+    if _at(sketches, _SMALLEST_TILT).log_delta <= log_delta:
         low, high = 0.0, mean + 2 * deviation
         if _untilted(sketches, max(low, 0.05 * deviation)).log_delta <= log_delta:
             return _untilted(sketches, max(low, 0.05 * deviation))
@@ -170,15 +173,16 @@ def saddle_for_delta(sketches: Sequence[Sketch], log_delta: float, stop: float =
 
     def beyond(tilt: float) -> float:
         here = _at(sketches, tilt)
-        return 0.0 if here.epsilon >= stop else here.log_delta - log_delta
+        near = here.epsilon >= limit * (1 - tolerance / 8) and tilt * limit * tolerance >= 1
+        return 0.0 if near else here.log_delta - log_delta
 
-    return _at(sketches, _crossing(beyond, start))
+    return _at(sketches, _crossing(beyond))
 
 
-def _crossing(falling: Callable[[float], float], start: float) -> float:
-    """Where a decreasing function of the tilt turns non-positive (to three digits; capped)."""
-    low = high = start
-    while falling(high) > 0 and high < 1e30 * start:
+def _crossing(falling: Callable[[float], float]) -> float:
+    """Where a decreasing function of the tilt turns non-positive (to three digits and more; capped)."""
+    low = high = _SMALLEST_TILT
+    while falling(high) > 0 and high < _LARGEST_TILT:
         low, high = high, 4 * high
     for _ in range(24):
         middle = math.sqrt(low * high)
@@ -201,40 +205,51 @@ def cut_off(sketches: Sequence[Sketch], log_mass: float) -> list[float]:
     return ends
 
 
-def offset(part: Sketch, weights: Floats, spacing: float) -> float:
-    """A lattice point for one step: at the centroid of the densest stretch of half a spacing, or a hair beyond.
+def _mean(weights: Floats, values: Floats) -> float:
+    return float(np.sum(weights * values))  # not a matrix product: that would start threads
 
-    Where nearly all steps lose nearly the same (rare sampling, little noise), the lattice then has a point there, and
-    the spread of these steps costs little.
+
+def offset(part: Sketch, spacing: float, slack: float) -> float:
+    """A lattice point for one step: less than ``slack`` below the centroid of the P-mass within a spacing of it.
+
+    Where nearly all steps lose nearly the same (rare sampling, little noise), the lattice then has a point there: the
+    spread of these steps costs little, and merging them takes nothing from the rare large losses.
     """
     loss = part.loss
-    sums = np.concatenate([[0.0], np.cumsum(weights)])
+    masses = np.exp(part.log_weights)
+    sums = np.concatenate([[0.0], np.cumsum(masses)])
     ends = np.searchsorted(loss, loss + spacing / 2, side="right")
     first = int(np.argmax(sums[ends] - sums[:-1]))
-    stretch = slice(first, int(ends[first]))
+    centre = _centroid(loss, masses, first, int(ends[first]))
+    for _ in range(6):
+        point = centre - slack / 2
+        first, last = np.searchsorted(loss, [point - spacing, point + spacing])
+        centre = _centroid(loss, masses, int(first), max(int(last), int(first) + 1))
+    return centre - slack / 2
+
+
+def _centroid(loss: Floats, masses: Floats, first: int, last: int) -> float:
+    """-log E e^(-L) over a stretch of nodes, without cancellation."""
+    first = min(first, len(loss) - 1)
     origin = float(loss[first])
-    masses = np.exp(part.log_weights[stretch] - part.log_weights[stretch].max())
-    masses /= masses.sum()
-    away = loss[stretch] - origin
-    centre = -math.log1p(float(masses @ np.expm1(-away)))
-    scatter = math.sqrt(float(masses @ (away - centre) ** 2))
-    return origin + centre + (-0.02 if part.step.bounded_above else 0.02) * scatter
+    part = masses[first:last]
+    return origin - math.log1p(_mean(part / part.sum(), np.expm1(origin - loss[first:last])))
 
 
 def added_variance(part: Sketch, weights: Floats, start: float, spacing: float) -> float:
     """Variance that the upper measure adds to one step's tilted loss."""
     fraction = ((part.loss - start) / spacing) % 1.0
-    return spacing**2 * float(weights @ (fraction * (1 - fraction)))
+    return spacing**2 * _mean(weights, fraction * (1 - fraction))
 
 
-def spacing_for(sketches: Sequence[Sketch], saddle: Saddle, width: float) -> float:
+def spacing_for(sketches: Sequence[Sketch], saddle: Saddle, width: float, slack: float) -> float:
     """The spacing at which ε is expected to be known to ``width``."""
     allowed = 2 * width / (saddle.sharpness * _SWEEP_COST)
     tilted = [part.tilted(saddle.tilt)[1] for part in sketches]
 
     def variance(spacing: float) -> float:
         return sum(
-            part.count * added_variance(part, weights, offset(part, weights, spacing), spacing)
+            part.count * added_variance(part, weights, offset(part, spacing, slack), spacing)
             for part, weights in zip(sketches, tilted, strict=True)
         )
 
@@ -251,13 +266,13 @@ def spacing_for(sketches: Sequence[Sketch], saddle: Saddle, width: float) -> flo
     return math.exp(low)
 
 
-def lattice_for(part: Sketch, tilt: float, spacing: Fraction) -> Lattice:
+def lattice_for(part: Sketch, spacing: Fraction, slack: float) -> Lattice:
     """The lattice of one step: the common spacing, an offset of its own."""
-    return Lattice(Fraction(offset(part, part.tilted(tilt)[1], float(spacing))), spacing)
+    return Lattice(Fraction(offset(part, float(spacing), slack)), spacing)
 
 
 def marks_for(part: Sketch, tilt: float, lattice: Lattice, negligible: float) -> list[int]:
-    """Where to cut one step: every lattice point where the tilted law has its mass, fewer and fewer where it has little.
+    """Where to cut one step: at every lattice point where the tilted law has its mass, at fewer where it has little.
 
     Args:
         part: The step, cut off at its right end.

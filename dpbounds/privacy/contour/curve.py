@@ -15,7 +15,7 @@ from dpbounds.privacy.contour.plan import Nodes, Plan, chernoff_plan
 from dpbounds.privacy.contour.tails import Rectangles, turned_bound
 from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.pairs import Product
-from dpbounds.privacy.profiles import ball
+from dpbounds.privacy.profiles import ball, losses_stay_below
 from dpbounds.privacy.proofs import Declined, Proof
 
 _ACCURACY = 1e-13  # of δ, relative: what a plan aims at
@@ -182,12 +182,25 @@ def _proof(curve: Curve, enclosure: Enclosure, at: Fraction) -> Proof:
         "frequencies": plan.frequencies,
         "doublings": plan.doublings,
         "aliases": list(plan.aliases),
-        "peeled": curve.peeled,
-        "nodes": [
-            {"step": n.step, "first": n.first, "last": n.last, "strip": n.strip, "edge": n.edge, "softness": n.softness}
+        "bulk_tilt": plan.bulk_tilt,
+        "squared_shift": str(plan.squared_shift),
+        "precision": plan.precision,
+        "parts": [
+            {
+                "sample_rate": str(n.part.pair.sample_rate),
+                "variance": str(n.part.pair.variance),
+                "count": n.part.count,
+                "step": n.step,
+                "first": n.first,
+                "last": n.last,
+                "strip": n.strip,
+                "edge": n.edge if n.part.cut else None,
+                "softness": n.softness if n.part.cut else None,
+                "turn": n.turn,
+                "bulk": None if n.bulk is None else {"edge": n.bulk.edge, "softness": n.bulk.softness},
+            }
             for n in plan.nodes
         ],
-        "precision": plan.precision,
     }
     return Proof(enclosure, "contour", parameters, curve.error_budget(at))
 
@@ -218,6 +231,8 @@ def contour_epsilon(product: Product, delta: Fraction, accuracy: float = _ACCURA
 
 def contour_delta(product: Product, epsilon: Fraction, accuracy: float = _ACCURACY) -> Proof:
     """Enclose δ(ε) of one product of pairs; arguments and errors as for :func:`contour_epsilon`, ε >= 0."""
+    if losses_stay_below(product, epsilon):
+        return Proof(Enclosure.exactly(0, "bounded losses"), "closed form")
     plan = settled_plan(product, epsilon=float(epsilon), accuracy=accuracy)
     with ctx.workprec(plan.precision):
         curve = Curve(plan)
@@ -233,6 +248,8 @@ def contour_at_most(product: Product, epsilon: Fraction, delta: Fraction) -> boo
     False means "not proven". About a millisecond: one tilt, no frequency. From (1 - e^{-t})_+ <= c_s e^{st} with
     c_s = s^s/(s+1)^{s+1}.
     """
+    if losses_stay_below(product, epsilon):
+        return True
     log_delta = _log(delta)
     try:
         plan = chernoff_plan(product, float(epsilon), log_delta)

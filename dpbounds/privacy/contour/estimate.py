@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfc, logsumexp
 
-from dpbounds.privacy.contour.landscape import log_erfc
-from dpbounds.privacy.contour.plan import Nodes, Plan, make_plan
+from dpbounds.privacy.contour.landscape import log_erfc, refined, survey
+from dpbounds.privacy.contour.plan import Nodes, Plan, make_plan, plain_plan
 from dpbounds.privacy.pairs import Product
+from dpbounds.privacy.profiles import losses_stay_below
 from dpbounds.privacy.proofs import Declined
 
 _MOST_TERMS = 16_000_000  # node-frequency products held at once
 _ROUNDS = 60
+_QUICK = 200_000  # products that an estimate may take
 _DEAR = 16_000_000  # products above which a looser accuracy is tried first
 
 
@@ -110,6 +113,23 @@ def _moments(
     return log_moment, whole, bulk if nodes.bulk is not None else None
 
 
+def quick_log_delta(product: Product, epsilon: float, precise: bool) -> float:
+    """Estimate log δ(ε): by a saddle point to a few per cent, or (``precise``) by the integral to about ten digits."""
+    if losses_stay_below(product, Fraction(epsilon)):
+        return -math.inf
+    if not precise:
+        return survey(product, 1.0, math.log(1e-3), None, epsilon)[1].log_delta
+    for softness in (1.0, 0.25):
+        landscape, saddle = survey(product, softness, math.log(1e-12), None, epsilon)
+        try:
+            plan = plain_plan(product, landscape, saddle, 1e-12)
+        except Declined:
+            continue
+        if plan.cost <= _QUICK:
+            return float_curve(plan).log_delta(epsilon)
+    return refined(landscape, saddle, keep_delta=False).log_delta
+
+
 def settled_plan(
     product: Product, *, log_delta: float | None = None, epsilon: float | None = None, accuracy: float
 ) -> Plan:
@@ -156,4 +176,4 @@ def _settled(product: Product, log_delta: float | None, epsilon: float | None, a
     return plan
 
 
-__all__ = ["FloatCurve", "float_curve", "settled_plan"]
+__all__ = ["FloatCurve", "float_curve", "quick_log_delta", "settled_plan"]

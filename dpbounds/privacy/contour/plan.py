@@ -94,14 +94,14 @@ def make_plan(
     for softness in _SOFTNESSES:
         landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
         try:
-            best = _cheaper(best, _plain(product, landscape, saddle, accuracy))
+            best = _cheaper(best, plain_plan(product, landscape, saddle, accuracy))
         except Declined as reason:
             reasons.append(f"softness {softness:g}: {reason}")
         if best is None or best.cost > _MODEST:
             # dear plans are worth a better saddle and other ways to bound the tail
             if log_delta is None or epsilon is None:
                 saddle = refined(landscape, saddle, keep_delta=log_delta is not None)
-            for contender in (_plain, _turned, _peeled):
+            for contender in (plain_plan, _turned, _peeled):
                 try:
                     best = _cheaper(best, contender(product, landscape, saddle, accuracy))
                 except Declined as reason:
@@ -403,7 +403,7 @@ def _left_end(law: Law, tilts: tuple[float, ...], nats: float) -> float:
 # --- the two kinds of plan -----------------------------------------------------------------------------------------
 
 
-def _plain(product: Product, landscape: Landscape, saddle: Saddle, accuracy: float) -> Plan:
+def plain_plan(product: Product, landscape: Landscape, saddle: Saddle, accuracy: float) -> Plan:
     """All of the law on one contour; the tail in the frequency by rectangles below the density."""
     nats = -math.log(accuracy)
     period, right, left = _period(landscape, saddle, nats)
@@ -626,4 +626,4 @@ def _assemble(
     )
 
 
-__all__ = ["Bulk", "Nodes", "Plan", "chernoff_plan", "dyadic", "layers", "make_plan"]
+__all__ = ["Bulk", "Nodes", "Plan", "chernoff_plan", "dyadic", "layers", "make_plan", "plain_plan"]

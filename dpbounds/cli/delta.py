@@ -1,0 +1,24 @@
+"""`dpbounds delta`: the δ that a training run or a ledger spends at a given ε."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import click
+
+from dpbounds.cli.options import AT_LEAST_ZERO, missing
+from dpbounds.cli.spending import SPENDING_OPTIONS, answer
+
+
+@click.command("delta")
+@click.option("--epsilon", type=AT_LEAST_ZERO, metavar="E", help="The ε at which δ is asked for.")
+@SPENDING_OPTIONS
+def command(epsilon: Fraction | None, **given: Any) -> int:  # noqa: ANN401
+    """What a training run spends: δ at a given ε, proven and rounded up.
+
+    Example: dpbounds delta --noise-multiplier 1 --sample-rate 0.01 --steps 10000 --epsilon 7
+    """
+    if epsilon is None:
+        raise missing("--epsilon", "--epsilon E, a number that is at least 0")
+    return answer("delta", epsilon, given)

@@ -1,0 +1,140 @@
+"""How the verbs print: numbers that round outwards, aligned lines for people, one JSON object for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import click
+
+from dpbounds.expressions.exact import Direction, to_decimal, to_float
+
+if TYPE_CHECKING:
+    from dpbounds.cli.options import Training
+    from dpbounds.expressions.enclosure import Enclosure
+    from dpbounds.privacy.proofs import Proof
+
+_SMALLEST_JSON_NUMBER = Fraction(1, 10**300)
+_DIGITS_OF_A_DOUBLE = 15
+_DEFAULT_DIGITS = 10
+
+
+def plain(number: Fraction | float) -> str:
+    """A number as a person would type it, exactly where that is short.
+
+    >>> plain(Fraction(1, 100)), plain(Fraction(1, 3)), plain(Fraction(1, 10**6))
+    ('0.01', '1/3', '1e-06')
+    """
+    if isinstance(number, float) and not math.isfinite(number):
+        return str(number)
+    value = Fraction(number)
+    if value.denominator == 1 and abs(value) < 10**15:
+        return str(value.numerator)
+    short = to_decimal(value, 12, "down")
+    if Fraction(short) == value:
+        return f"{float(value):.12g}" if Fraction(f"{float(value):.12g}") == value else short
+    return str(value) if len(str(value)) <= 20 else f"about {short}"
+
+
+def plain_text(value: object) -> str:
+    """An option's value for an error message."""
+    return plain(value) if isinstance(value, Fraction) else str(value)
+
+
+def json_number(number: Fraction | float, direction: Direction, digits: int | None = None) -> float | int | str:
+    """A number for JSON: a double rounded in a direction; text where doubles do not reach or digits are asked for."""
+    if isinstance(number, float) and not math.isfinite(number):
+        return str(number)
+    wide = digits is not None and digits > _DIGITS_OF_A_DOUBLE
+    if wide or 0 < abs(number) < _SMALLEST_JSON_NUMBER or math.isinf(to_float(number, direction)):
+        return to_decimal(number, digits or 17, direction)
+    return to_float(number, direction)
+
+
+def json_ends(enclosure: Enclosure, digits: int | None = None) -> dict[str, float | int | str]:
+    """Both ends for JSON, rounded outwards."""
+    return {
+        "lower": json_number(enclosure.exact_lower, "down", digits),
+        "upper": json_number(enclosure.exact_upper, "up", digits),
+    }
+
+
+def shown(enclosure: Enclosure, digits: int | None = None) -> str:
+    """The upper end, which is the one to publish, and the ends it was proven from."""
+    wanted = digits or _DEFAULT_DIGITS
+    lower, upper = enclosure.decimals(wanted)
+    if enclosure.exact_lower == enclosure.exact_upper:
+        return f"{upper}  (proven, exact)" if lower == upper else f"{upper}  (proven, rounded up)"
+    # Two digits beyond those that both ends share show how wide the enclosure is.
+    lower, inner = enclosure.decimals(max(2, enclosure.digits + 2))
+    return f"{upper}  (proven, rounded up; the value lies in [{lower}, {inner}])"
+
+
+def explained(proofs: Iterable[tuple[str, Proof]]) -> list[dict[str, object]]:
+    """How each order of the pair was proven, as plain data."""
+    return [
+        {
+            "order": order,
+            "enclosure": json_ends(proof.enclosure),
+            "route": proof.route,
+            "precision": proof.enclosure.precision,
+            "parameters": {name: _data(value) for name, value in proof.parameters.items()},
+            "error_budget": dict(proof.error_budget),
+        }
+        for order, proof in proofs
+    ]
+
+
+def print_explained(proofs: Iterable[tuple[str, Proof]]) -> None:
+    """The same for people."""
+    for order, proof in proofs:
+        rows = {
+            "route": proof.route,
+            "enclosure": str(proof.enclosure),
+            "precision": f"{proof.enclosure.precision} bits" if proof.enclosure.precision else "exact arithmetic",
+            **{name: _text(value) for name, value in proof.parameters.items()},
+            **{f"error: {name}": f"{share:.3g} of delta" for name, share in proof.error_budget.items()},
+        }
+        click.echo(f"\nhow it was proven ({order}):")
+        print_rows({f"  {name}": value for name, value in rows.items()})
+
+
+def print_rows(rows: Mapping[str, str]) -> None:
+    """Names and values in two aligned columns."""
+    width = max(map(len, rows)) + 2
+    for name, value in rows.items():
+        click.echo(f"{name:<{width}}{value}")
+
+
+def print_json(document: Mapping[str, object]) -> None:
+    """One object on standard output."""
+    click.echo(json.dumps(document, indent=2, allow_nan=False))
+
+
+def described(training: Training) -> str:
+    """The training run in one line."""
+    many = "a single release" if training.steps == 1 else f"{training.steps} releases"
+    how = f"Poisson samples at rate {plain(training.sample_rate)}" if training.sample_rate else "the full batch"
+    return f"{many} on {how}, Gaussian noise multiplier {plain(training.noise_multiplier or 0)}"
+
+
+def _data(value: object) -> object:
+    """A parameter of a proof as JSON can hold it."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _data(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_data(inner) for inner in value]
+    return str(value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Fraction):
+        return plain(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

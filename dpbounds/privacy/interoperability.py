@@ -1,0 +1,63 @@
+"""Drop-in names that users of other libraries know."""
+
+from __future__ import annotations
+
+import math
+
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.privacy.calibration import calibrate
+from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
+
+
+def steps_for_epochs(epochs: ExactLike, sample_rate: ExactLike) -> int:
+    """Number of steps in so many epochs, epochs / sample_rate rounded up (exactly: 3 epochs at "0.1" are 30 steps)."""
+    rounds, rate = exact(epochs, "epochs"), exact(sample_rate, "sample_rate")
+    if rounds <= 0:
+        raise InvalidValue("epochs", epochs, "a number greater than 0")
+    if not 0 < rate <= 1:
+        raise InvalidValue("sample_rate", sample_rate, "a number greater than 0 and at most 1")
+    return math.ceil(rounds / rate)
+
+
+def get_noise_multiplier(
+    *,
+    target_epsilon: ExactLike,
+    target_delta: ExactLike,
+    sample_rate: ExactLike,
+    epochs: ExactLike | None = None,
+    steps: int | None = None,
+    accountant: str = "certified",
+    epsilon_tolerance: float = 0.01,
+) -> float:
+    """The noise multiplier (stddev / clipping norm) of DP-SGD with Poisson sampling for an (ε, δ) budget.
+
+    The parameters are Opacus' own; the answer is certified under add-or-remove-one: it suffices, and the distance to
+    the smallest one that does is far below ``epsilon_tolerance``.
+
+    Args:
+        target_epsilon: At least 0.
+        target_delta: In (0, 1).
+        sample_rate: In (0, 1]; expected batch size over data set size.
+        epochs: Passes over the data, rounded up to whole steps; or
+        steps: number of steps. Exactly one of the two.
+        accountant: "certified".
+        epsilon_tolerance: Kept for compatibility; greater than 0. The answer is always tighter.
+
+    Returns:
+        A float, rounded up.
+
+    Raises:
+        InvalidValue: A value is not allowed, or both or neither of epochs and steps are given.
+        NotCertified: The proof did not close.
+    """
+    if accountant != "certified":
+        raise InvalidValue("accountant", repr(accountant), "certified", "other accountants are not available yet")
+    if (epochs is None) == (steps is None):
+        raise InvalidValue("epochs, steps", (epochs, steps), "exactly one of the two")
+    if not epsilon_tolerance > 0:
+        raise InvalidValue("epsilon_tolerance", epsilon_tolerance, "a number greater than 0")
+    rate = exact(sample_rate, "sample_rate")
+    count = positive_integer(steps, "steps") if steps is not None else steps_for_epochs(epochs or 0, rate)
+    found = calibrate(lambda z: PoissonSampled(Gaussian(z), rate) ** count, target_epsilon, target_delta)
+    return to_float(found.value, "up")
