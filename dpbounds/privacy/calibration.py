@@ -44,6 +44,7 @@ class Calibration:
         relation: The neighbouring relation.
         solve: What ``value`` is: "noise", "steps" or "sample-rate".
         mechanism: The calibrated mechanism.
+        failing: The mechanism at ``fails_at``, or None.
     """
 
     value: Fraction
@@ -54,6 +55,7 @@ class Calibration:
     relation: Relation
     solve: Solve
     mechanism: Mechanism
+    failing: Mechanism | None
 
     def __str__(self) -> str:
         fails = "" if self.fails_at is None else f" ({float(self.fails_at):.12g} does not)"
@@ -98,7 +100,8 @@ def calibrate(
     neighbours = as_relation(relation)
     search = _Search(factory, budget, failure, neighbours, solve)
     value, fails_at, spent = search.certified()
-    return Calibration(value, fails_at, spent, budget, failure, neighbours, solve, factory(value))
+    failing = None if fails_at is None else factory(fails_at)
+    return Calibration(value, fails_at, spent, budget, failure, neighbours, solve, factory(value), failing)
 
 
 def hidden_constant(
