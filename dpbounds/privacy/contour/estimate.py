@@ -51,12 +51,10 @@ class FloatCurve:
         for _ in range(_ROUNDS):
             excess = self.log_delta(point) - log_delta
             low, high = (point, high) if excess > 0 else (low, point)
-            # log δ falls at a rate close to the tilt
-            point += excess / self.plan.tilt if math.isfinite(excess) else math.inf
-            if not low < point < high:
-                point = (low + high) / 2
-            if high - low <= 1e-15 * high or abs(excess) < 1e-15:
+            step = excess / self.plan.tilt  # log δ falls at a rate close to the tilt
+            if abs(step) <= 1e-14 * point or high - low <= 1e-14 * high:
                 break
+            point = point + step if low < point + step < high else (low + high) / 2
         return point
 
 

@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 _DEPTH = 60.0
 _SPACING = 0.08
 _MOST_NODES = 40_000
+_FAR_GROWTH, _FAR_NODES = 1.2, 60
 _REFINEMENTS = 4
 _COARSE_FREQUENCIES = 800
 
@@ -136,7 +137,12 @@ def scan(part: Part, softness: float, log_allowance: float) -> Law:
     if count > _MOST_NODES:
         raise Declined(f"a scan of {count} nodes is more than {_MOST_NODES}")
     t = low + spacing * np.arange(count)
-    log_mass = part.log_density(t) + math.log(spacing)
+    widths = np.full(count, spacing)
+    if part.cut:  # coarsely far beyond the cut-off, where a large tilt may bring the jumps back
+        far = t[-1] + spacing * np.cumsum(_FAR_GROWTH ** np.arange(1, _FAR_NODES))
+        widths = np.concatenate([widths, np.diff(far, prepend=t[-1])])
+        t = np.concatenate([t, far])
+    log_mass = part.log_density(t) + np.log(widths)
     if part.cut:
         log_mass = log_mass + log_erfc((t - edge) / softness)
     return Law(part, softness, edge, t, log_mass, part.loss(t))

@@ -16,11 +16,11 @@ from dpbounds.privacy.contour.landscape import Floats, Landscape, Law, Part, Sad
 from dpbounds.privacy.pairs import Order, Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 
-_SOFTNESSES = (1.0, 0.5, 0.25, 0.125, 0.0625)
+_SOFTNESSES = (1.0, 4.0, 0.5, 0.25, 0.125, 0.0625)
 _SHARPNESSES = (1.25, 2.5, 5.0, 10.0)  # of the split between bulk and jumps
 _CHEAP = 20_000  # node-frequency products at which no better plan is looked for
 _MODEST = 400_000  # and at which no other kind of plan is
-_FEW_STEPS = 400  # up to which the turned line may be raised to that power
+_FEW_STEPS = 3000  # up to which the turned line may be raised to that power
 _DEAR = 40_000_000  # and above which the route declines
 _MOST_FREQUENCIES = 40_000
 _MOST_CORNERS = 6_000
@@ -265,6 +265,7 @@ class _Line:
     v: float
     target: float  # log of what the sum may be, relative to nothing
     bulk: Bulk | None  # the integrand carries ψ (or 1-ψ if the frequency is negative)
+    outside: bool = False  # only cells without nodes matter
 
     def bounds(self, law: Law, left: Floats, right: Floats) -> Floats:
         """log of the bound over each cell; with left = right, log of the integrand."""
@@ -295,9 +296,14 @@ class _Line:
         return np.asarray(np.arctan2(p * math.sin(self.v), 1 - p + p * math.cos(self.v)))
 
 
-def _cell_corners(law: Law, low: float, high: float, lines: list[_Line]) -> tuple[float, ...]:
-    """Corners between which every line's bound is close to the integrand wherever that matters."""
-    corners = np.linspace(low, high, 49)
+def _cell_corners(law: Law, marks: tuple[float, float, float, float], lines: list[_Line]) -> tuple[float, ...]:
+    """Corners between which every line's bound is close to the integrand wherever that matters.
+
+    ``marks`` are corners in any case: the ends of the cells and of the nodes.
+    """
+    low, first, last, high = marks
+    spread = np.linspace(first, last, 41)
+    corners = np.unique(np.concatenate([[low], spread, last + (high - last) * np.linspace(0, 1, 9) ** 2]))
     for _ in range(24):
         left, right = corners[:-1], corners[1:]
         middle = (left + right) / 2
@@ -305,7 +311,10 @@ def _cell_corners(law: Law, low: float, high: float, lines: list[_Line]) -> tupl
         for line in lines:
             bound = line.bounds(law, left, right)
             slack = bound - line.bounds(law, middle, middle)
-            split |= (bound + np.log(right - left) > line.target - 9) & (slack > 0.8)
+            matters = bound + np.log(right - left) > line.target - 9
+            if line.outside:
+                matters &= (left >= last) | (right <= first)
+            split |= matters & (slack > 0.8)
         if not split.any():
             break
         if len(corners) + split.sum() > _MOST_CORNERS:
@@ -342,45 +351,67 @@ def _nodes(
     # beyond the nodes the integrand may turn by d/z (by as much again on the left for two-sided ratios)
     extra = math.sqrt(2 * (loss + 2 + frequency * strip / part.z))
     v, decay = strip / part.z, 2 * math.pi * strip / step
+    growth = 0.5 + (1 / law.softness**2 if part.cut else 0.0)
+    split = 1 / bulk.softness**2 if bulk is not None else 0.0
+    room = decay - strip**2 * growth
     lines = []
     for tilt, w, digits in ((saddle.tilt, frequency, loss), *((sigma, 0.0, 14.0) for sigma in sigmas)):
         moment = float(law.log_moment(np.array([tilt]))[0])
-        lines.append(_Line(tilt, w, v, moment + decay - digits, None))
+        lines.append(_Line(tilt, w, v, moment + room - digits, None))
+        lines.append(_Line(tilt, 0.0, 0.0, moment - digits, None, outside=True))
         if bulk is not None and w > 0:
-            lines.append(_Line(tilt, w, v, moment + decay - digits, bulk))
+            lines.append(_Line(tilt, w, v, moment + room - strip**2 * split - digits, bulk))
     if bulk is not None and bulk_tilt is not None:
         exponent_b = law.log_mass + log_erfc((law.t - bulk.edge) / bulk.softness) + bulk_tilt * law.loss
-        lines.append(_Line(bulk_tilt, 0.0, v, float(np.logaddexp.reduce(exponent_b)) + decay - 14.0, bulk))
+        moment = float(np.logaddexp.reduce(exponent_b))
+        lines.append(_Line(bulk_tilt, 0.0, v, moment + room - strip**2 * split - 14.0, bulk))
     if turn is not None:
         moment = float(law.log_moment(np.array([saddle.tilt]))[0])
-        smallest = moment - (nats if bulk is not None else nats / part.count) - 10
+        smallest = moment - (loss if bulk is not None else nats / part.count) - turn**2 * (growth + split) - 5
         lines.append(_Line(saddle.tilt, -frequency, turn / part.z, smallest, bulk))
-    corners = _cell_corners(law, min(low, -extra) - 2 * step, max(high, extra) + 2 * step, lines)
-    return Nodes(
-        part, step, math.floor(low / step), math.ceil(high / step), strip, corners, law.edge, law.softness, turn, bulk
-    )
+    first, last = math.floor(low / step), math.ceil(high / step)
+    left, right = min(first * step, -extra), max(last * step, extra)
+    if part.cut:
+        right = _last_corner(law, (saddle.tilt, *sigmas), bulk, bulk_tilt, right)
+    corners = _cell_corners(law, (left, first * step, last * step, right), lines)
+    return Nodes(part, step, first, last, strip, corners, law.edge, law.softness, turn, bulk)
 
 
 def _right_end(law: Law, tilts: tuple[float, ...], nats: float) -> float:
-    """Where the geometric bound on the cut-off's tail falls below e^-nats, for each tilt."""
-    part = law.part
-    z = part.z
-    t = law.edge + law.softness * np.linspace(0.05, 40.0, 800)
-    y = (t - law.edge) / law.softness
+    """Beyond which the nodes may be left out, for each tilt."""
     end = law.edge + law.softness
     for index, tilt in enumerate(tilts):
-        log_a = part.log_ratio(t)
-        bound = -0.5 * t * t - y * y + (1 + tilt) * log_a
-        slope = t + 2 * y / law.softness - (1 + tilt) / z * (
-            part.weight(t) if (1 + tilt) / (4 * z * z) <= 1 + 2 / law.softness**2 else 1.0
-        )
-        if part.order is Order.REPLACE:
-            bound = bound - tilt * part.log_ratio(-t)
-            slope = slope - tilt * part.weight(-t) / z
-        need = float(law.log_moment(np.array([tilt]))[0]) - (nats if index == 0 else 12.0)
-        fine = np.flatnonzero((slope > 0.5) & (bound - np.log(np.maximum(slope, 0.5)) < need))
+        exponent = law.log_mass + tilt * law.loss
+        beyond = np.logaddexp.accumulate(exponent[::-1])[::-1]
+        fine = np.flatnonzero(beyond < beyond[0] - (nats + 3 if index == 0 else 14.0))
         if len(fine) == 0:
             raise Declined("the largest jumps are not separated by the cut-off")
+        end = max(end, float(law.t[fine[0]]))
+    return end
+
+
+def _last_corner(law: Law, tilts: tuple[float, ...], bulk: Bulk | None, bulk_tilt: float | None, start: float) -> float:
+    """Beyond which the geometric bound on the cut-off's tail is negligible, for each tilt."""
+    part = law.part
+    z, c = part.z, law.softness
+    t = start + (1 + abs(start)) * np.geomspace(1e-3, 1e6, 400)
+    y = (t - law.edge) / c
+    jobs = [(tilt, False) for tilt in tilts] + ([(bulk_tilt, True)] if bulk_tilt is not None else [])
+    end = start
+    for tilt, is_bulk in jobs:
+        gentle = (1 + tilt) / (4 * z * z) <= 1 + 2 / c**2
+        slope = t + 2 * y / c - (1 + tilt) / z * (part.weight(t) if gentle else 1.0)
+        bound = -0.5 * t * t - y * y + (1 + tilt) * part.log_ratio(t)
+        if part.order is Order.REPLACE:
+            slope = slope - tilt * part.weight(-t) / z
+            bound = bound - tilt * part.log_ratio(-t)
+        if is_bulk:
+            assert bulk is not None
+            beyond = (t - bulk.edge) / bulk.softness
+            slope, bound = slope + 2 * beyond / bulk.softness, bound - beyond**2
+        fine = np.flatnonzero((slope > 0.5) & (bound < -400.0 - tilt * abs(math.log1p(-part.q) if part.q < 1 else 0)))
+        if len(fine) == 0:
+            raise Declined("the cut-off's tail is out of reach")
         end = max(end, float(t[fine[0]]))
     return end
 
@@ -457,7 +488,7 @@ class _TurnTable:
 
 def _turn_table(law: Law, tilt: float, bulk: Bulk | None) -> _TurnTable:
     part = law.part
-    v = np.concatenate([np.geomspace(0.003, 0.1, 10), np.linspace(0.15, 3.0, 20)])
+    v = np.geomspace(0.02, min(3.0 * part.z, 12.0), 36) / part.z
     weight = law.log_mass + tilt * law.loss - float(law.log_moment(np.array([tilt]))[0])
     if bulk is not None:
         weight = weight + log_erfc((bulk.edge - law.t) / bulk.softness)
