@@ -46,7 +46,7 @@ _LARGEST_FACTORIAL = 2_000
 _BITS_PER_DIGIT = math.log2(10)
 
 
-class Undecided(Exception):  # noqa: N818 (not an error: it asks for more precision)
+class Undecided(Exception):
     """A condition or an argument that this precision does not decide; caught where the precision is raised."""
 
 

@@ -21,7 +21,7 @@ from dpbounds.privacy.contour import contour_at_most, contour_delta, contour_eps
 from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.lattice import delta_bounds, epsilon_bounds
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs import Order, Product, SampledGaussians, dominating_products
+from dpbounds.privacy.pairs import Product, SampledGaussians, dominating_products
 from dpbounds.privacy.profiles import ball, closed_form_delta, has_closed_form
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation

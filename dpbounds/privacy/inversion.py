@@ -19,7 +19,9 @@ Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upp
 _STEPS = 200
 
 
-def invert(curve: Curve, delta: arb, guess: float, margin: Fraction = Fraction(1, 1 << 52)) -> tuple[Fraction, Fraction]:
+def invert(
+    curve: Curve, delta: arb, guess: float, margin: Fraction = Fraction(1, 1 << 52)
+) -> tuple[Fraction, Fraction]:
     """Return lo <= ε(δ) <= hi, proven.
 
     Args:

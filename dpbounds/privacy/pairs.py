@@ -107,7 +107,8 @@ def _pair(mechanism: Mechanism, relation: Relation, order: Order) -> Pair:
 def _squared_shift(mechanism: Gaussian, relation: Relation) -> Fraction:
     if mechanism.noise_multiplier is not None:
         return (relation.sensitivity_factor / mechanism.noise_multiplier) ** 2
-    assert mechanism.noise_stddev is not None and mechanism.sensitivity is not None  # noqa: S101 (its constructor)
+    assert mechanism.noise_stddev is not None
+    assert mechanism.sensitivity is not None
     return (mechanism.sensitivity / mechanism.noise_stddev) ** 2
 
 
@@ -119,5 +120,6 @@ def _variance(mechanism: Gaussian, relation: Relation) -> Fraction:
             "a Poisson-sampled Gaussian under replace-one needs the per-record bound C, of which the distance between "
             "two answers says too little: pass noise_multiplier (stddev / C) instead of noise_stddev and sensitivity"
         )
-    assert mechanism.noise_stddev is not None and mechanism.sensitivity is not None  # noqa: S101 (its constructor)
+    assert mechanism.noise_stddev is not None
+    assert mechanism.sensitivity is not None
     return (mechanism.noise_stddev / mechanism.sensitivity) ** 2

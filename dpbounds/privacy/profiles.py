@@ -6,7 +6,6 @@ sample, whose loss is monotone in the observation x, so that the best test is a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 from flint import arb, ctx, fmpq
@@ -60,16 +59,14 @@ def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) ->
     Sources: Balle & Wang 2018, Theorem 8, for shifted Gaussians; for one sampled release the threshold form is proven
     in ``pairs.md``.
     """
-    formula = _shifted if isinstance(pair, ShiftedGaussians) else _SAMPLED[pair.order]
     precision = max(_START_PRECISION, 2 * accuracy_bits)
     while precision <= _LARGEST_PRECISION:
         with ctx.workprec(precision):
-            value = formula(pair, ball(epsilon))
-            if value is not None and value.is_finite():
-                if value.is_zero():
-                    return value, precision
-                if value.rel_accuracy_bits() >= accuracy_bits and value > 0:
-                    return value, precision
+            argument = ball(epsilon)
+            value = _shifted(pair, argument) if isinstance(pair, ShiftedGaussians) else _sampled(pair, argument)
+            accurate = value.rel_accuracy_bits() >= accuracy_bits and value > 0
+            if value.is_finite() and (value.is_zero() or accurate):
+                return value, precision
         precision *= 2
     raise NotCertified(f"δ({float(epsilon):g}) of {pair} needs more than {_LARGEST_PRECISION} bits of precision")
 
@@ -93,7 +90,7 @@ def _remove(pair: SampledGaussians, epsilon: arb) -> arb:
     return q * moved - (epsilon.expm1() + q) * without
 
 
-def _add(pair: SampledGaussians, epsilon: arb) -> arb | None:
+def _add(pair: SampledGaussians, epsilon: arb) -> arb:
     # -log(1 - q + q e^{(2x-1)/2v}) > ε  <=>  x < v log((e^{-ε} - 1 + q)/q) + 1/2, impossible once e^{-ε} <= 1 - q
     q, v = ball(pair.sample_rate), ball(pair.variance)
     z = v.sqrt()
@@ -101,7 +98,7 @@ def _add(pair: SampledGaussians, epsilon: arb) -> arb | None:
     if room <= 0:
         return arb(0)
     if not room > 0:
-        return None  # undecided at this precision
+        return arb.nan()  # undecided at this precision
     threshold = v * (room / q).log() + arb(1) / 2
     without, moved = _upper_tail(-threshold / z), _upper_tail((1 - threshold) / z)
     return -epsilon.expm1() * without - epsilon.exp() * q * (moved - without)
@@ -120,8 +117,11 @@ def _replace(pair: SampledGaussians, epsilon: arb) -> arb:
     return q * (up - epsilon.exp() * down) - (1 - q) * epsilon.expm1() * without
 
 
-_SAMPLED: dict[Order, Callable[[SampledGaussians, arb], arb | None]] = {
-    Order.REMOVE: _remove,
-    Order.ADD: _add,
-    Order.REPLACE: _replace,
-}
+def _sampled(pair: SampledGaussians, epsilon: arb) -> arb:
+    match pair.order:
+        case Order.REMOVE:
+            return _remove(pair, epsilon)
+        case Order.ADD:
+            return _add(pair, epsilon)
+        case Order.REPLACE:
+            return _replace(pair, epsilon)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cached_property
 
 from flint import acb, arb, ctx
 
@@ -143,16 +144,15 @@ class Curve:
         need(sigma > 0, "the bulk's tilt is positive")
         return upper(_peak(sigma) * (-sigma * e).exp() * self._bulk_moment)
 
-    @property
+    @cached_property
     def _bulk_moment(self) -> arb:
-        if not hasattr(self, "_bulk_moment_value"):
-            sigma = self.plan.bulk_tilt
-            assert sigma is not None
-            total = self._gaussian(acb(arb(sigma))).real
-            for part in self.parts:
-                total = total * upper(part.bulk_at_real(sigma)) ** part.count
-            self._bulk_moment_value = upper(total)
-        return self._bulk_moment_value
+        """Upper bound on Π (bulk of M_i(σ))^{T_i}."""
+        sigma = self.plan.bulk_tilt
+        assert sigma is not None
+        total = self._gaussian(acb(arb(sigma))).real
+        for part in self.parts:
+            total = total * upper(part.bulk_at_real(sigma)) ** part.count
+        return upper(total)
 
     def __call__(self, epsilon: Fraction) -> tuple[arb, arb]:
         """Balls whose lower and upper ends enclose δ(ε)."""
@@ -170,7 +170,7 @@ class Curve:
 
 
 def _peak(s: arb) -> arb:
-    """max over t >= 0 of (1 - e^{-t}) e^{-st} = s^s / (s+1)^{s+1}."""
+    """Max over t >= 0 of (1 - e^{-t}) e^{-st} = s^s / (s+1)^{s+1}."""
     return (s * s.log() - (s + 1) * (s + 1).log()).exp()
 
 

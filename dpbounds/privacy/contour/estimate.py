@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erfc, logsumexp
 
-from dpbounds.privacy.contour.landscape import log_erfc, refined, survey
+from dpbounds.privacy.contour.landscape import Complexes, Floats, log_erfc, refined, survey
 from dpbounds.privacy.contour.plan import Nodes, Plan, make_plan, plain_plan
 from dpbounds.privacy.pairs import Product
 from dpbounds.privacy.profiles import losses_stay_below
@@ -28,10 +27,10 @@ class FloatCurve:
 
     plan: Plan
     scale: float  # log G(λ)
-    terms: NDArray[np.complex128]  # c_k / G(λ)
+    terms: Complexes  # c_k / G(λ)
 
     def log_delta(self, epsilon: float) -> float:
-        """log δ(ε) of the cut law, or -inf where rounding has eaten it."""
+        """Log δ(ε) of the cut law, or -inf where rounding has eaten it."""
         k = np.arange(len(self.terms))
         total = float((self.terms * np.exp(-1j * self.plan.spacing * epsilon * k)).real.sum())
         if not total > 0:
@@ -83,15 +82,13 @@ def float_curve(plan: Plan) -> FloatCurve:
     difference = np.exp(log_whole)
     if plan.bulk_tilt is not None:
         difference = difference - np.exp(log_bulk)
-    terms = difference / (s * (s + 1))
+    terms: Complexes = np.asarray(difference / (s * (s + 1)), dtype=np.complex128)
     terms[0] /= 2
     return FloatCurve(plan, scale, terms)
 
 
-def _moments(
-    nodes: Nodes, tilt: float, frequencies: NDArray[np.float64]
-) -> tuple[float, NDArray[np.complex128], NDArray[np.complex128] | None]:
-    """log M(λ), M(λ + iw)/M(λ) at the frequencies, and the bulk's part of the latter."""
+def _moments(nodes: Nodes, tilt: float, frequencies: Floats) -> tuple[float, Complexes, Complexes | None]:
+    """Log M(λ), M(λ + iw)/M(λ) at the frequencies, and the bulk's part of the latter."""
     part = nodes.part
     t = nodes.step * np.arange(nodes.first, nodes.last + 1)
     loss = part.loss(t)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,8 @@ from scipy.special import log_ndtr, logsumexp
 from dpbounds.privacy.pairs import Order, Product, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
+Complexes = NDArray[np.complexfloating[Any, Any]]
 
 # How far below its peak an integrand is followed (nats), and the finest scan spacing in standard deviations.
 _DEPTH = 60.0
@@ -34,14 +37,17 @@ class Part:
 
     @property
     def q(self) -> float:
+        """The sample rate."""
         return float(self.pair.sample_rate)
 
     @property
     def z(self) -> float:
+        """The standard deviation in units of the per-record bound."""
         return math.sqrt(self.pair.variance)
 
     @property
     def order(self) -> Order:
+        """Which of the neighbours stands first."""
         return self.pair.order
 
     @property
@@ -50,17 +56,20 @@ class Part:
         return self.order is not Order.ADD
 
     def log_ratio(self, t: Floats) -> Floats:
-        """log A(t), A = 1 - q + q e^{t/z - 1/2z²}."""
+        """Log A(t), A = 1 - q + q e^{t/z - 1/2z²}."""
         x = t / self.z - 0.5 / self.z**2
         with np.errstate(over="ignore"):
             near = np.log1p(self.q * np.expm1(np.minimum(x, 30.0)))
-        return np.where(x > 30.0, math.log(self.q) + x + np.log1p((1 / self.q - 1) * np.exp(-np.maximum(x, 30.0))), near)
+        return np.asarray(
+            np.where(x > 30.0, math.log(self.q) + x + np.log1p((1 / self.q - 1) * np.exp(-np.maximum(x, 30.0))), near)
+        )
 
     def weight(self, t: Floats) -> Floats:
         """p(t) = q e^{t/z - 1/2z²} / A(t), the posterior probability of the record's component."""
         return np.exp(math.log(self.q) + t / self.z - 0.5 / self.z**2 - self.log_ratio(t))
 
     def loss(self, t: Floats) -> Floats:
+        """L(t) = log dP/dQ."""
         match self.order:
             case Order.REMOVE:
                 return self.log_ratio(t)
@@ -70,7 +79,7 @@ class Part:
                 return self.log_ratio(t) - self.log_ratio(-t)
 
     def log_density(self, t: Floats) -> Floats:
-        """log of P's density in t, without cut-off."""
+        """Log of P's density in t, without cut-off."""
         plain = -0.5 * t * t - 0.5 * math.log(2 * math.pi)
         return plain if self.order is Order.ADD else plain + self.log_ratio(t)
 
@@ -92,11 +101,11 @@ class Law:
     loss: Floats
 
     def log_moment(self, tilt: Floats) -> Floats:
-        """log M at each tilt: shape (m,) to (m,)."""
+        """Log M at each tilt: shape (m,) to (m,)."""
         return np.asarray(logsumexp(self.log_mass + np.multiply.outer(tilt, self.loss), axis=-1))
 
     def cumulants(self, tilt: float) -> tuple[float, float, float]:
-        """log M and its first two derivatives."""
+        """Log M and its first two derivatives."""
         exponent = self.log_mass + tilt * self.loss
         top = float(exponent.max())
         weight = np.exp(exponent - top)
@@ -157,6 +166,7 @@ class Landscape:
 
     @cached_property
     def steps(self) -> int:
+        """Number of sampled releases."""
         return sum(law.part.count for law in self.laws)
 
     def log_moment(self, tilt: Floats) -> Floats:
@@ -215,9 +225,8 @@ class Saddle:
     log_delta: float
 
 
-def _increasing_root(function: object) -> float:
+def _increasing_root(function: Callable[[float], float]) -> float:
     """Root of an increasing function of log λ, found to 1e-3 by expanding brackets from λ = 1."""
-    assert callable(function)
     low = high = 0.0
     step = 1.0
     if function(0.0) < 0:
@@ -256,7 +265,7 @@ def refined(landscape: Landscape, saddle: Saddle, keep_delta: bool) -> Saddle:
         scale = float(landscape.log_moment(np.array([tilt]))[0])
 
         def log_delta(
-            epsilon: float, terms: NDArray[np.complex128] = terms, w: Floats = w, scale: float = scale, tilt: float = tilt
+            epsilon: float, terms: Complexes = terms, w: Floats = w, scale: float = scale, tilt: float = tilt
         ) -> float:
             total = float((terms * np.exp(-1j * w * epsilon)).real.sum()) * float(w[1]) / math.pi
             return math.log(total) + scale - tilt * epsilon if total > 0 else -math.inf
@@ -313,4 +322,16 @@ def survey(
     raise Declined("no cut-off is found that costs little compared with δ")
 
 
-__all__ = ["Floats", "Landscape", "Law", "Part", "Saddle", "log_erfc", "refined", "scan", "split", "survey"]
+__all__ = [
+    "Complexes",
+    "Floats",
+    "Landscape",
+    "Law",
+    "Part",
+    "Saddle",
+    "log_erfc",
+    "refined",
+    "scan",
+    "split",
+    "survey",
+]

@@ -1,8 +1,8 @@
 """The moment generating function M(s) = ∫ F(t; s) dt of one sampled pair, enclosed in balls.
 
 F(t; s) = φ(t) χ(t) A^{1+s} (remove), φ(t) A^{-s} (add), φ(t) χ(t) A^{1+s} A₋^{-s} (replace), with
-A(t) = 1 - q + q e^{t/z - 1/2z²}, A₋(t) = A(-t), χ(t) = erfc((t - edge)/C)/2. Every bound is proven in ``proof.md``; each
-of its conditions is asserted here by ``need``.
+A(t) = 1 - q + q e^{t/z - 1/2z²}, A₋(t) = A(-t), χ(t) = erfc((t - edge)/C)/2. Every bound is proven in ``proof.md``;
+each of its conditions is asserted here by ``need``.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Moments:
 
     @cached_property
     def base(self) -> list[arb]:
-        """step · P-density · cut-off at all nodes: F(t; 0) per node."""
+        """Step · P-density · cut-off at all nodes: F(t; 0) per node."""
         return [self.step * self.density(point) for point in self.grid]
 
     def density(self, point: Point) -> arb:
@@ -117,6 +117,7 @@ class Moments:
 
     @cached_property
     def losses(self) -> list[arb]:
+        """L at all nodes."""
         return [self.loss(point) for point in self.grid]
 
     @lru_cache(maxsize=8)  # noqa: B019 (one short-lived object per query)
@@ -148,6 +149,11 @@ class Moments:
         corners = [self.point(arb(t)) for t in self.nodes.corners]
         for left, right in pairwise(corners):
             need(left.t < right.t, "the corners of the cells increase")
+        for end in (self.nodes.corners[0], self.nodes.corners[-1]):
+            need(
+                arb(round(end / self.nodes.step)) * self.step == arb(end),
+                "the cells end a whole number of steps from 0",
+            )
         if self.cut:
             need(corners[0].t <= -1 / (2 * self.z), "left of the cells A <= 1 and A₋ >= 1")
             need(corners[-1].t > self.edge, "the cells end beyond the cut-off")
@@ -276,7 +282,8 @@ class Moments:
     def omitted(self, tilt: float, bulk: bool = False) -> arb:
         """Upper bound on step · ΣF (or ψF) over all nodes that are left out.
 
-        A cell of width w holds at most w/step + 1 nodes, each with F at most the cell's bound over w.
+        A cell of width w holds at most w/step + 1 nodes, each with F at most the cell's bound over w; the tails begin
+        a whole step beyond the last corner.
         """
         masses = self.cell_masses(tilt, bulk)
         total = masses[0] + masses[-1]

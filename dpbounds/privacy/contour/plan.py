@@ -211,7 +211,7 @@ def _last_frequency(landscape: Landscape, saddle: Saddle, spacing: float, nats: 
 def _strip(
     law: Law, saddle: Saddle, sigmas: tuple[float, ...], frequency: float, nats: float, bulk: Bulk | None
 ) -> tuple[float, float]:
-    """The widest step whose strip bound is e^-nats of M(λ) up to this frequency, and crude at the aliases: (step, d)."""
+    """The widest step whose strip bound is e^-nats of M(λ) at this frequency, crude at the aliases: (step, d)."""
     part = law.part
     limit = min(math.pi * part.z, 40.0)
     d = np.append(np.geomspace(1e-4, 0.02, 10), np.linspace(0.03, 0.98, 40)) * limit
@@ -268,7 +268,7 @@ class _Line:
     outside: bool = False  # only cells without nodes matter
 
     def bounds(self, law: Law, left: Floats, right: Floats) -> Floats:
-        """log of the bound over each cell; with left = right, log of the integrand."""
+        """Log of the bound over each cell; with left = right, log of the integrand."""
         part = law.part
         nearest = np.where(left > 0, left, np.where(right < 0, right, 0.0))
         value = -0.5 * nearest * nearest
@@ -303,7 +303,7 @@ def _cell_corners(law: Law, marks: tuple[float, float, float, float], lines: lis
     """
     low, first, last, high = marks
     spread = np.linspace(first, last, 41)
-    corners = np.unique(np.concatenate([[low], spread, last + (high - last) * np.linspace(0, 1, 9) ** 2]))
+    corners = np.unique(np.concatenate([[low], spread, last + (high - last) * np.linspace(0, 1, 9)[:-1] ** 2, [high]]))
     for _ in range(24):
         left, right = corners[:-1], corners[1:]
         middle = (left + right) / 2
@@ -373,7 +373,8 @@ def _nodes(
     left, right = min(first * step, -extra), max(last * step, extra)
     if part.cut:
         right = _last_corner(law, (saddle.tilt, *sigmas), bulk, bulk_tilt, right)
-    corners = _cell_corners(law, (left, first * step, last * step, right), lines)
+    ends = (step * math.floor(left / step), step * math.ceil(right / step))  # whole steps, as the tails require
+    corners = _cell_corners(law, (ends[0], first * step, last * step, ends[1]), lines)
     return Nodes(part, step, first, last, strip, corners, law.edge, law.softness, turn, bulk)
 
 
@@ -467,7 +468,7 @@ def _turned(product: Product, landscape: Landscape, saddle: Saddle, accuracy: fl
 
 
 def _peak(landscape: Landscape, saddle: Saddle) -> float:
-    """log of δ e^{λε} / G(λ): what a bound relative to G(λ) is measured against."""
+    """Log of δ e^{λε} / G(λ): what a bound relative to G(λ) is measured against."""
     return saddle.log_delta + saddle.tilt * saddle.epsilon - float(landscape.log_moment(np.array([saddle.tilt]))[0])
 
 
@@ -648,7 +649,9 @@ def _assemble(
         doublings=doublings,
         aliases=sigmas,
         nodes=nodes,
-        squared_shift=sum((pair.squared_shift * count for pair, count in product if isinstance(pair, ShiftedGaussians)), Fraction(0)),
+        squared_shift=sum(
+            (pair.squared_shift * count for pair, count in product if isinstance(pair, ShiftedGaussians)), Fraction(0)
+        ),
         bulk_tilt=bulk_tilt,
         precision=64 * math.ceil(bits / 64),
         guess=max(saddle.epsilon, 0.0),

@@ -64,7 +64,7 @@ class Rectangles:
         offsets = [arb(0)]
         for gap in lengths:
             offsets.append(offsets[-1] + gap)
-        # Each rectangle spans whole cells; its length, the sum of lower bounds of the cells' lengths, is a sub-interval's.
+        # Each rectangle spans whole cells; a sum of lower bounds of their lengths is a sub-interval's length.
         self.rectangles = [(height, (offsets[j] - offsets[i]).lower()) for height, i, j in _rectangles(heights)]
         self.mass = upper(moments.at_real(tilt))
 
@@ -95,8 +95,8 @@ def _rectangles(heights: list[int]) -> list[tuple[fmpz, int, int]]:
 def turned_bound(moments: Moments, tilt: float, frequency: arb) -> arb:
     """Upper bound on |M(λ + iw)| for every w >= frequency; of the jumps' part ∫ (1-ψ)F alone where there is a bulk.
 
-    On the line Im t = y (-y for the add order) every factor of F grows by a known amount, while |A^{±iw}| = e^{-w|arg A|}
-    shrinks it; |arg A| increases with t.
+    On the line Im t = y (-y for the add order) every factor of F grows by a known amount, while
+    |A^{±iw}| = e^{-w|arg A|} shrinks it; |arg A| increases with t.
     """
     nodes = moments.nodes
     assert nodes.turn is not None
