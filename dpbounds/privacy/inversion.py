@@ -20,7 +20,11 @@ _STEPS = 200
 
 
 def invert(
-    curve: Curve, delta: arb, guess: float, margin: Fraction = Fraction(1, 1 << 52)
+    curve: Curve,
+    delta: arb,
+    guess: float,
+    estimate: Callable[[Fraction], arb] | None = None,
+    margin: Fraction = Fraction(1, 1 << 52),
 ) -> tuple[Fraction, Fraction]:
     """Return lo <= ε(δ) <= hi, proven.
 
@@ -29,6 +33,7 @@ def invert(
             the caller's.
         delta: The target, in (0, 1).
         guess: Where to start looking, at least 0.
+        estimate: ε -> δ(ε), unproven, for the search; the middle of the curve's enclosure if None.
         margin: The first relative half-width tried; it grows fourfold until both inequalities hold.
 
     Returns:
@@ -39,7 +44,7 @@ def invert(
     """
     if curve(Fraction(0))[1] <= delta:
         return Fraction(0), Fraction(0)
-    root = _root(curve, delta, guess)
+    root = _root(estimate or (lambda e: sum(curve(e), arb(0)) / 2), delta, guess)
     low = high = None
     while margin < 1 and (low is None or high is None):
         if high is None:
@@ -69,12 +74,11 @@ def _dyadic(value: Fraction) -> Fraction:
     return Fraction(round(scaled)) / (Fraction(2) ** shift)
 
 
-def _root(curve: Curve, delta: arb, guess: float) -> Fraction:
-    """Where the middle of the curve crosses δ, to about 60 bits: a search, which proves nothing."""
+def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: float) -> Fraction:
+    """Where the estimate crosses δ, to about 60 bits: a search, which proves nothing."""
 
     def excess(epsilon: Fraction) -> float:
-        lower, upper = curve(epsilon)
-        middle = (lower + upper).mid() / 2
+        middle = estimate(epsilon).mid()
         return float((middle / delta).mid().log().mid()) if middle > 0 else -math.inf
 
     step = Fraction(1, 8)

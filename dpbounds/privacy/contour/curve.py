@@ -223,7 +223,7 @@ def contour_epsilon(product: Product, delta: Fraction, accuracy: float = _ACCURA
     with ctx.workprec(plan.precision):
         curve = Curve(plan)
         try:
-            low, high = invert(curve, ball(delta), plan.guess)
+            low, high = invert(curve, ball(delta), plan.guess, lambda e: curve.pieces(e)["value"])
         except NotCertified as reason:
             raise Declined(str(reason)) from reason
         return _proof(curve, Enclosure(low, high, "contour", plan.precision), high)

@@ -159,7 +159,7 @@ def _settled(product: Product, log_delta: float | None, epsilon: float | None, a
             return plan  # a search aid only: the certified curve decides
         if log_delta is not None:
             found = curve.solve(log_delta)
-            if abs(found - plan.guess) <= 0.25 * plan.spread:
+            if abs(found - plan.guess) <= plan.reach:
                 return plan
             plan = make_plan(product, log_delta=log_delta, epsilon=found, accuracy=accuracy)
         else:

@@ -25,7 +25,7 @@ _SPACING = 0.08
 _MOST_NODES = 40_000
 _FAR_GROWTH, _FAR_NODES = 1.2, 60
 _REFINEMENTS = 4
-_COARSE_FREQUENCIES = 800
+_COARSE_CELLS = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,52 +243,62 @@ def _increasing_root(function: Callable[[float], float]) -> float:
 
 
 def refined(landscape: Landscape, saddle: Saddle, keep_delta: bool) -> Saddle:
-    """Correct a Laplace approximation that is poor (few rare jumps) by a coarse sum over frequencies.
+    """Correct a Laplace approximation that is poor (few rare jumps) by a coarse tilted convolution.
 
-    The series is damped instead of summed to its end: good to a few per cent of δ, which is all a plan needs. Either δ
-    is kept and ε corrected, or the other way round.
+    Good to a few per cent of δ, which is all a plan needs. Either δ is kept and ε corrected, or the other way round.
     """
     for _ in range(_REFINEMENTS):
-        tilt = saddle.tilt
-        period = 30 * saddle.spread + 40 / tilt
-        w = 2 * math.pi / period * np.arange(_COARSE_FREQUENCIES)
-        s = tilt + 1j * w
-        log_terms = (s * (s + 1) - tilt * (tilt + 1)) * landscape.squared_shift / 2 - 4.0 * (w / w[-1]) ** 2
-        for law in landscape.laws:
-            exponent = law.log_mass + tilt * law.loss
-            weight = np.exp(exponent - float(law.log_moment(np.array([tilt]))[0]))
-            heavy = weight > 1e-16
-            moment = np.exp(1j * np.multiply.outer(w, law.loss[heavy])) @ weight[heavy]
-            log_terms = log_terms + law.part.count * np.log(moment)
-        terms = np.exp(log_terms) / (s * (s + 1))
-        terms[0] /= 2
-        scale = float(landscape.log_moment(np.array([tilt]))[0])
-
-        def log_delta(
-            epsilon: float, terms: Complexes = terms, w: Floats = w, scale: float = scale, tilt: float = tilt
-        ) -> float:
-            total = float((terms * np.exp(-1j * w * epsilon)).real.sum()) * float(w[1]) / math.pi
-            return math.log(total) + scale - tilt * epsilon if total > 0 else -math.inf
-
+        losses, log_curve = _coarse_curve(landscape, saddle)
         if keep_delta:
-            low, high = 0.0, max(saddle.epsilon, 0.1 * saddle.spread)
-            while log_delta(high) > saddle.log_delta and high < 1e300:
-                low, high = high, 2 * high
-            while high - low > 0.01 * saddle.spread and high - low > 1e-3 * high:
-                middle = (low + high) / 2
-                low, high = (middle, high) if log_delta(middle) > saddle.log_delta else (low, middle)
-            found = replace(landscape.saddle_for_epsilon(high), log_delta=saddle.log_delta)
-            settled = abs(found.epsilon - saddle.epsilon) < 0.05 * saddle.spread
+            above = np.flatnonzero(log_curve > saddle.log_delta)
+            epsilon = float(losses[min(above[-1] + 1, len(losses) - 1)]) if len(above) else 0.0
+            found = replace(landscape.saddle_for_epsilon(max(epsilon, 0.0)), log_delta=saddle.log_delta)
+            settled = abs(found.epsilon - saddle.epsilon) < 0.05 * min(saddle.spread, 1 / saddle.tilt)
+            saddle = found
+            if settled:
+                break
         else:
-            value = log_delta(saddle.epsilon)
-            if not math.isfinite(value):
-                return saddle
-            found = replace(saddle, log_delta=value)
-            settled = True
-        saddle = found
-        if settled:
-            break
+            value = float(np.interp(saddle.epsilon, losses, log_curve))
+            return replace(saddle, log_delta=value) if math.isfinite(value) else saddle
     return saddle
+
+
+def _coarse_curve(landscape: Landscape, saddle: Saddle) -> tuple[Floats, Floats]:
+    """log δ on a grid of ε around the saddle: one cyclic convolution of the tilted laws by FFT."""
+    tilt = saddle.tilt
+    value, mean, variance = landscape.cumulants(tilt)
+    period = 24 * math.sqrt(max(variance, 0.0)) + 12 * saddle.spread + 40 / tilt
+    spacing = period / _COARSE_CELLS
+    transform = np.ones(_COARSE_CELLS // 2 + 1, dtype=np.complex128)
+    centre = 0.0
+    for law in landscape.laws:
+        exponent = law.log_mass + tilt * law.loss
+        weight = np.exp(exponent - exponent.max())
+        weight /= weight.sum()
+        middle = float(weight @ law.loss)  # recentred, so that the sum stays near 0 on the circle
+        place = (law.loss - middle) / spacing
+        low = np.floor(place)
+        share = place - low
+        mass = np.zeros(_COARSE_CELLS)
+        cells = low.astype(np.int64) % _COARSE_CELLS
+        np.add.at(mass, cells, weight * (1 - share))
+        np.add.at(mass, (cells + 1) % _COARSE_CELLS, weight * share)
+        transform = transform * np.fft.rfft(mass) ** law.part.count
+        centre += law.part.count * middle
+    w = 2 * math.pi / period * np.arange(len(transform))
+    transform = transform * np.exp(-0.5 * w * w * landscape.squared_shift)
+    centre += (tilt + 0.5) * landscape.squared_shift
+    mass = np.maximum(np.fft.fftshift(np.fft.irfft(transform, _COARSE_CELLS)), 0.0)
+    losses = centre + spacing * (np.arange(_COARSE_CELLS) - _COARSE_CELLS // 2)
+    # δ(ε) = e^K Σ_{s > ε} p(s) (e^{-λs} - e^{ε-(λ+1)s}), both sums from the right and in logarithms
+    with np.errstate(divide="ignore"):
+        log_mass = np.log(mass)
+    first = np.logaddexp.accumulate((log_mass - tilt * (losses - centre))[::-1])[::-1]
+    second = np.logaddexp.accumulate((log_mass - (tilt + 1) * (losses - centre))[::-1])[::-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gap = np.log(-np.expm1(np.minimum(second + losses - centre - first, 0.0)))
+    curve = value - tilt * centre + first + gap
+    return losses, np.where(np.isfinite(curve), curve, -np.inf)
 
 
 def split(product: Product) -> tuple[tuple[Part, ...], float]:

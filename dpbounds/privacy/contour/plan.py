@@ -20,8 +20,9 @@ _SOFTNESSES = (1.0, 4.0, 0.5, 0.25, 0.125, 0.0625)
 _SHARPNESSES = (1.25, 2.5, 5.0, 10.0)  # of the split between bulk and jumps
 _CHEAP = 20_000  # node-frequency products at which no better plan is looked for
 _MODEST = 400_000  # and at which no other kind of plan is
+_MISTAKEN = 0.7  # share of the steepest cut-off's tilt below which a softer one is not trusted
 _FEW_STEPS = 3000  # up to which the turned line may be raised to that power
-_DEAR = 40_000_000  # and above which the route declines
+_DEAR = 24_000_000  # and above which the route declines
 _MOST_FREQUENCIES = 40_000
 _MOST_CORNERS = 6_000
 
@@ -68,6 +69,11 @@ class Plan:
     log_delta: float
 
     @property
+    def reach(self) -> float:
+        """How far from ``guess`` the plan still serves well."""
+        return min(0.25 * self.spread, 1 / self.tilt, 1 / (self.bulk_tilt or self.tilt))
+
+    @property
     def cost(self) -> int:
         """Node-frequency products."""
         return self.frequencies * sum(nodes.last - nodes.first for nodes in self.nodes)
@@ -91,8 +97,13 @@ def make_plan(
     """
     best: Plan | None = None
     reasons: list[str] = []
+    # A soft cut-off lets jumps back in that a large tilt then mistakes for the bulk of δ: the tilt stays far too low.
+    steep = survey(product, _SOFTNESSES[-1], math.log(accuracy), log_delta, epsilon)[1].tilt
     for softness in _SOFTNESSES:
         landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
+        if saddle.tilt < _MISTAKEN * steep:
+            reasons.append(f"softness {softness:g}: the cut-off lets the largest jumps back in")
+            continue
         try:
             best = _cheaper(best, plain_plan(product, landscape, saddle, accuracy))
         except Declined as reason:
@@ -109,7 +120,7 @@ def make_plan(
         if (best is not None and best.cost <= _CHEAP) or not any(law.part.cut for law in landscape.laws):
             break
     if best is None:
-        raise Declined("; ".join(reasons))
+        raise Declined("; ".join(dict.fromkeys(reasons)))
     if best.cost > _DEAR:
         raise Declined(f"{best.cost:.1e} node-frequency products are too many")
     return best
@@ -349,7 +360,8 @@ def _nodes(
     if (high - low) / step > 4e6:
         raise Declined(f"{(high - low) / step:.1e} nodes are too many")
     # beyond the nodes the integrand may turn by d/z (by as much again on the left for two-sided ratios)
-    extra = math.sqrt(2 * (loss + 2 + frequency * strip / part.z))
+    vanish = -saddle.tilt * math.log(math.cos(strip / part.z / 2)) if part.order is not Order.REMOVE else 0.0
+    extra = math.sqrt(2 * (loss + 2 + 2 * frequency * strip / part.z + vanish))
     v, decay = strip / part.z, 2 * math.pi * strip / step
     growth = 0.5 + (1 / law.softness**2 if part.cut else 0.0)
     split = 1 / bulk.softness**2 if bulk is not None else 0.0
