@@ -38,15 +38,22 @@ class FloatCurve:
         return math.log(self.plan.spacing / math.pi * total) + self.scale - self.plan.tilt * epsilon
 
     def solve(self, log_delta: float) -> float:
-        """The ε >= 0 at which the curve crosses log δ (0 if it starts below)."""
-        if self.log_delta(0.0) <= log_delta:
-            return 0.0
-        low, high = 0.0, max(self.plan.guess, 1e-300)
-        while self.log_delta(high) > log_delta:
-            low, high = high, 2 * high
-            if high > 1e300:
-                raise Declined("the floating-point curve never falls to the target")
-        point = min(max(self.plan.guess, low), high)
+        """The ε >= 0 near the plan's guess at which the curve crosses log δ (0 if it starts below).
+
+        Raises:
+            Declined: Rounding has eaten the curve there.
+        """
+        guess = self.plan.guess
+        window = 8 * max(self.plan.spread, 1 / self.plan.tilt)
+        low, high = max(0.0, guess - window), guess + window
+        at_low, at_high = self.log_delta(low), self.log_delta(high)
+        if at_low <= log_delta:
+            if low == 0.0 and math.isfinite(at_low):
+                return 0.0
+            raise Declined("the floating-point curve is lost in rounding")
+        if at_high > log_delta:
+            raise Declined("the floating-point curve does not fall to the target nearby")
+        point = min(max(guess, low), high)
         for _ in range(_ROUNDS):
             excess = self.log_delta(point) - log_delta
             low, high = (point, high) if excess > 0 else (low, point)

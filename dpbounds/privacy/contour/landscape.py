@@ -251,7 +251,9 @@ def refined(landscape: Landscape, saddle: Saddle, keep_delta: bool) -> Saddle:
         losses, log_curve = _coarse_curve(landscape, saddle)
         if keep_delta:
             above = np.flatnonzero(log_curve > saddle.log_delta)
-            epsilon = float(losses[min(above[-1] + 1, len(losses) - 1)]) if len(above) else 0.0
+            if len(above) == 0:
+                return saddle  # lost in rounding: no better than before
+            epsilon = float(losses[min(above[-1] + 1, len(losses) - 1)])
             found = replace(landscape.saddle_for_epsilon(max(epsilon, 0.0)), log_delta=saddle.log_delta)
             settled = abs(found.epsilon - saddle.epsilon) < 0.05 * min(saddle.spread, 1 / saddle.tilt)
             saddle = found

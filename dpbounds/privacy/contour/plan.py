@@ -377,6 +377,7 @@ def _nodes(
         exponent_b = law.log_mass + log_erfc((law.t - bulk.edge) / bulk.softness) + bulk_tilt * law.loss
         moment = float(np.logaddexp.reduce(exponent_b))
         lines.append(_Line(bulk_tilt, 0.0, v, moment + room - strip**2 * split - 14.0, bulk))
+        lines.append(_Line(bulk_tilt, 0.0, 0.0, moment - 14.0, bulk, outside=True))
     if turn is not None:
         moment = float(law.log_moment(np.array([saddle.tilt]))[0])
         smallest = moment - (loss if bulk is not None else nats / part.count) - turn**2 * (growth + split) - 5
