@@ -1,0 +1,158 @@
+"""Calibration: both sides proven, tight, and right against other ways of finding the same number."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from dpbounds.errors import InvalidValue
+from dpbounds.privacy.accountants import delta, epsilon
+from dpbounds.privacy.calibration import calibrate, hidden_constant
+from dpbounds.privacy.interoperability import get_noise_multiplier, steps_for_epochs
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
+
+
+def sampled(q: object, steps: int):
+    return lambda z: PoissonSampled(Gaussian(z), q) ** steps
+
+
+@pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
+@pytest.mark.parametrize(
+    ("factory", "target_epsilon", "target_delta"),
+    [
+        (sampled("0.01", 10_000), "1", "1e-6"),
+        (sampled("0.1", 1000), "0.1", "1e-9"),
+        (sampled("0.001", 100_000), "8", "1e-12"),
+        (lambda z: Gaussian(z) ** 300, "2", "1e-5"),
+        (lambda z: Gaussian(z), "0.5", "1e-100"),
+        (lambda z: PoissonSampled(Gaussian(z), "0.1"), "1", "1e-5"),
+        (lambda z: PoissonSampled(Gaussian(z), "0.02") ** 2000 @ Gaussian(10 * z) ** 20, "3", "1e-6"),
+    ],
+)
+def test_noise_is_proven_on_both_sides(factory, target_epsilon: str, target_delta: str, relation: str) -> None:
+    found = calibrate(factory, target_epsilon, target_delta, relation)
+    assert found.fails_at is not None
+    assert epsilon(factory(found.value), target_delta, relation).exact_upper <= Fraction(target_epsilon)
+    assert delta(factory(found.fails_at), target_epsilon, relation).exact_lower > Fraction(target_delta)
+    assert found.fails_at < found.value < found.fails_at * (1 + Fraction(1, 10**8))
+    assert found.epsilon.exact_upper <= Fraction(target_epsilon)
+    assert float(found.value) == found.value  # a double, exactly
+
+
+def test_reference_value() -> None:
+    found = calibrate(sampled("0.01", 10_000), 1, "1e-6")
+    assert Fraction("4.302106465") < found.fails_at < found.value < Fraction("4.302106466")
+
+
+@pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
+def test_steps_are_the_last_that_suffice(relation: str) -> None:
+    factory = lambda steps: PoissonSampled(Gaussian("2"), "0.01") ** int(steps)  # noqa: E731
+    found = calibrate(factory, 1, "1e-6", relation, solve="steps")
+    assert found.fails_at == found.value + 1
+    assert epsilon(factory(found.value), "1e-6", relation).at_most(1)
+    assert epsilon(factory(found.fails_at), "1e-6", relation).at_most(1) is False
+
+
+def test_steps_of_a_full_batch_follow_the_closed_form() -> None:
+    found = calibrate(lambda steps: Gaussian(100) ** int(steps), 1, "1e-6", solve="steps")
+    assert found.fails_at == found.value + 1
+    assert not isinstance(found.mechanism, Gaussian)
+
+
+def test_sample_rate_is_proven_on_both_sides() -> None:
+    factory = lambda q: PoissonSampled(Gaussian(1), q) ** 1000  # noqa: E731
+    found = calibrate(factory, 1, "1e-6", solve="sample-rate")
+    assert found.fails_at is not None
+    assert found.value < found.fails_at < found.value * Fraction("1.0001")
+    assert epsilon(factory(found.value), "1e-6").at_most(1)
+    assert epsilon(factory(found.fails_at), "1e-6").at_most(1) is False
+
+
+def test_a_rate_of_one_may_suffice() -> None:
+    found = calibrate(lambda q: PoissonSampled(Gaussian(100), q) ** 10, 1, "1e-6", solve="sample-rate")
+    assert (found.value, found.fails_at, found.failing) == (1, None, None)
+
+
+def test_an_impossible_budget_says_so() -> None:
+    with pytest.raises(InvalidValue, match="one step already spends more"):
+        calibrate(lambda steps: Gaussian("0.1") ** int(steps), "0.1", "1e-6", solve="steps")
+
+
+def test_epsilon_zero_can_be_asked_for() -> None:
+    found = calibrate(lambda z: Gaussian(z), 0, "1e-2")
+    # δ(0) = 2Φ(1/2z) - 1 = 0.01
+    assert abs(float(found.value) - 1 / (2 * 0.012533469508069276)) < 1e-6
+
+
+def test_opacus_names() -> None:
+    found = get_noise_multiplier(target_epsilon=1, target_delta=1e-6, sample_rate=0.01, epochs=100)
+    same = get_noise_multiplier(
+        target_epsilon=1, target_delta=1e-6, sample_rate=0.01, steps=steps_for_epochs(100, 0.01)
+    )
+    assert isinstance(found, float)
+    assert found == same
+    assert abs(found - 4.3021) < 1e-3
+    assert epsilon(PoissonSampled(Gaussian(found), 0.01) ** steps_for_epochs(100, 0.01), 1e-6).at_most(1)
+
+
+def test_epochs_are_rounded_up_exactly() -> None:
+    assert steps_for_epochs(3, "0.1") == 30
+    assert steps_for_epochs(1, "0.3") == 4
+    assert steps_for_epochs(1, 0.1) == 10  # the double lies above one tenth
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"steps": 5, "epochs": 1},
+        {},
+        {"steps": 0},
+        {"steps": 1.5},
+        {"epochs": 0},
+        {"steps": 5, "accountant": "prv"},
+        {"steps": 5, "sample_rate": 0},
+        {"steps": 5, "sample_rate": 1.5},
+        {"steps": 5, "target_delta": 0},
+        {"steps": 5, "target_epsilon": -1},
+        {"steps": 5, "epsilon_tolerance": 0},
+    ],
+)
+def test_opacus_names_refuse_bad_input(bad: dict[str, object]) -> None:
+    arguments: dict[str, object] = {"target_epsilon": 1, "target_delta": 1e-6, "sample_rate": 0.01, **bad}
+    with pytest.raises(InvalidValue):
+        get_noise_multiplier(**arguments)  # type: ignore[arg-type]
+
+
+def test_the_hidden_constant() -> None:
+    """c2 of the moments accountant: z* ε / (q sqrt(T log 1/δ)) with z* the smallest noise that suffices."""
+    found = hidden_constant("0.01", 10_000, 1, "1e-6")
+    unit = 1 / (0.01 * math.sqrt(10_000 * math.log(1e6)))
+    assert abs(found.lower - 4.302106465 * unit) < 1e-8
+    assert found.width < 1e-8
+    # full batch, large noise: μ² = T/z² and ε ~ μ sqrt(2 log 1/δ) at small ε, so c2 approaches its Gaussian value slowly
+    assert hidden_constant(1, 100, "0.01", "1e-6").upper < math.sqrt(2) * 1.1
+
+
+def test_solve_is_checked() -> None:
+    with pytest.raises(InvalidValue, match="solve"):
+        calibrate(lambda z: Gaussian(z), 1, "1e-6", solve="temperature")  # type: ignore[arg-type]
+
+
+class _Sawtooth:
+    """The search alone: spends as if by a formula, through a mechanism that is a Gaussian of that formula's noise."""
+
+    def __init__(self) -> None:
+        self.calls: list[float] = []
+
+    def __call__(self, parameter: Fraction) -> Mechanism:
+        self.calls.append(float(parameter))
+        return Gaussian(parameter * parameter)
+
+
+def test_the_search_is_short() -> None:
+    factory = _Sawtooth()
+    found = calibrate(factory, 1, "1e-6")
+    assert abs(float(found.value) ** 2 - float(calibrate(lambda z: Gaussian(z), 1, "1e-6").value)) < 1e-8
+    assert len(factory.calls) < 60
