@@ -27,7 +27,7 @@ class _Verbs(click.Group):
         if cmd_name not in _VERBS:
             return None
         command = importlib.import_module(f"dpbounds.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)  # noqa: S101  (for the type checker: the verbs are ours)
+        assert isinstance(command, click.Command)
         return command
 
     def resolve_command(

@@ -29,9 +29,9 @@ _FIELDS = {"noise": "noise_multiplier", "steps": "steps", "sample-rate": "sample
 _DIGITS = 12
 
 
-@click.command("calibrate")
-@click.option("--target-epsilon", type=POSITIVE, metavar="E", help="The ε to keep.")
-@click.option("--target-delta", type=PROBABILITY, metavar="D", help="The δ to keep.")
+@click.command("calibrate", short_help="How much noise a budget needs.")
+@click.option("--target-epsilon", callback=POSITIVE, metavar="E", help="The ε to keep.")
+@click.option("--target-delta", callback=PROBABILITY, metavar="D", help="The δ to keep.")
 @click.option(
     "--solve",
     type=click.Choice(list(_FIELDS)),
@@ -46,7 +46,7 @@ def command(
     target_epsilon: Fraction | None,
     target_delta: Fraction | None,
     solve: Literal["noise", "steps", "sample-rate"],
-    **given: Any,  # noqa: ANN401
+    **given: Any,
 ) -> int:
     """How much noise a budget needs (or how many steps, or which rate it allows), proven from both sides.
 
@@ -92,18 +92,16 @@ def _as_json(found: Calibration, training: Training) -> dict[str, object]:
 
     field = _FIELDS[found.solve]
     context: dict[str, object] = {
-        "noise_multiplier": None
-        if training.noise_multiplier is None
-        else output.json_number(training.noise_multiplier, "down"),
-        "sample_rate": None if training.sample_rate is None else output.json_number(training.sample_rate, "up"),
+        "noise_multiplier": output.json_given(training.noise_multiplier),
+        "sample_rate": output.json_given(training.sample_rate),
         "steps": training.steps,
     }
     return {
         field: number(found.value, safe),
         "fails_at": None if found.fails_at is None else number(found.fails_at, unsafe),
         "epsilon": output.json_ends(found.epsilon),
-        "target_epsilon": output.json_number(found.target_epsilon, "down"),
-        "target_delta": output.json_number(found.target_delta, "down"),
+        "target_epsilon": output.json_given(found.target_epsilon),
+        "target_delta": output.json_given(found.target_delta),
         "relation": str(found.relation),
         "sampling": training.sampling,
         "certified": True,
@@ -120,8 +118,9 @@ def _as_rows(found: Calibration, training: Training) -> dict[str, str]:
         failing = (
             "nothing: even rate 1 suffices" if found.fails_at is None else to_decimal(found.fails_at, _DIGITS, unsafe)
         )
+    rounded = "" if found.solve == "steps" else f"; rounded {safe}"
     return {
-        _FIELDS[found.solve].replace("_", " "): f"{value}  (proven to suffice; rounded {safe})",
+        _FIELDS[found.solve].replace("_", " "): f"{value}  (proven to suffice{rounded})",
         "fails at": f"{failing}  (proven)" if found.fails_at is not None else failing,
         "epsilon": output.shown(found.epsilon),
         "budget": f"epsilon {output.plain(found.target_epsilon)}, delta {output.plain(found.target_delta)}",

@@ -8,9 +8,10 @@ import click
 
 from dpbounds.cli import DOES_NOT_HOLD, DONE, output
 from dpbounds.cli.options import FILE, reading
+from dpbounds.errors import CertificateError, InvalidValue
 
 
-@click.command("check")
+@click.command("check", short_help="Check a certificate.")
 @click.argument("file", type=FILE, metavar="FILE")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(file: Path, as_json: bool) -> int:
@@ -22,7 +23,10 @@ def command(file: Path, as_json: bool) -> int:
 
     from dpbounds.privacy.certificates import check_certificate
 
-    report = check_certificate(file)
+    try:
+        report = check_certificate(file)
+    except CertificateError as error:  # no certificate at all, rather than one that does not hold
+        raise InvalidValue("FILE", file, "a certificate that dpbounds wrote", str(error)) from None
     if as_json:
         output.print_json({"holds": report.holds, "lines": list(report.lines)})
     else:

@@ -11,10 +11,10 @@ from dpbounds.cli.options import AT_LEAST_ZERO, missing
 from dpbounds.cli.spending import SPENDING_OPTIONS, answer
 
 
-@click.command("delta")
-@click.option("--epsilon", type=AT_LEAST_ZERO, metavar="E", help="The ε at which δ is asked for.")
+@click.command("delta", short_help="What a training run spends: δ at a given ε.")
+@click.option("--epsilon", callback=AT_LEAST_ZERO, metavar="E", help="The ε at which δ is asked for.")
 @SPENDING_OPTIONS
-def command(epsilon: Fraction | None, **given: Any) -> int:  # noqa: ANN401
+def command(epsilon: Fraction | None, **given: Any) -> int:
     """What a training run spends: δ at a given ε, proven and rounded up.
 
     Example: dpbounds delta --noise-multiplier 1 --sample-rate 0.01 --steps 10000 --epsilon 7

@@ -11,10 +11,10 @@ from dpbounds.cli.options import PROBABILITY, missing
 from dpbounds.cli.spending import SPENDING_OPTIONS, answer
 
 
-@click.command("epsilon")
-@click.option("--delta", type=PROBABILITY, metavar="D", help="The δ at which ε is asked for.")
+@click.command("epsilon", short_help="What a training run spends: ε at a given δ.")
+@click.option("--delta", callback=PROBABILITY, metavar="D", help="The δ at which ε is asked for.")
 @SPENDING_OPTIONS
-def command(delta: Fraction | None, **given: Any) -> int:  # noqa: ANN401
+def command(delta: Fraction | None, **given: Any) -> int:
     """What a training run spends: ε at a given δ, proven and rounded up.
 
     Example: dpbounds epsilon --noise-multiplier 1 --sample-rate 0.01 --steps 10000 --delta 1e-6

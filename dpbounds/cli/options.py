@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dpbounds.cli.output import plain_text
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact, positive_integer
 from dpbounds.privacy.relations import Relation
@@ -25,64 +26,59 @@ _LATER_METHODS = ("rdp", "zcdp", "gdp", "optimal", "advanced", "basic", "all")
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 
-class Number(click.ParamType):
-    """An exact number within a domain; text such as 0.1, 1e-6, 1/3 or 2**-20 means what it says."""
+def number(
+    allowed: str, within: Callable[[Fraction], bool]
+) -> Callable[[click.Context, click.Parameter, str | None], Fraction | None]:
+    """An option's callback: an exact number within a domain; text such as 0.1, 1e-6, 1/3 or 2**-20 is exact."""
 
-    name = "number"
+    def read(ctx: click.Context, option: click.Parameter, text: str | None) -> Fraction | None:
+        if text is None:
+            return None
+        value = exact(text, option.opts[0])
+        if not within(value):
+            raise InvalidValue(option.opts[0], text, allowed)
+        return value
 
-    def __init__(self, allowed: str, within: Callable[[Fraction], bool]) -> None:
-        self.allowed, self.within = allowed, within
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:  # noqa: ANN401
-        name = param.opts[0] if param is not None else "value"
-        number = exact(value, name)
-        if not self.within(number):
-            raise InvalidValue(name, value, self.allowed)
-        return number
-
-
-class WholeNumber(click.ParamType):
-    """A positive whole number; 1e4 is one."""
-
-    name = "whole number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401
-        return positive_integer(value, param.opts[0] if param is not None else "value")
+    return read
 
 
-class Sampling(click.ParamType):
-    """A sampling scheme whose analysis is proven here."""
-
-    name = f"{POISSON}|{FULL_BATCH}"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401
-        if value in _UNPROVEN_SAMPLING:
-            allowed = f"{POISSON} or {FULL_BATCH}"
-            raise InvalidValue("--sampling", value, allowed, f"{value} has no proven analysis in this version")
-        if value not in (POISSON, FULL_BATCH):
-            raise InvalidValue("--sampling", value, f"{POISSON} or {FULL_BATCH}")
-        return str(value)
+POSITIVE = number("a number greater than 0", lambda x: x > 0)
+AT_LEAST_ZERO = number("a number that is at least 0", lambda x: x >= 0)
+PROBABILITY = number("a number greater than 0 and less than 1", lambda x: 0 < x < 1)
+RATE = number("a number greater than 0 and at most 1", lambda x: 0 < x <= 1)
 
 
-class Method(click.ParamType):
-    """How ε or δ is computed."""
-
-    name = "certified"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401
-        if value in _LATER_METHODS:
-            raise InvalidValue("--method", value, "certified", f"{value} is not yet available in this version")
-        if value != "certified":
-            raise InvalidValue("--method", value, "certified")
-        return str(value)
+def whole(ctx: click.Context, option: click.Parameter, text: str | None) -> int | None:
+    """An option's callback: a positive whole number; 1e4 is one."""
+    return None if text is None else positive_integer(text, option.opts[0])
 
 
-POSITIVE = Number("a number greater than 0", lambda x: x > 0)
-AT_LEAST_ZERO = Number("a number that is at least 0", lambda x: x >= 0)
-PROBABILITY = Number("a number greater than 0 and less than 1", lambda x: 0 < x < 1)
-RATE = Number("a number greater than 0 and at most 1", lambda x: 0 < x <= 1)
-WHOLE = WholeNumber()
+def sampling(ctx: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    """An option's callback: a sampling scheme whose analysis is proven here."""
+    if text in (None, POISSON, FULL_BATCH):
+        return text
+    advice = f"{text} has no proven analysis in this version" if text in _UNPROVEN_SAMPLING else ""
+    raise InvalidValue(option.opts[0], text, f"{POISSON} or {FULL_BATCH}", advice)
+
+
+def method(ctx: click.Context, option: click.Parameter, text: str) -> str:
+    """An option's callback: how ε or δ is computed."""
+    if text == "certified":
+        return text
+    advice = f"{text} is not yet available in this version" if text in _LATER_METHODS else ""
+    raise InvalidValue(option.opts[0], text, "certified", advice)
+
+
 FILE = click.Path(path_type=Path)
+
+
+def writable(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    """An option's callback: a file that can probably be written, so that no work is done in vain."""
+    if path is not None and path.is_dir():
+        raise InvalidValue(option.opts[0], path, "a file that can be written", "this is a directory")
+    if path is not None and not path.parent.is_dir():
+        raise InvalidValue(option.opts[0], path, "a file that can be written", f"there is no directory {path.parent}")
+    return path
 
 
 def options(*decorators: Callable[[Callback], Callback]) -> Callable[[Callback], Callback]:
@@ -97,13 +93,15 @@ def options(*decorators: Callable[[Callback], Callback]) -> Callable[[Callback],
 
 
 TRAINING_OPTIONS = options(
-    click.option("--noise-multiplier", type=POSITIVE, metavar="Z", help="Noise, per unit of the per-record bound."),
-    click.option("--sample-rate", type=RATE, metavar="Q", help="Chance of each record to be in a batch."),
-    click.option("--steps", type=WHOLE, metavar="T", help="Number of noisy releases."),
-    click.option("--epochs", type=POSITIVE, metavar="N", help="Instead of --steps: N / sample rate, rounded up."),
-    click.option("--sampling", type=Sampling(), help="poisson where there is a rate, full-batch otherwise."),
-    click.option("--dataset-size", type=WHOLE, metavar="N", help="Number of records (public)."),
-    click.option("--batch-size", type=WHOLE, metavar="B", help="Expected batch: the rate is B / dataset size."),
+    click.option("--noise-multiplier", callback=POSITIVE, metavar="Z", help="Noise, per unit of the per-record bound."),
+    click.option("--sample-rate", callback=RATE, metavar="Q", help="Chance of each record to be in a batch."),
+    click.option("--steps", callback=whole, metavar="T", help="Number of noisy releases."),
+    click.option("--epochs", callback=POSITIVE, metavar="N", help="Instead of --steps: N / sample rate, rounded up."),
+    click.option(
+        "--sampling", callback=sampling, metavar="NAME", help="poisson where there is a rate, full-batch otherwise."
+    ),
+    click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public)."),
+    click.option("--batch-size", callback=whole, metavar="B", help="Expected batch: the rate is B / dataset size."),
 )
 RELATION_OPTION = click.option(
     "--relation",
@@ -115,7 +113,11 @@ RELATION_OPTION = click.option(
 PUBLISHING_OPTIONS = options(
     click.option("--statement", is_flag=True, help="Also write the privacy statement to publish."),
     click.option(
-        "--certificate", type=FILE, metavar="FILE", help="Write a certificate that `dpbounds check` verifies."
+        "--certificate",
+        type=FILE,
+        callback=writable,
+        metavar="FILE",
+        help="Write a certificate that `dpbounds check` verifies.",
     ),
     click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output."),
 )
@@ -169,7 +171,8 @@ def read_training(given: dict[str, Any], unknown: str | None = None) -> Training
         unknown: What is solved for: "noise", "steps", "sample-rate" or None.
 
     Raises:
-        InvalidValue: Options that are missing, or that contradict each other.
+        InvalidValue: Options that contradict each other.
+        UsageError: Options that are missing.
     """
     sampling = _sampling(given, unknown)
     rate = _sample_rate(given, sampling, unknown)
@@ -212,7 +215,9 @@ def _sample_rate(given: dict[str, Any], sampling: str, unknown: str | None) -> F
     if sampling == FULL_BATCH:
         for name, value in (("--sample-rate", rate), ("--batch-size", batch)):
             if value is not None:
-                raise InvalidValue(name, value, f"no such option with --sampling {FULL_BATCH}, which uses every record")
+                raise InvalidValue(
+                    name, plain_text(value), f"no such option with --sampling {FULL_BATCH}, which uses every record"
+                )
         if unknown == "sample-rate":
             raise InvalidValue("--sampling", FULL_BATCH, f"{POISSON} with --solve sample-rate")
         return None
@@ -220,8 +225,7 @@ def _sample_rate(given: dict[str, Any], sampling: str, unknown: str | None) -> F
         return None
     if batch is None:
         if rate is None:
-            advice = "--sample-rate Q, or --batch-size B with --dataset-size N"
-            raise missing("--sample-rate", advice)
+            raise missing("--sample-rate", "--sample-rate Q, or --batch-size B with --dataset-size N")
         return rate
     if rate is not None:
         raise InvalidValue("--batch-size", batch, "either --sample-rate or --batch-size, not both")
@@ -240,10 +244,10 @@ def _steps(given: dict[str, Any], rate: Fraction | None, sampling: str, unknown:
         return None
     if epochs is not None:
         if steps is not None:
-            raise InvalidValue("--epochs", epochs, "either --steps or --epochs, not both")
+            raise InvalidValue("--epochs", plain_text(epochs), "either --steps or --epochs, not both")
         if unknown == "sample-rate":
             advice = "give --steps T: with epochs, the number of steps would change with the rate"
-            raise InvalidValue("--epochs", epochs, "no such option with --solve sample-rate", advice)
+            raise InvalidValue("--epochs", plain_text(epochs), "no such option with --solve sample-rate", advice)
         return math.ceil(epochs / (rate or 1))
     if steps is None and sampling == POISSON:
         raise missing("--steps", "--steps T or --epochs N")
@@ -256,12 +260,12 @@ def _refuse_what_is_solved_for(given: dict[str, Any], unknown: str, *names: str)
     for name in names:
         if given[name] is not None:
             allowed = f"no such option with --solve {unknown}, which finds it"
-            raise InvalidValue("--" + name.replace("_", "-"), given[name], allowed)
+            raise InvalidValue("--" + name.replace("_", "-"), plain_text(given[name]), allowed)
 
 
-def missing(option: str, wanted: str) -> InvalidValue:
+def missing(option: str, wanted: str) -> click.UsageError:
     """The error for an option that has to be given."""
-    return InvalidValue(option, "(nothing)", f"give {wanted}")
+    return click.UsageError(f"{option} is missing: give {wanted}")
 
 
 def note(text: str) -> None:

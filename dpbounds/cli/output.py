@@ -49,9 +49,18 @@ def json_number(number: Fraction | float, direction: Direction, digits: int | No
     if isinstance(number, float) and not math.isfinite(number):
         return str(number)
     wide = digits is not None and digits > _DIGITS_OF_A_DOUBLE
-    if wide or 0 < abs(number) < _SMALLEST_JSON_NUMBER or math.isinf(to_float(number, direction)):
+    double = to_float(number, direction)
+    if wide or 0 < abs(Fraction(number)) < _SMALLEST_JSON_NUMBER or math.isinf(double):
         return to_decimal(number, digits or 17, direction)
-    return to_float(number, direction)
+    return double
+
+
+def json_given(number: Fraction | None) -> float | int | str | None:
+    """A number that the person gave, for JSON: the nearest double, or text where doubles do not reach."""
+    if number is None:
+        return None
+    near = json_number(number, "down")
+    return float(number) if isinstance(near, float) else near
 
 
 def json_ends(enclosure: Enclosure, digits: int | None = None) -> dict[str, float | int | str]:
@@ -91,6 +100,11 @@ def explained(proofs: Iterable[tuple[str, Proof]]) -> list[dict[str, object]]:
 def print_explained(proofs: Iterable[tuple[str, Proof]]) -> None:
     """The same for people."""
     for order, proof in proofs:
+        if proof.route == "dominated":
+            click.echo(
+                f"\nhow it was proven ({order}): a Chernoff bound shows that it spends less than the other order"
+            )
+            continue
         rows = {
             "route": proof.route,
             "enclosure": str(proof.enclosure),

@@ -22,9 +22,10 @@ from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
     from dpbounds.privacy.accountants import Account
+    from dpbounds.privacy.calibration import Calibration
     from dpbounds.privacy.mechanisms import Mechanism
 
-_POINTS_OF_A_CURVE = 40  # a divisor of 1000, so that the grid consists of short decimals
+_STEPS_OF_A_CURVE = 20  # a divisor of 1000, so that the grid consists of short decimals
 _DIGITS_OF_A_CURVE = 17
 _TRAINING = ("noise_multiplier", "sample_rate", "steps", "epochs", "sampling", "batch_size")
 
@@ -33,14 +34,20 @@ SPENDING_OPTIONS = given_options.options(
     given_options.RELATION_OPTION,
     click.option("--ledger", type=given_options.FILE, metavar="FILE", help="Releases of a run, instead of the above."),
     click.option(
-        "--method", type=given_options.Method(), default="certified", show_default=True, help="Only this one."
+        "--method", callback=given_options.method, default="certified", show_default=True, help="Only this one."
     ),
     click.option(
-        "--tolerance", type=given_options.PROBABILITY, metavar="W", help="Relative width to aim at (default 1e-9)."
+        "--tolerance", callback=given_options.PROBABILITY, metavar="W", help="Relative width to aim at (default 1e-9)."
     ),
     click.option("--digits", type=click.IntRange(1, 1000), metavar="N", help="Digits to print; text in JSON above 15."),
     click.option("--explain", is_flag=True, help="Say how it was proven: route, parameters, error budget."),
-    click.option("--curve", type=given_options.FILE, metavar="FILE", help="Write the certified curve δ(ε) as CSV."),
+    click.option(
+        "--curve",
+        type=given_options.FILE,
+        callback=given_options.writable,
+        metavar="FILE",
+        help="Write the certified curve δ(ε) as CSV.",
+    ),
     given_options.PUBLISHING_OPTIONS,
 )
 
@@ -65,23 +72,26 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     Returns:
         The exit status, 0.
     """
-    from dpbounds.privacy.accountants import account
+    from dpbounds.privacy.accountants import DEFAULT_TOLERANCE, account
 
     subject = _subject(given)
     other = "delta" if wanted == "epsilon" else "epsilon"
     digits: int | None = given["digits"]
-    tolerance = {} if given["tolerance"] is None else {"tolerance": _as_float(given["tolerance"])}
+    tolerance = DEFAULT_TOLERANCE if given["tolerance"] is None else _as_float(given["tolerance"])
     found = account(
         subject.mechanism,
         delta=target if other == "delta" else None,
         epsilon=target if other == "epsilon" else None,
         relation=given["relation"],
-        **tolerance,
+        tolerance=tolerance,
     )
     delta_in_use = target if other == "delta" else found.enclosure.exact_upper
     given_options.warn_if_delta_is_large(delta_in_use, given["dataset_size"])
     if digits is not None and found.enclosure.digits < digits and found.enclosure.width > 0:
         given_options.note(f"{found.enclosure.digits} digits are proven, fewer than the {digits} that are printed")
+    if given["tolerance"] is not None and found.enclosure.width > tolerance * found.enclosure.upper:
+        reached = found.enclosure.width / found.enclosure.upper
+        given_options.note(f"the relative width reached is {reached:.2g}, not the {tolerance:.2g} aimed at")
     if given["curve"] is not None:
         _write_curve(given["curve"], subject.mechanism, Relation(given["relation"]), found, tolerance)
     statement = write_publications(found, given)
@@ -90,7 +100,7 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
         output.print_json(
             {
                 wanted: output.json_ends(found.enclosure, digits),
-                other: output.json_number(target, "down"),
+                other: output.json_given(target),
                 "relation": given["relation"],
                 "method": given["method"],
                 "certified": True,
@@ -118,7 +128,7 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     return 0
 
 
-def write_publications(found: Any, given: dict[str, Any]) -> str | None:  # noqa: ANN401  (an account or a calibration)
+def write_publications(found: Account | Calibration, given: dict[str, Any]) -> str | None:
     """Write the certificate that was asked for, and return the statement that was asked for."""
     if given["certificate"] is not None:
         from dpbounds.privacy.certificates import write_certificate
@@ -139,9 +149,9 @@ def _subject(given: dict[str, Any]) -> _Subject:
             training.mechanism(),
             output.described(training),
             {
-                "noise_multiplier": output.json_number(training.noise_multiplier or 0, "down"),
+                "noise_multiplier": output.json_given(training.noise_multiplier),
                 "sampling": training.sampling,
-                "sample_rate": None if training.sample_rate is None else output.json_number(training.sample_rate, "up"),
+                "sample_rate": output.json_given(training.sample_rate),
                 "steps": training.steps,
             },
         )
@@ -152,8 +162,9 @@ def _subject(given: dict[str, Any]) -> _Subject:
     from algorithms.ledger import Ledger
 
     path: Path = given["ledger"]
+    text = given_options.reading(path, "--ledger")
     try:
-        ledger = Ledger.from_json(given_options.reading(path, "--ledger"))
+        ledger = Ledger.from_json(text)
     except InvalidValue as error:
         raise InvalidValue("--ledger", path, "a ledger that dpbounds wrote", str(error)) from None
     if not ledger.releases:
@@ -166,9 +177,7 @@ def _as_float(tolerance: Fraction) -> float:
     return max(float(tolerance), sys.float_info.min)
 
 
-def _write_curve(
-    path: Path, mechanism: Mechanism, relation: Relation, found: Account, tolerance: dict[str, float]
-) -> None:
+def _write_curve(path: Path, mechanism: Mechanism, relation: Relation, found: Account, tolerance: float) -> None:
     """Proven ends of δ(ε) on a grid that reaches twice as far as the ε of the answer.
 
     δ(ε) never increases, so the smallest upper end so far bounds it, too; and so does the largest lower end to come.
@@ -177,7 +186,11 @@ def _write_curve(
 
     centre = found.enclosure.exact_upper if found.given == "delta" else found.target
     grid = list(_grid(Fraction(centre)))
-    curve = [delta(mechanism, epsilon, relation, **tolerance) for epsilon in grid]
+    curve = []
+    for done, epsilon in enumerate(grid):
+        if sys.stderr.isatty():
+            click.echo(f"\rcurve: point {done + 1} of {len(grid)} ", err=True, nl=done + 1 == len(grid))
+        curve.append(delta(mechanism, epsilon, relation, tolerance=tolerance))
     uppers, lowers = [curve[0].exact_upper], [curve[-1].exact_lower]
     for point in curve[1:]:
         uppers.append(min(uppers[-1], point.exact_upper))
@@ -197,4 +210,4 @@ def _grid(centre: Fraction) -> Iterator[Fraction]:
     """0, ..., about 2 centre: equal steps that are short decimals."""
     reach = 2 * centre if centre > 0 else Fraction(1)
     two_digits = Fraction(Decimal(to_decimal(reach, 2, "up")))
-    return (two_digits * k / _POINTS_OF_A_CURVE for k in range(_POINTS_OF_A_CURVE + 1))
+    return (two_digits * k / _STEPS_OF_A_CURVE for k in range(_STEPS_OF_A_CURVE + 1))

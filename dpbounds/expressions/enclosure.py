@@ -143,6 +143,15 @@ class Enclosure:
             max(self.precision, other.precision),
         )
 
+    def within(self, low: ExactLike, high: ExactLike) -> Enclosure:
+        """The part in [low, high], for a number that is known to lie there (a probability in [0, 1], say).
+
+        Raises:
+            InvalidValue: Nothing is left, so one of the two claims is wrong.
+        """
+        lower, upper = max(self.exact_lower, exact(low)), min(self.exact_upper, exact(high))
+        return Enclosure(lower, upper, self.method, self.precision)
+
     def decimals(self, digits: int) -> tuple[str, str]:
         """Both ends as decimal text with ``digits`` significant digits, rounded outwards."""
         return to_decimal(self.exact_lower, digits, "down"), to_decimal(self.exact_upper, digits, "up")

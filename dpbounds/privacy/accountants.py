@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from flint import arb, ctx
+from flint import ctx
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
@@ -216,7 +216,7 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
         _require_closed_form(product)
         value, precision = closed_form_delta(product[0][0], epsilon)
-        return Proof(Enclosure.from_balls(value, value.min(arb(1)), "closed form", precision), "closed form")
+        return Proof(Enclosure.from_balls(value, value, "closed form", precision).within(0, 1), "closed form")
     return _first_good(
         tolerance,
         route,

@@ -159,7 +159,7 @@ class Curve:
         piece = self.pieces(epsilon)
         lower = piece["value"] - piece["frequency tail"] - piece["aliases"]
         above = piece["value"] + piece["frequency tail"] + piece["cut-off"] + piece["bulk"]
-        return lower.max(arb(0)), above.min(arb(1))
+        return lower, above
 
     def error_budget(self, epsilon: Fraction) -> dict[str, float]:
         """Each source of width relative to δ(ε)."""
@@ -239,7 +239,7 @@ def contour_delta(product: Product, epsilon: Fraction, accuracy: float = _ACCURA
         lower, above = curve(epsilon)
         if not (lower.is_finite() and above.is_finite()):
             raise Declined("the integral lost all accuracy")
-        return _proof(curve, Enclosure.from_balls(lower, above, "contour", plan.precision), epsilon)
+        return _proof(curve, Enclosure.from_balls(lower, above, "contour", plan.precision).within(0, 1), epsilon)
 
 
 def contour_at_most(product: Product, epsilon: Fraction, delta: Fraction) -> bool:

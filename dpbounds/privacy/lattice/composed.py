@@ -1,6 +1,6 @@
 """Two sides of a proof: tilted one-step measures on a lattice, composed as integers, and the bounds on δ(ε) they give.
 
-Sections 6 and 7 of ``lattice.md``.
+Sections 6 and 7 of ``proof.md``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from dpbounds.errors import InvalidValue
-from dpbounds.privacy.discretisation import (
+from dpbounds.privacy.lattice.discretisation import (
     Atoms,
     Lattice,
     RoundingDown,
@@ -29,9 +29,10 @@ from dpbounds.privacy.discretisation import (
     total,
     upper_atoms,
 )
-from dpbounds.privacy.integer_measures import (
+from dpbounds.privacy.lattice.integer_measures import (
     IntegerMeasure,
     Slots,
+    Work,
     as_floats,
     convolution,
     mass_from,
@@ -209,12 +210,22 @@ def discretise(steps: Steps, chosen: Choices) -> Discretised:
             every = [tilted(atoms, chosen.tilt, chosen.spacing) for atoms in swept]
             if not all(every):
                 raise Declined("lattice: no mass of one step could be shown to be positive")
-            lowers.append(max(every, key=lambda atoms: float(total(atoms).log().mid())))  # each is a lower measure
+            lowers.append(
+                every[_largest(swept, Fraction(chosen.rules[i].tilt), chosen.spacing)]
+            )  # each is a lower measure
             infinite += count * cells.above
     return Discretised(tuple(uppers), tuple(lowers), infinite)
 
 
-def compose(steps: Steps, chosen: Choices, tilted_atoms: Sequence[Atoms], infinite: arb | None) -> tuple[Composed, int]:
+def _largest(candidates: Sequence[Atoms], tilt: Fraction, spacing: Fraction) -> int:
+    """Which of several lower measures has the largest mass under a tilt."""
+    masses = [float(total(tilted(atoms, tilt, spacing)).log().mid()) for atoms in candidates]
+    return masses.index(max(masses))
+
+
+def compose(
+    steps: Steps, chosen: Choices, tilted_atoms: Sequence[Atoms], infinite: arb | None, work: Work
+) -> tuple[Composed, int]:
     """One side of the proof: the upper side where ``infinite`` mass is given, the lower side where it is None.
 
     Returns:
@@ -233,8 +244,10 @@ def compose(steps: Steps, chosen: Choices, tilted_atoms: Sequence[Atoms], infini
             log_scale += count * log_mass
             origin += count * lattice.offset
             bases.append((base, count))
-            part, window = power(base, count, slots, chosen.allowance)
-            result = part if result is None else trimmed(convolution(result, part, slots), slots, chosen.allowance)
+            part, window = power(base, count, slots, chosen.allowance, work)
+            result = (
+                part if result is None else trimmed(convolution(result, part, slots, work), slots, chosen.allowance)
+            )
             largest = max(largest, window, result.length)
         if result is None:
             raise InvalidValue("product", steps, "at least one step")

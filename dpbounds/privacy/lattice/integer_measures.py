@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from flint import arb, fmpz
@@ -17,7 +18,25 @@ from numpy.typing import NDArray
 from dpbounds.privacy.proofs import Declined
 
 LARGEST_WINDOW = 1 << 19  # slots; beyond that a query would take too long
+LARGEST_WORK = 300_000_000  # bytes of products per query: some five seconds
 _SPARE_BITS = 4
+
+
+@dataclass(slots=True)
+class Work:
+    """What a query may still spend: the bytes of its products, and what its cells cost in the same time."""
+
+    left: int = LARGEST_WORK
+
+    def spend(self, amount: int) -> None:
+        """Account for work before it is done.
+
+        Raises:
+            Declined: It would go beyond the limit.
+        """
+        self.left -= amount
+        if self.left < 0:
+            raise Declined("lattice: the work limit is reached; ask for a looser tolerance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +116,7 @@ def mass_from(measure: IntegerMeasure, slots: Slots, first: int) -> int:
     return _digit_sum(measure.packed >> (skipped * slots.width), slots)
 
 
-def convolution(a: IntegerMeasure, b: IntegerMeasure, slots: Slots) -> IntegerMeasure:
+def convolution(a: IntegerMeasure, b: IntegerMeasure, slots: Slots, work: Work) -> IntegerMeasure:
     """The convolution of two measures, every mass rounded down to a multiple of 2^-B.
 
     Raises:
@@ -105,13 +124,14 @@ def convolution(a: IntegerMeasure, b: IntegerMeasure, slots: Slots) -> IntegerMe
     """
     length = a.length + b.length - 1
     _check_length(length)
+    work.spend(length * slots.width // 8)
     if a.sum * b.sum >= 1 << slots.width:  # every slot of the product is at most the product of the sums
         raise Declined("lattice: the total mass grew beyond its slots; the discretisation is too coarse")
     packed = (a.packed * b.packed >> slots.unit_bits) & _mask(length, slots)
     return IntegerMeasure(packed, a.start + b.start, length, _digit_sum(packed, slots))
 
 
-def power(base: IntegerMeasure, count: int, slots: Slots, allowance: float) -> tuple[IntegerMeasure, int]:
+def power(base: IntegerMeasure, count: int, slots: Slots, allowance: float, work: Work) -> tuple[IntegerMeasure, int]:
     """The count-fold convolution power, rounded down; about ``allowance`` of mass may be cut off at each end.
 
     Returns:
@@ -119,11 +139,11 @@ def power(base: IntegerMeasure, count: int, slots: Slots, allowance: float) -> t
     """
     result, folds, largest = base, 1, base.length
     for bit in bin(count)[3:]:
-        result, folds = convolution(result, result, slots), 2 * folds
+        result, folds = convolution(result, result, slots, work), 2 * folds
         largest = max(largest, result.length)
         result = trimmed(result, slots, allowance * folds / count)
         if bit == "1":
-            result, folds = convolution(result, base, slots), folds + 1
+            result, folds = convolution(result, base, slots, work), folds + 1
             largest = max(largest, result.length)
             result = trimmed(result, slots, allowance * folds / count)
     return result, largest
@@ -180,8 +200,13 @@ def _digit_sum(packed: fmpz, slots: Slots) -> int:
 
 
 def _mask(length: int, slots: Slots) -> fmpz:
-    """Ones in the low width - B bits of each of ``length`` slots (doubling a pattern is cheaper than dividing)."""
-    pattern, done = (fmpz(1) << (slots.width - slots.unit_bits)) - 1, 1
-    while done < length:
-        pattern, done = pattern | (pattern << (done * slots.width)), 2 * done
+    """Ones in the low width - B bits of each of ``length`` slots, or of more."""
+    return _mask_of_power(max(0, (length - 1).bit_length()), slots)
+
+
+@lru_cache(maxsize=2)
+def _mask_of_power(doublings: int, slots: Slots) -> fmpz:
+    pattern = (fmpz(1) << (slots.width - slots.unit_bits)) - 1
+    for i in range(doublings):  # cheaper than a division
+        pattern |= pattern << (slots.width << i)
     return pattern

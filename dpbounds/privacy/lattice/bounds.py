@@ -2,7 +2,7 @@
 
 Each step's loss is moved to a lattice, once upwards and once downwards (``discretisation.py``), tilted exponentially so
 that rounding is relative to δ, and convolved as integers (``integer_measures.py``), so that what rounding lost is known
-exactly. Floating point (``saddle.py``) only makes the choices. The proof, line by line, is in ``lattice.md``.
+exactly. Floating point (``saddle.py``) only makes the choices. The proof, line by line, is in ``proof.md``.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy import saddle as choices
-from dpbounds.privacy.composed import SUM_PRECISION, Choices, Composed, Steps, compose, discretise, log_of
-from dpbounds.privacy.discretisation import (
+from dpbounds.privacy.lattice.composed import SUM_PRECISION, Choices, Composed, Steps, compose, discretise, log_of
+from dpbounds.privacy.lattice.discretisation import (
     RoundingDown,
     Step,
     as_step,
@@ -30,16 +30,18 @@ from dpbounds.privacy.discretisation import (
     settled,
     working_precision,
 )
-from dpbounds.privacy.integer_measures import LARGEST_WINDOW, Slots
+from dpbounds.privacy.lattice.integer_measures import LARGEST_WINDOW, Slots, Work
 from dpbounds.privacy.pairs import Pair, Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof
 
-_ROUNDS = 8  # attempts at a width before the question is left to another route
+_ROUNDS = 16  # attempts at a width before the question is left to another route
 _SAFETY = 0.6  # aim below the wanted width, so that the first attempt usually succeeds
 _CUT_OFF = 0.03  # P-mass moved to infinity, relative to δ times the wanted width of log δ
 _SLACK = 0.03  # what rounding down may cost, relative to the wanted width
 _FINE_BITS = 12  # how far below the wanted width rounding and cutting off should stay
-_LARGEST_CELLS = 60_000  # some 60 microseconds each
+_LARGEST_CELLS = 40_000
+_WORK_PER_CELL = 7_000  # a cell takes as long (some 120 microseconds) as so many bytes of products
+_LARGEST_LOG = 1500.0  # of 1/δ
 _MARGINS = (0.0, 1e-12, 1e-9, 1e-6, 1e-5, 1e-4)  # relative, in ε: tried in turn when the proof is written
 _MARGIN = 1e-8  # in log δ: room for floating point in the search, so that the proof that follows succeeds
 
@@ -82,8 +84,10 @@ def _choose(
     spread = 12 * aim.deviation / wanted
     if spread > 8 * LARGEST_WINDOW:
         raise Declined(f"lattice: about {spread:.3g} lattice points are needed, more than the work limit")
-    allowance = min(effective * aim.slope, 1.0) * aim.share * 2.0 ** -(_FINE_BITS + knobs.guard_bits)
-    tilt = Fraction(aim.tilt)
+    fine = min(effective * aim.slope, 1.0) * 2.0 ** -(_FINE_BITS + knobs.guard_bits)
+    composing, share = choices.composing_tilt(sketches, aim, wanted, fine)
+    allowance = fine * share
+    tilt = Fraction(composing)
     rates = [part.step.sample_rate for part in sketches]
     precision = working_precision(spacing, rates)
     with flint.ctx.workprec(precision):
@@ -110,13 +114,14 @@ def _choose(
     )
 
 
-def _attempt(steps: Steps, chosen: Choices, gap_limit: float) -> _Attempt:
+def _attempt(steps: Steps, chosen: Choices, gap_limit: float, work: Work) -> _Attempt:
+    work.spend(_WORK_PER_CELL * sum(map(len, chosen.marks)))
     discretised = discretise(steps, chosen)
     gap = discretised.gap(steps)
     if gap > gap_limit:
         return _Attempt(chosen, gap)
-    upper, window = compose(steps, chosen, discretised.uppers, discretised.infinite)
-    lower, other = compose(steps, chosen, discretised.lowers, None)
+    upper, window = compose(steps, chosen, discretised.uppers, discretised.infinite, work)
+    lower, other = compose(steps, chosen, discretised.lowers, None, work)
     return _Attempt(chosen, gap, max(window, other), upper, lower)
 
 
@@ -252,6 +257,7 @@ def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice"), "lattice")
     log_delta, limit = _log_fraction(delta), _largest_loss(steps)
     sketches = _sketches(steps, log_delta)
+    work = Work()
     knobs, expected = _Knobs(cut_off=_CUT_OFF * tolerance), None
     upper_limit = math.inf if limit is None else limit.lower
     first = choices.saddle_for_delta(
@@ -265,7 +271,7 @@ def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3
         if expected is None:  # where the answer may be 0, a coarse look comes first
             expected = max(aim.epsilon, 0.0 if aim.tilt > 0 else aim.deviation)
         width = tolerance * expected
-        attempt = _attempt(steps, _choose(parts, aim, width, knobs, math.exp(cut_off)), _gap_limit(aim, width))
+        attempt = _attempt(steps, _choose(parts, aim, width, knobs, math.exp(cut_off)), _gap_limit(aim, width), work)
         if attempt.upper is None or attempt.lower is None:
             knobs.refinement *= math.sqrt(_SAFETY * aim.slope * width / attempt.gap)
             continue
@@ -343,17 +349,16 @@ def delta_bounds(product: Product, epsilon: Fraction, *, tolerance: float = 1e-3
     limit = _largest_loss(steps) if steps else Enclosure(Fraction(0), Fraction(0))
     if limit is not None and limit.at_most(epsilon) is True:
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice"), "lattice")
-    knobs, log_delta = _Knobs(cut_off=_CUT_OFF * tolerance), None
-    value = to_float(epsilon, "up")
+    value, work = to_float(epsilon, "up"), Work()
+    knobs = _Knobs(cut_off=_CUT_OFF * tolerance)
+    log_delta = _expected_log_delta(steps, value, math.inf if limit is None else limit.lower)
     for knobs.rounds in range(1, _ROUNDS + 1):
-        if log_delta is None:
-            log_delta = min(choices.saddle_for_epsilon(_sketches(steps, -700.0), value).log_delta, -1e-3)
         cut_off = log_delta + math.log(knobs.cut_off)
         parts = _cut(_sketches(steps, log_delta), cut_off)
         aim = choices.saddle_for_epsilon(parts, value)
         wanted = tolerance * max(1.0, -log_delta)
         chosen = _choose(parts, aim, wanted / aim.slope, knobs, math.exp(cut_off))
-        attempt = _attempt(steps, chosen, 2 * wanted if aim.tilt > 0 else math.inf)
+        attempt = _attempt(steps, chosen, 2 * wanted if aim.tilt > 0 else math.inf, work)
         if attempt.upper is None or attempt.lower is None:
             knobs.refinement *= math.sqrt(_SAFETY * wanted / attempt.gap)
             continue
@@ -365,3 +370,24 @@ def delta_bounds(product: Product, epsilon: Fraction, *, tolerance: float = 1e-3
             return _proof(enclosure, attempt, knobs, value, log_delta)
         _revise(knobs, attempt.upper, value, log_delta, min(log_delta - lowest, 1e3), wanted)
     raise Declined(f"lattice: a width of {tolerance:g} was not reached in {_ROUNDS} attempts")
+
+
+def _expected_log_delta(steps: Steps, epsilon: float, limit: float) -> float:
+    """Roughly the logarithm of δ(ε), rather too low: the one for which ``epsilon`` is the expected answer.
+
+    Raises:
+        Declined: δ is too small for this route.
+    """
+    low, high = math.log(1e-3), math.log(_LARGEST_LOG)
+
+    def answer(depth: float) -> float:
+        log_delta = -math.exp(depth)
+        parts = _cut(_sketches(steps, log_delta), log_delta - 10)
+        return choices.saddle_for_delta(parts, log_delta, limit, 1e-9).epsilon
+
+    if answer(high) < epsilon:
+        raise Declined(f"lattice: log δ is below -{_LARGEST_LOG:g}, too small for this route")
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (middle, high) if answer(middle) < epsilon else (low, middle)
+    return -math.exp(high)

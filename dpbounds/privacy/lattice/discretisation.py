@@ -3,7 +3,7 @@
 The loss is an increasing function of one Gaussian variable. It is cut into cells at lattice points s + k h. For the
 upper measure every cell is spread to its two ends, keeping its P-mass and its Q-mass; for the lower measure the cells
 are merged, from one side to the other, into atoms whose centroid is a lattice point. Why the first can only raise and
-the second only lower δ, for any number of steps, is written out in ``lattice.md``.
+the second only lower δ, for any number of steps, is written out in ``proof.md``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,10 @@
+"""The lattice route: discretise the loss upwards and downwards, tilt, and compose with exact integers.
+
+``discretisation`` moves mass to lattice points so that δ can only rise, or only fall; ``integer_measures`` composes
+measures of integers with an exact account of what rounding lost; ``composed`` tilts and adds up; ``saddle`` makes the
+choices in floating point; ``bounds`` draws the conclusion. The proof is ``proof.md``.
+"""
+
+from dpbounds.privacy.lattice.bounds import delta_bounds, epsilon_bounds
+
+__all__ = ["delta_bounds", "epsilon_bounds"]
