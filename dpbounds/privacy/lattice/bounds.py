@@ -19,7 +19,7 @@ from flint import arb
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import to_float
-from dpbounds.privacy import saddle as choices
+from dpbounds.privacy.lattice import saddle as choices
 from dpbounds.privacy.lattice.composed import SUM_PRECISION, Choices, Composed, Steps, compose, discretise, log_of
 from dpbounds.privacy.lattice.discretisation import (
     RoundingDown,
