@@ -7,6 +7,7 @@ must overlap.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,13 +16,14 @@ from typing import Literal
 from flint import ctx
 
 from dpbounds.errors import InvalidValue, NotCertified
-from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, exact
-from dpbounds.privacy.contour import contour_at_most, contour_delta, contour_epsilon
+from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
+from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.lattice import delta_bounds, epsilon_bounds
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs import Product, SampledGaussians, dominating_products
+from dpbounds.privacy.pairs import Order, Product, SampledGaussians, ShiftedGaussians, dominating_products
 from dpbounds.privacy.profiles import ball, closed_form_delta, has_closed_form
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
@@ -217,12 +219,36 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
         _require_closed_form(product)
         value, precision = closed_form_delta(product[0][0], epsilon)
         return Proof(Enclosure.from_balls(value, value, "closed form", precision).within(0, 1), "closed form")
-    return _first_good(
-        tolerance,
-        route,
-        lambda: contour_delta(product, epsilon),
-        lambda width: delta_bounds(product, epsilon, tolerance=width),
-    )
+    try:
+        return _first_good(
+            tolerance,
+            route,
+            lambda: contour_delta(product, epsilon),
+            lambda width: delta_bounds(product, epsilon, tolerance=width),
+        )
+    except NotCertified:
+        if route != "auto":
+            raise
+    return _upper_bound_only(product, epsilon)
+
+
+def _upper_bound_only(product: Product, epsilon: Fraction) -> Proof:
+    """What is left where δ(ε) is too small for every route: a proven upper bound, and 0 below.
+
+    The closed form of the same releases without sampling always is one, because δ grows with the sample rate
+    (``pairs.md``); a Chernoff bound is smaller where it can be had.
+    """
+    shift = Fraction(0)
+    for pair, count in product:
+        if isinstance(pair, ShiftedGaussians):
+            shift += count * pair.squared_shift
+        else:
+            shift += count * (2 if pair.order is Order.REPLACE else 1) ** 2 / pair.variance
+    value, precision = closed_form_delta(ShiftedGaussians(shift), epsilon)
+    bound = ball_end(value, "up")
+    with contextlib.suppress(Declined):  # the closed form stands
+        bound = min(bound, chernoff_bound(product, epsilon, quick_log_delta(product, float(epsilon), False)))
+    return Proof(Enclosure(Fraction(0), bound, "upper bound", precision), "upper bound")
 
 
 def _closed_form_epsilon(product: Product, delta: Fraction) -> Proof:

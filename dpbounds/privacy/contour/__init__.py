@@ -5,6 +5,6 @@ function; ``tails`` bounds what lies beyond the last frequency; ``curve`` adds u
 ``proof.md``: every condition it needs is asserted in code, every free choice is sound.
 """
 
-from dpbounds.privacy.contour.curve import contour_at_most, contour_delta, contour_epsilon
+from dpbounds.privacy.contour.curve import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 
-__all__ = ["contour_at_most", "contour_delta", "contour_epsilon"]
+__all__ = ["chernoff_bound", "contour_at_most", "contour_delta", "contour_epsilon"]

@@ -9,8 +9,8 @@ from functools import cached_property
 from flint import acb, arb, ctx
 
 from dpbounds.errors import NotCertified
-from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.privacy.contour.estimate import settled_plan
+from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.privacy.contour.estimate import quick_log_delta, settled_plan
 from dpbounds.privacy.contour.moments import Moments, need, upper
 from dpbounds.privacy.contour.plan import Nodes, Plan, chernoff_plan
 from dpbounds.privacy.contour.tails import Rectangles, turned_bound
@@ -20,6 +20,7 @@ from dpbounds.privacy.profiles import ball, losses_stay_below
 from dpbounds.privacy.proofs import Declined, Proof
 
 _ACCURACY = 1e-13  # of δ, relative: what a plan aims at
+_DEEPEST = -5000.0  # log δ below which an upper bound must do
 
 
 class Curve:
@@ -233,6 +234,8 @@ def contour_delta(product: Product, epsilon: Fraction, accuracy: float = _ACCURA
     """Enclose δ(ε) of one product of pairs; arguments and errors as for :func:`contour_epsilon`, ε >= 0."""
     if losses_stay_below(product, epsilon):
         return Proof(Enclosure.exactly(0, "bounded losses"), "closed form")
+    if quick_log_delta(product, float(epsilon), precise=False) < _DEEPEST:
+        raise Declined(f"log δ is below {_DEEPEST:g}")
     plan = settled_plan(product, epsilon=float(epsilon), accuracy=accuracy)
     with ctx.workprec(plan.precision):
         curve = Curve(plan)
@@ -243,32 +246,44 @@ def contour_delta(product: Product, epsilon: Fraction, accuracy: float = _ACCURA
 
 
 def contour_at_most(product: Product, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether one cheap bound proves δ(ε) <= δ: c_s e^{-sε} Π M_i(s)^{T_i} plus the cut-off's mass.
-
-    False means "not proven". About a millisecond: one tilt, no frequency. From (1 - e^{-t})_+ <= c_s e^{st} with
-    c_s = s^s/(s+1)^{s+1}.
-    """
+    """Whether one cheap bound proves δ(ε) <= δ. False means "not proven". About a millisecond."""
     if losses_stay_below(product, epsilon):
         return True
-    log_delta = _log(delta)
     try:
-        plan = chernoff_plan(product, float(epsilon), log_delta)
-        with ctx.workprec(plan.precision):
-            parts = [Moments(nodes) for nodes in plan.nodes]
-            s = arb(plan.tilt)
-            need(s > 0, "the tilt is positive")
-            total = _peak(s) * (s * (s + 1) * ball(plan.squared_shift) / 2 - s * ball(epsilon)).exp()
-            for part in parts:
-                total = total * upper(part.at_real(plan.tilt)) ** part.count
-            for part in parts:
-                total = total + part.count * part.cut_mass()
-            return (total <= ball(delta)) is True
+        return chernoff_bound(product, epsilon, _log(delta)) <= delta
     except Declined:
         return False
+
+
+def chernoff_bound(product: Product, epsilon: Fraction, log_delta: float) -> Fraction:
+    """Upper bound c_s e^{-sε} Π M_i(s)^{T_i} + (what the cut-offs remove) on δ(ε): one tilt s, no frequency.
+
+    From (1 - e^{-t})_+ <= c_s e^{st} with c_s = s^s/(s+1)^{s+1}.
+
+    Args:
+        product: Pairs with multiplicities, one order.
+        epsilon: At least 0.
+        log_delta: How large the bound may usefully be; the cut-offs are placed accordingly.
+
+    Raises:
+        Declined: A condition of the proof is unmet.
+    """
+    plan = chernoff_plan(product, float(epsilon), log_delta)
+    with ctx.workprec(plan.precision):
+        parts = [Moments(nodes) for nodes in plan.nodes]
+        s = arb(plan.tilt)
+        need(s > 0, "the tilt is positive")
+        total = _peak(s) * (s * (s + 1) * ball(plan.squared_shift) / 2 - s * ball(epsilon)).exp()
+        for part in parts:
+            total = total * upper(part.at_real(plan.tilt)) ** part.count
+        for part in parts:
+            total = total + part.count * part.cut_mass()
+        need(total.is_finite(), "the bound is finite")
+        return ball_end(total, "up")
 
 
 def _log(value: Fraction) -> float:
     return math.log(value.numerator) - math.log(value.denominator)
 
 
-__all__ = ["Curve", "contour_at_most", "contour_delta", "contour_epsilon"]
+__all__ = ["Curve", "chernoff_bound", "contour_at_most", "contour_delta", "contour_epsilon"]

@@ -22,9 +22,10 @@ Complexes = NDArray[np.complexfloating[Any, Any]]
 # How far below its peak an integrand is followed (nats), and the finest scan spacing in standard deviations.
 _DEPTH = 60.0
 _SPACING = 0.08
-_MOST_NODES = 40_000
+_MOST_NODES = 200_000
 _FAR_GROWTH, _FAR_NODES = 1.2, 60
 _REFINEMENTS = 4
+_DEEPEST = -1e6  # log δ at which no cut-off further out is tried
 _COARSE_CELLS = 1 << 15
 
 
@@ -266,9 +267,9 @@ def refined(landscape: Landscape, saddle: Saddle, keep_delta: bool) -> Saddle:
 
 
 def _coarse_curve(landscape: Landscape, saddle: Saddle) -> tuple[Floats, Floats]:
-    """log δ on a grid of ε around the saddle: one cyclic convolution of the tilted laws by FFT."""
+    """The curve log δ on a grid of ε around the saddle: one cyclic convolution of the tilted laws by FFT."""
     tilt = saddle.tilt
-    value, mean, variance = landscape.cumulants(tilt)
+    value, _, variance = landscape.cumulants(tilt)
     period = 24 * math.sqrt(max(variance, 0.0)) + 12 * saddle.spread + 40 / tilt
     spacing = period / _COARSE_CELLS
     transform = np.ones(_COARSE_CELLS // 2 + 1, dtype=np.complex128)
@@ -325,7 +326,13 @@ def survey(
         if epsilon is None:
             assert log_delta is not None
             return landscape, landscape.saddle_for_delta(log_delta)
-        saddle = landscape.saddle_for_epsilon(epsilon)
+        try:
+            saddle = landscape.saddle_for_epsilon(epsilon)
+        except Declined:
+            if not parts or not any(part.cut for part in parts) or goal < _DEEPEST:
+                raise
+            goal *= 2  # every loss that is left lies below ε: cut further out
+            continue
         if log_delta is not None:
             return landscape, replace(saddle, log_delta=log_delta)
         if saddle.log_delta >= goal - 1:
