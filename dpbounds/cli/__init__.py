@@ -70,14 +70,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say("interrupted", 130)
     except click.ClickException as error:
         return _say(error.format_message(), BAD_INPUT)
-    except (BudgetExceeded, NotCertified) as error:
-        return _say(str(error), DOES_NOT_HOLD)
-    except CertificateError as error:
+    except (BudgetExceeded, CertificateError, NotCertified) as error:
         return _say(str(error), DOES_NOT_HOLD)
     except DpboundsError as error:
         return _say(str(error), BAD_INPUT)
     except OSError as error:
-        return _say(f"{error.filename} cannot be read or written: {error.strerror}", BAD_INPUT)
+        return _say(f"{error.filename or 'a file'} cannot be read or written: {error.strerror}", BAD_INPUT)
     return status if isinstance(status, int) else DONE
 
 

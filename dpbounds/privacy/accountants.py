@@ -101,8 +101,8 @@ def epsilon(
         NotCertified: No route could prove an answer.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
-    >>> print(epsilon(Gaussian(5), delta="1e-5"))
-    [0.72552175075779561, 0.72552175075779605]
+    >>> epsilon(Gaussian(5), delta="1e-5").contains("0.72552175075779582692")
+    True
     """
     return account(mechanism, delta=delta, relation=relation, tolerance=tolerance).enclosure
 
@@ -119,8 +119,8 @@ def delta(
     Arguments and errors as for :func:`epsilon`, with ``epsilon`` at least 0 in place of ``delta``.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
-    >>> print(delta(Gaussian(5), epsilon=1))
-    [3.4950459863366186e-8, 3.4950459863366187e-8]
+    >>> "1.7546333e-8" < delta(Gaussian(5), epsilon=1) < "1.7546334e-8"
+    True
     """
     return account(mechanism, epsilon=epsilon, relation=relation, tolerance=tolerance).enclosure
 

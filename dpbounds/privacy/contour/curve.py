@@ -37,7 +37,10 @@ class Curve:
         need(self.tilt > 0, "the tilt is positive")
         need(self.spacing > 0, "the frequencies are spaced apart")
         need(plan.frequencies >= 1, "there is a positive frequency")
+        need(plan.doublings >= 0, "the tail is bounded in at least one block")
         self.peeled = plan.bulk_tilt is not None
+        for nodes in plan.nodes:
+            need((nodes.bulk is not None) == self.peeled, "all parts are split, or none")
         self.cut_mass = sum((part.count * part.cut_mass() for part in self.parts), arb(0))
         self.terms = self._terms()
         self.tail = self._tail()

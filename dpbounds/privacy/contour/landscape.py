@@ -56,9 +56,17 @@ class Part:
         """Whether large t is cut off smoothly (the order whose losses are bounded above needs no cut)."""
         return self.order is not Order.ADD
 
+    @property
+    def log_rest(self) -> float:
+        """The logarithm of 1 - q, also where q rounds to 1."""
+        rest = 1 - self.pair.sample_rate
+        return math.log(rest.numerator) - math.log(rest.denominator) if rest else -math.inf
+
     def log_ratio(self, t: Floats) -> Floats:
         """Log A(t), A = 1 - q + q e^{t/z - 1/2z²}."""
         x = t / self.z - 0.5 / self.z**2
+        if self.q > 0.5:
+            return np.asarray(np.logaddexp(self.log_rest, math.log(self.q) + x))
         with np.errstate(over="ignore"):
             near = np.log1p(self.q * np.expm1(np.minimum(x, 30.0)))
         return np.asarray(
@@ -121,7 +129,7 @@ def cut_edge(part: Part, softness: float, log_allowance: float) -> float:
     shift = 1 / part.z
 
     def excess(edge: float) -> float:
-        here = math.log1p(-part.q) + log_ndtr(-edge / spread) if part.q < 1 else -math.inf
+        here = part.log_rest + log_ndtr(-edge / spread)
         there = math.log(part.q) + log_ndtr(-(edge - shift) / spread)
         return float(math.log(part.count) + np.logaddexp(here, there)) - log_allowance
 

@@ -7,11 +7,14 @@ each of its conditions is asserted here by ``need``.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, wraps
 from itertools import pairwise
+from typing import Any
 
-from flint import acb, acb_mat, arb, fmpq
+from flint import acb, acb_mat, arb, ctx, fmpq
 
 from dpbounds.privacy.contour.plan import Nodes
 from dpbounds.privacy.pairs import Order
@@ -38,7 +41,7 @@ def up_to(x: arb) -> arb:
 
 def soft_step(x: arb) -> arb:
     """erfc(x)/2; where it differs from 1 by less than the precision shows, 1 - [0, e^{-x²}/2]."""
-    if x < -6:
+    if x < 0 and x * x > ctx.prec:
         return 1 - arb(0).union((-x * x).exp() / 2)
     return x.erfc() / 2
 
@@ -54,11 +57,25 @@ class Point:
     p_minus: arb
 
 
+def _remembered(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep a method's values with the object, one per arguments: each is asked for several times per query."""
+
+    @wraps(method)
+    def kept(self: Moments, tilt: float, *rest: float) -> Any:
+        key = (method.__name__, tilt, *(value for value in rest if value is not False))
+        if key not in self.kept:
+            self.kept[key] = method(self, tilt, *rest)
+        return self.kept[key]
+
+    return kept
+
+
 class Moments:
     """M(s) of one part, by the trapezoidal rule on ``nodes`` with proven errors. All at the current precision."""
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
+        self.kept: dict[tuple[object, ...], Any] = {}
         pair = nodes.part.pair
         self.order = pair.order
         self.count = nodes.part.count
@@ -72,7 +89,11 @@ class Moments:
         self.turn = self.strip / self.z  # v = d/z
         self.root_two = arb(2).sqrt()
         self.sqrt_two_pi = (2 * arb.pi()).sqrt()
+        need(self.step > 0, "the step is positive")
+        need(self.strip > 0, "the strip's half-width is positive")
         need(self.strip < arb.pi() * self.z, "the strip ends before the branch points of log A, d < πz")
+        need(not self.cut or self.softness > 0, "the cut-off's softness is positive")
+        need(nodes.bulk is None or nodes.bulk.softness > 0, "the split's softness is positive")
 
     # --- the integrand on the real line ------------------------------------------------------------------------
 
@@ -120,7 +141,7 @@ class Moments:
         """L at all nodes."""
         return [self.loss(point) for point in self.grid]
 
-    @lru_cache(maxsize=8)  # noqa: B019 (one short-lived object per query)
+    @_remembered
     def tilted(self, tilt: float) -> list[arb]:
         """F(t; tilt) · step at all nodes."""
         a = arb(tilt)
@@ -162,7 +183,7 @@ class Moments:
             need(corners[-1].t >= 1 / (2 * self.z), "right of the cells A >= 1")
         return list(pairwise(corners))
 
-    @lru_cache(maxsize=8)  # noqa: B019
+    @_remembered
     def cell_masses(self, tilt: float, bulk: bool = False) -> list[arb]:
         """Upper bounds on ∫ F(t; tilt) dt (or ψF) over each cell: every factor at the end where it is largest.
 
@@ -259,9 +280,9 @@ class Moments:
                     turns.append((both, self.dent(minus_low, minus_high, v)))
         return turns
 
-    @lru_cache(maxsize=8)  # noqa: B019
+    @_remembered
     def line_integral(self, tilt: float, frequency: float, bulk: bool = False) -> arb:
-        """Upper bound on ∫ |F(t + iy; tilt + iw)| dt (or ψF) for all |y| <= d and |w| <= frequency."""
+        """Upper bound on ∫ |F(t ± id; tilt + iw)| dt (or ψF) for all |w| <= frequency."""
         a, w = arb(tilt), arb(frequency)
         total = arb(0)
         for mass, (angle, dent) in zip(self.cell_masses(tilt, bulk), self._cell_turns, strict=True):
@@ -278,7 +299,7 @@ class Moments:
             exponent = exponent + square / arb(self.nodes.bulk.softness) ** 2
         return upper(total * exponent.exp())
 
-    @lru_cache(maxsize=8)  # noqa: B019
+    @_remembered
     def omitted(self, tilt: float, bulk: bool = False) -> arb:
         """Upper bound on step · ΣF (or ψF) over all nodes that are left out.
 
@@ -295,7 +316,7 @@ class Moments:
                 need(right.t <= self.t1, "no cell straddles the last node")
         return upper(total)
 
-    @lru_cache(maxsize=8)  # noqa: B019
+    @_remembered
     def error(self, tilt: float, frequency: float, bulk: bool = False) -> arb:
         """Upper bound on |step · ΣF over the nodes - M(tilt + iw)| for |w| <= frequency (or the same for ψF)."""
         decay = (2 * arb.pi() * self.strip / self.step).exp() - 1
@@ -305,7 +326,7 @@ class Moments:
 
     def at_real(self, tilt: float) -> arb:
         """A ball around M(tilt)."""
-        value = sum(self.tilted(tilt), arb(0)) + up_to(self.error(tilt, 0.0))
+        value = sum(self.tilted(tilt), arb(0)) + up_to(self.error(tilt, 0.0, False))
         need(value > 0, "M is positive")
         return value
 
@@ -329,7 +350,8 @@ class Moments:
         small = _powers(rotations, [acb(1)] * len(rotations), size)
         weights = [acb(value) for value in self.tilted(tilt)]
         large = _powers(strides, weights, rows)
-        top = spacing * frequencies
+        top = math.nextafter(spacing * frequencies, math.inf)
+        need(arb(top) >= d * frequencies, "the error covers the highest frequency")
         columns = acb_mat(len(rotations), size, [row[j] for j in range(len(rotations)) for row in small])
 
         def summed(large: list[list[acb]], bulk: bool) -> list[acb]:

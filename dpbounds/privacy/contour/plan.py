@@ -256,10 +256,10 @@ def _strip(
 def _beyond_scan(law: Law) -> tuple[Floats, Floats, Floats]:
     """Points beyond the scan where A (add) or A₋ (replace) may all but vanish off the real line: t, log mass, loss."""
     part = law.part
-    if part.order is Order.REMOVE or part.q == 1:
+    if part.order is Order.REMOVE:
         return np.array([]), np.array([]), np.array([])
     sign = 1.0 if part.order is Order.ADD else -1.0
-    balanced = part.z * (math.log1p(-part.q) - math.log(part.q)) + 0.5 / part.z  # where p (or p₋) is one half
+    balanced = part.z * (part.log_rest - math.log(part.q)) + 0.5 / part.z  # where p (or p₋) is one half
     start, stop = abs(float(law.t[-1] if sign > 0 else law.t[0])), balanced + 4 * part.z
     if stop <= start:
         return np.array([]), np.array([]), np.array([])
@@ -423,7 +423,7 @@ def _last_corner(law: Law, tilts: tuple[float, ...], bulk: Bulk | None, bulk_til
             assert bulk is not None
             beyond = (t - bulk.edge) / bulk.softness
             slope, bound = slope + 2 * beyond / bulk.softness, bound - beyond**2
-        fine = np.flatnonzero((slope > 0.5) & (bound < -400.0 - tilt * abs(math.log1p(-part.q) if part.q < 1 else 0)))
+        fine = np.flatnonzero((slope > 0.5) & (bound < -400.0 + tilt * max(part.log_rest, -1e3)))
         if len(fine) == 0:
             raise Declined("the cut-off's tail is out of reach")
         end = max(end, float(t[fine[0]]))

@@ -22,7 +22,7 @@ _RECTANGLES = 320
 def envelope(x: arb) -> arb:
     """S(x) = max(sin x / x, 1/4) on (0, 3], min(1/4, 1/x) beyond: non-increasing, at least sup_{y >= x} |sin y / y|."""
     quarter = arb(1) / 4
-    if x <= 3:
+    if x > 0 and x <= 3:
         return (x.sin() / x).max(quarter)
     if x > 3:
         return quarter.min(1 / x)
@@ -40,8 +40,9 @@ class Rectangles:
             Order.REPLACE: 3 + a,
         }[moments.order] / (4 * z * z)
         values = moments.tilted(tilt)
-        top = max(float(value.mid()) for value in values)
-        heavy = [j for j, value in enumerate(values) if float(value.mid()) > 1e-9 * top]
+        sizes = [float(value.log().mid()) for value in values]
+        heavy = [j for j, size in enumerate(sizes) if size > max(sizes) - 20]
+        need(len(heavy) > 0, "the tilted masses are finite")
         first, last = heavy[0] + moments.nodes.first, heavy[-1] + moments.nodes.first
         # a power of two of cells per node (or of nodes per cell), so that corners stay exact
         level = max(-8, min(8, math.ceil(math.log2(_RECTANGLES / max(1, last - first)))))
@@ -53,8 +54,9 @@ class Rectangles:
             moments.density(point) * (a * loss).exp() * z / (point.p + point.p_minus)
             for point, loss in zip(corners, losses, strict=True)
         ]
-        highest = max(densities, key=lambda value: float(value.mid().log()))
-        self.scale = arb(2) ** (math.floor(float(highest.log().mid()) / math.log(2)) - _HEIGHT_BITS)
+        highest = max(float(value.log().mid()) for value in densities)
+        need(math.isfinite(highest), "the tilted density is finite")
+        self.scale = arb(2) ** (math.floor(highest / math.log(2)) - _HEIGHT_BITS)
         sag = (-curvature * width * width / 8).exp() / self.scale
         heights, lengths = [], []
         for left in range(len(corners) - 1):
@@ -104,7 +106,7 @@ def turned_bound(moments: Moments, tilt: float, frequency: arb) -> arb:
     v = y / moments.z
     need(y > 0, "the line is turned away from the real one")
     need(v < arb.pi(), "but not as far as the branch points of log A")
-    masses = moments.cell_masses(tilt)
+    masses = moments.cell_masses(tilt, False)
     corners = moments.cells
     first, last = corners[0][0], corners[-1][1]
     one, zero = arb(1), arb(0)

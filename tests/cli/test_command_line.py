@@ -1,0 +1,204 @@
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+
+import dpbounds
+from dpbounds.cli import main
+from dpbounds.errors import (
+    BudgetExceeded,
+    CertificateError,
+    DpboundsError,
+    InvalidValue,
+    NotCertified,
+    UnsupportedMechanism,
+)
+
+RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "100"]
+POISSON = ["--sampling", "poisson"]
+TARGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]
+
+BAD_INPUT = [
+    (["epsilon", *RUN, "--delta", "2"], ["--delta", "2", "greater than 0 and less than 1"]),
+    (["epsilon", *RUN, "--delta", "0"], ["--delta", "0"]),
+    (["epsilon", *RUN, "--delta", "1"], ["--delta", "1"]),
+    (["epsilon", *RUN, "--delta", "one"], ["--delta", "'one'", "1e-6"]),
+    (["epsilon", *RUN, "--delta", "nan"], ["--delta", "nan"]),
+    (["epsilon", *RUN, "--delta", "1/0"], ["--delta", "1/0", "zero"]),
+    (["epsilon", *RUN], ["--delta", "missing"]),
+    (["epsilon", *RUN, "--delta"], ["--delta"]),
+    (["delta", *RUN], ["--epsilon", "missing"]),
+    (["delta", *RUN, "--epsilon", "-1"], ["--epsilon", "-1", "at least 0"]),
+    (["epsilon", "--delta", "1e-6", "--steps", "3"], ["--noise-multiplier", "missing"]),
+    (["epsilon", "--delta", "1e-6", "--steps", "3", "--noise-multiplier", "0"], ["--noise-multiplier", "0"]),
+    (["epsilon", "--delta", "1e-6", "--noise-multiplier", "1", "--sample-rate", "0.01"], ["--steps", "--epochs"]),
+    (["epsilon", "--delta", "1e-6", *RUN[:4], "--steps", "2.5"], ["--steps", "2.5", "whole"]),
+    (["epsilon", "--delta", "1e-6", *RUN[:4], "--steps", "0"], ["--steps", "0", "positive"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--epochs", "3"], ["--epochs", "3", "--steps"]),
+    (["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--sample-rate", "0"], ["--sample-rate", "0"]),
+    (["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--sample-rate", "1.5"], ["--sample-rate", "1.5"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--relation", "replace"], ["--relation", "replace", "add-or-remove-one"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "without-replacement"], ["without-replacement", "no proven"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "with-replacement"], ["with-replacement", "no proven"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "shuffle"], ["--sampling", "shuffle", "poisson"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "full-batch"], ["--sample-rate", "0.01", "full-batch"]),
+    (
+        ["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--batch-size", "5", "--dataset-size", "100"],
+        ["--batch-size", "5", "poisson", "full-batch", "without-replacement", "with-replacement"],
+    ),
+    (
+        ["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--batch-size", "5", "--sampling", "poisson"],
+        ["--dataset-size", "missing"],
+    ),
+    (
+        ["epsilon", "--delta", "1e-6", *RUN, "--batch-size", "5", "--dataset-size", "500", "--sampling", "poisson"],
+        ["--batch-size", "5", "--sample-rate"],
+    ),
+    (
+        ["delta", "--epsilon", "1", *RUN[:2], "--steps", "9", *POISSON, "--batch-size", "5", "--dataset-size", "4"],
+        ["--batch-size", "5", "at most", "4"],
+    ),
+    (
+        ["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--batch-size", "5", "--sampling", "full-batch"],
+        ["--batch-size", "5", "full-batch"],
+    ),
+    *(
+        (["epsilon", "--delta", "1e-6", *RUN, "--method", method], ["--method", method, "not yet available"])
+        for method in ("rdp", "zcdp", "gdp", "optimal", "advanced", "basic", "all")
+    ),
+    (["epsilon", "--delta", "1e-6", *RUN, "--method", "moments"], ["--method", "moments", "certified"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--tolerance", "0"], ["--tolerance", "0"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--digits", "0"], ["--digits", "0"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--ledger", "nowhere.json"], ["--noise-multiplier", "1", "--ledger"]),
+    (["epsilon", "--delta", "1e-6", "--ledger", "nowhere.json"], ["--ledger", "nowhere.json"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--steeps", "3"], ["--steeps"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "more"], ["more"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--curve", "no/such/place.csv"], ["--curve", "no/such/place.csv"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--certificate", "no/place.json"], ["--certificate", "no/place.json"]),
+    (["calibrate", *TARGET, "--certificate", "."], ["--certificate", "= .", "directory"]),
+    (["calibrate", "--target-delta", "1e-6"], ["--target-epsilon", "missing"]),
+    (["calibrate", "--target-epsilon", "1"], ["--target-delta", "missing"]),
+    (["calibrate", "--target-epsilon", "0", "--target-delta", "1e-6"], ["--target-epsilon", "0"]),
+    (["calibrate", *TARGET, "--solve", "epochs"], ["--solve", "epochs", "noise"]),
+    (["calibrate", *TARGET, *RUN], ["--noise-multiplier", "1", "--solve noise"]),
+    (["calibrate", *TARGET, "--solve", "steps", *RUN], ["--steps", "100", "--solve steps"]),
+    (["calibrate", *TARGET, "--solve", "steps", *RUN[:4], "--epochs", "2"], ["--epochs", "2", "--solve steps"]),
+    (["calibrate", *TARGET, "--solve", "steps", "--sample-rate", "0.1"], ["--noise-multiplier", "missing"]),
+    (["calibrate", *TARGET, "--solve", "sample-rate", *RUN], ["--sample-rate", "0.01", "--solve sample-rate"]),
+    (["calibrate", *TARGET, "--solve", "sample-rate", *RUN[:2], "--epochs", "2"], ["--epochs", "2", "--steps"]),
+    (
+        ["calibrate", *TARGET, "--solve", "sample-rate", *RUN[:2], "--steps", "2", "--sampling", "full-batch"],
+        ["--sampling", "full-batch", "poisson"],
+    ),
+    (["check"], ["FILE"]),
+    (["check", "nowhere.json"], ["FILE", "nowhere.json"]),
+    (["demo", "--epsilon", "0"], ["--epsilon", "0", "greater than 0"]),
+    (["demo", "--epsilon", "1", "--epsilon", "1.0"], ["--epsilon", "once"]),
+    (["demo", "--label", "x"], ["--label", "x", "--data"]),
+    (["demo", "--repetitions", "0"], ["--repetitions", "0"]),
+    (["demo", "--seed", "-1"], ["--seed", "-1"]),
+    (["demo", "--centre", "2"], ["--centre", "2", "from 0 to 1"]),
+    (["spend"], ["spend", "calibrate", "epsilon"]),
+    (["--nonsense"], ["--nonsense"]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "fragments"), BAD_INPUT, ids=lambda value: " ".join(value))
+def test_bad_input_is_one_line_that_names_the_option_and_the_value(arguments, fragments, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("dpbounds: ")
+    assert captured.err.count("\n") == 1
+    for fragment in fragments:
+        assert fragment in captured.err
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (InvalidValue("x", 1, "2"), 2),
+        (UnsupportedMechanism("no proof"), 2),
+        (DpboundsError("something"), 2),
+        (NotCertified("the proof\ndid not close"), 1),
+        (BudgetExceeded("too much"), 1),
+        (CertificateError("does not check"), 1),
+        (PermissionError(13, "Permission denied", "file.json"), 2),
+        (click.Abort(), 130),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_error_has_its_status_and_one_line(error, status, capsys, monkeypatch):
+    def fail(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr("dpbounds.privacy.accountants.account", fail)
+    assert main(["epsilon", *RUN, "--delta", "1e-6", "--json"]) == status
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+
+
+def test_a_bug_is_not_hidden(monkeypatch):
+    def fail(*arguments, **options):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("dpbounds.privacy.accountants.account", fail)
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        main(["epsilon", *RUN, "--delta", "1e-6"])
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
+def test_help_lists_every_verb(arguments, capsys):
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    for verb in ("demo", "calibrate", "epsilon", "delta", "check"):
+        assert f"\n  {verb} " in out
+
+
+@pytest.mark.parametrize("verb", ["demo", "calibrate", "epsilon", "delta", "check"])
+def test_each_verb_explains_itself_with_an_example(verb, capsys):
+    assert main([verb, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert f"Example: dpbounds {verb}" in out
+    assert "--json" in out
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"dpbounds {dpbounds.__version__}\n"
+
+
+def _in_a_new_process(code, *arguments, **options):
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, **options)
+
+
+def test_the_process_exits_with_the_status():
+    code = "import sys; from dpbounds.cli import main; sys.exit(main())"
+    done = _in_a_new_process(code, "epsilon", "--noise-multiplier", "5", "--steps", "1", "--delta", "1e-5", "--json")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["certified"] is True
+    bad = _in_a_new_process(code, "epsilon", "--noise-multiplier", "5", "--steps", "1", "--delta", "7")
+    assert (bad.returncode, bad.stdout, bad.stderr.count("\n")) == (2, "", 1)
+
+
+def test_a_terminal_without_greek_letters_gets_no_traceback():
+    code = "import sys; from dpbounds.cli import main; sys.exit(main())"
+    done = _in_a_new_process(
+        code, "epsilon", "--help", env={"PYTHONIOENCODING": "latin-1", "PYTHONPATH": ":".join(sys.path)}
+    )
+    assert done.returncode == 0, done.stderr
+    assert "? at a given ?" in done.stdout
+
+
+def test_help_and_bad_input_need_no_heavy_library():
+    code = (
+        "import sys; from dpbounds.cli import main; main(['--help']); main(['epsilon', '--delta', '2']);"
+        "print([m for m in ('sympy', 'numpy', 'scipy', 'flint', 'matplotlib', 'sklearn', 'rich') if m in sys.modules])"
+    )
+    done = _in_a_new_process(code)
+    assert done.stdout.endswith("[]\n"), done.stdout + done.stderr

@@ -1,0 +1,266 @@
+import csv
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpbounds as dp
+from algorithms import problems
+from algorithms.ledger import Ledger
+from algorithms.verification import Verdict
+from dpbounds.cli import demo, demo_report, main
+from dpbounds.expressions.exact import exact
+
+DELTA = "1e-5"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A small demo on the built-in data: its directory."""
+    directory = tmp_path_factory.mktemp("demo")
+    budgets = ["--epsilon", "4", "--epsilon", "1"]
+    assert main(["demo", "--output", str(directory), *budgets, "--repetitions", "16", "--seed", "3"]) == 0
+    return directory
+
+
+@pytest.fixture
+def short_baseline(monkeypatch):
+    monkeypatch.setattr(demo, "_MOST_STEPS", 50)
+
+
+@pytest.fixture
+def records(tmp_path):
+    """A small file of records of one's own, with ranges."""
+    generator = np.random.default_rng(0)
+    features = generator.uniform((0, 100), (10, 300), size=(80, 2))
+    labels = np.where(features[:, 0] / 10 + features[:, 1] / 300 > 1.1, "yes", "no")
+    lines = ["height,weight,ill", *(f"{a},{b},{label}" for (a, b), label in zip(features, labels, strict=True))]
+    (tmp_path / "records.csv").write_text("\n".join(lines))
+    (tmp_path / "ranges.csv").write_text("feature,lower,upper\nheight,0,10\nweight,100,300\n")
+    return tmp_path
+
+
+def test_everything_is_written(finished):
+    names = {path.name for path in finished.iterdir()}
+    ledgers = {"ledger-epsilon-1.json", "ledger-epsilon-4.json"}
+    assert names == {"demo.md", "demo.csv", "demo.json", "demo.png", "certificate.json", *ledgers}
+    assert (finished / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_spent_epsilon_is_that_of_the_ledger(finished):
+    document = json.loads((finished / "demo.json").read_text())
+    assert [row["target_epsilon"] for row in document["rows"]] == [1.0, 4.0]
+    for row in document["rows"]:
+        ledger = Ledger.from_json((finished / f"ledger-epsilon-{row['target_epsilon']:g}.json").read_text())
+        assert json.loads(ledger.to_json()) == row["ledger"]
+        spent = dp.epsilon(ledger.mechanism(), DELTA, "replace-one")
+        assert row["epsilon"] == {"lower": spent.lower, "upper": spent.upper}
+        assert spent.at_most(row["target_epsilon"]) is True
+        assert spent.lower > row["target_epsilon"] * (1 - 1e-6)  # hardly any budget is left over
+        assert row["relation"] == "replace-one"
+        assert sum(release.count for release in ledger.releases) == row["steps"]
+
+
+def test_the_statement_quotes_the_ledger_and_what_is_outside(finished):
+    document = json.loads((finished / "demo.json").read_text())
+    for row in document["rows"]:
+        assert "replace" in row["statement"]
+        assert "Gaussian in double precision" in row["statement"]
+        assert document["outside_the_guarantee"][0][:20] in row["statement"]
+
+
+def test_every_check_holds_and_the_bound_is_not_vacuous(finished):
+    document = json.loads((finished / "demo.json").read_text())
+    for row in document["rows"]:
+        checks = {check["name"]: check for check in row["checks"]}
+        assert set(checks) == {"privacy", "gradient", "noisy gradient", "noise", "sensitivity"}
+        assert {check["verdict"] for check in checks.values()} == {"holds"}
+        gradient = checks["gradient"]
+        assert 0 < gradient["measured"]["low"] < gradient["measured"]["mean"] < gradient["measured"]["high"]
+        assert gradient["measured"]["high"] < gradient["predicted"]["lower"] < 0.1
+
+
+def test_more_budget_is_more_accurate_and_all_beat_nothing(finished):
+    document = json.loads((finished / "demo.json").read_text())
+    means = [row["accuracy"]["mean"] for row in document["rows"]]
+    assert document["largest_class_accuracy"] == pytest.approx(357 / 569)
+    assert document["largest_class_accuracy"] + 0.1 < means[0] < means[1] < document["without_noise"]["accuracy"]
+    assert document["without_noise"]["converged"] is True
+    assert document["without_noise"]["projected_gradient_norm"] <= 1e-5
+
+
+def test_table_and_csv_say_the_same(finished):
+    with (finished / "demo.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    text = (finished / "demo.md").read_text()
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) == 3  # two budgets and no privacy
+    for row, line in zip(rows, table[2:], strict=True):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        assert cells[3] == row["steps"]
+        assert float(cells[4].split()[0]) == pytest.approx(float(row["accuracy_mean"]), abs=6e-4)
+    for row in rows[:2]:
+        assert exact(row["epsilon_spent_upper"]) <= exact(row["target_epsilon"])
+        assert row["verdict"] == "holds"
+    for part in ("Privacy statement", "Outside the guarantee", "Checks", "a release is the output of one repetition"):
+        assert part.lower() in text.lower()
+
+
+def test_the_certificate_checks(finished, capsys):
+    assert main(["check", str(finished / "certificate.json")]) == 0
+    assert "holds" in capsys.readouterr().out
+
+
+def test_the_ledger_can_be_asked_again(finished, capsys):
+    path = finished / "ledger-epsilon-4.json"
+    assert main(["epsilon", "--ledger", str(path), "--delta", DELTA, "--relation", "replace-one", "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)["epsilon"]
+    assert again == json.loads((finished / "demo.json").read_text())["rows"][1]["epsilon"]
+
+
+def _demo(directory, *arguments):
+    return main(["demo", "--output", str(directory), "--epsilon", "4", "--repetitions", "4", *arguments])
+
+
+def test_the_seed_decides_everything(tmp_path, short_baseline, capsys):
+    for name, seed in (("a", "5"), ("b", "5"), ("c", "6")):
+        assert _demo(tmp_path / name, "--seed", seed) == 0
+    texts = [(tmp_path / name / "demo.csv").read_text() for name in "abc"]
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_json_alone_is_on_standard_output(tmp_path, short_baseline, capsys):
+    assert _demo(tmp_path / "new" / "place", "--json") == 0
+    captured = capsys.readouterr()
+    document = json.loads(captured.out)
+    assert document["without_noise"]["converged"] is False
+    assert [(tmp_path / "new" / "place" / name).exists() for name in ("demo.md", "demo.png")] == [True, True]
+    assert len(document["files"]) == 6
+
+
+def test_one_s_own_records(records, short_baseline, capsys):
+    arguments = ["--data", str(records / "records.csv"), "--ranges", str(records / "ranges.csv"), "--positive", "no"]
+    assert _demo(records / "out", *arguments, "--delta", "0.1", "--json") == 0
+    captured = capsys.readouterr()
+    document = json.loads(captured.out)
+    assert document["data"]["records"] == 80
+    assert document["data"]["features"] == 3
+    assert document["data"]["positive"] == "ill = no"
+    assert "zero is put 0.5 of the way up each range" in document["data"]["preparation"]
+    assert "warning: --delta = 0.1" in captured.err
+
+
+def test_without_ranges_nothing_is_scaled_and_it_is_said(records, short_baseline, capsys):
+    assert _demo(records / "out", "--data", str(records / "records.csv"), "--json") == 0
+    captured = capsys.readouterr()
+    assert "note: without --ranges" in captured.err
+    assert "used as they are" in json.loads(captured.out)["data"]["preparation"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragments"),
+    [
+        (["--data", "nowhere.csv"], ["--data = nowhere.csv"]),
+        (["--data", "records.csv", "--label", "age"], ["--label", "'age'", "height, weight, ill"]),
+        (["--data", "records.csv", "--positive", "maybe"], ["--positive", "'maybe'"]),
+        (["--data", "records.csv", "--label", "height"], ["--data", "'ill'", "numbers"]),
+        (["--data", "records.csv", "--ranges", "nowhere.csv"], ["--ranges = nowhere.csv"]),
+        (["--data", "records.csv", "--ranges", "records.csv"], ["--data", "feature, lower, upper"]),
+        (["--data", "records.csv", "--centre", "0.5"], ["--centre", "--ranges"]),
+        (["--data", "records.csv", "--output", "records.csv"], ["--output", "records.csv"]),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_bad_records_are_one_line(arguments, fragments, records, monkeypatch, capsys):
+    monkeypatch.chdir(records)
+    assert main(["demo", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert [line for line in captured.err.splitlines() if not line.startswith("note: ")] == [
+        captured.err.splitlines()[-1]
+    ]
+    for fragment in fragments:
+        assert fragment in captured.err
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [("matplotlib", "matplotlib"), ("rich", "rich"), ("sklearn", "scikit-learn")]
+)
+def test_a_missing_extra_is_one_line(module, name, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(demo, "find_spec", lambda wanted: None if wanted == module else object())
+    assert main(["demo", "--output", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert error == f"dpbounds: the demo needs {name}, which is not installed: pip install 'dpbounds[demo]'\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_failed_check_is_an_exit_status(tmp_path, short_baseline, monkeypatch, capsys):
+    from algorithms import verification
+
+    real = verification.bound_check
+
+    def strict(theorem, samples, bound):
+        return real(theorem, samples, type(bound).exactly("1e-9"))
+
+    monkeypatch.setattr(verification, "bound_check", strict)
+    assert _demo(tmp_path, "--json") == 1
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert {check["name"] for check in row["checks"] if check["verdict"] == "fails"} == {"gradient", "noisy gradient"}
+    assert "| fails" in (tmp_path / "demo.md").read_text()
+
+
+def test_one_repetition_is_undecided_and_said_to_be(tmp_path, short_baseline, capsys):
+    assert _demo(tmp_path, "--repetitions", "1") == 0
+    captured = capsys.readouterr()
+    assert "note: one repetition" in captured.err
+    assert "| undecided |" in captured.out
+
+
+def test_accuracy_counts_right_answers():
+    features, labels = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, 0.0]]), np.array([1.0, -1.0, -1.0, 1.0])
+    problem = problems.sigmoid_loss(features, labels)
+    points = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    scores = features @ points.T
+    expected = [np.mean([(1 if score > 0 else -1) == label for score, label in zip(column, labels, strict=True)])
+                for column in scores.T]  # fmt: skip
+    assert demo.accuracy(problem, labels, points).tolist() == expected
+
+
+def test_zero_is_put_where_it_is_said_to_be(records):
+    data, ranges = records / "records.csv", records / "ranges.csv"
+    rows = list(csv.DictReader(data.read_text().splitlines()))
+    for centre in (Fraction(0), Fraction(1, 4), Fraction(1)):
+        dataset, problem, notes = demo.prepared(data, None, None, ranges, centre)
+        assert any("of the way up" in note for note in notes)
+        for row, label, signed in zip(rows, dataset.labels, problem.signed_features, strict=True):
+            height = (float(row["height"]) - 10 * float(centre)) / 5
+            weight = (float(row["weight"]) - 100 - 200 * float(centre)) / 100
+            record = np.array([height, weight, 1.0])
+            record /= max(1.0, np.linalg.norm(record))
+            np.testing.assert_allclose(signed * label, record, rtol=1e-12, atol=1e-12)
+
+
+def test_the_baseline_is_the_same_algorithm_without_noise():
+    dataset, problem, _ = demo.prepared(None, None, None, None, None)
+    baseline = demo.without_noise(problem, dataset.labels)
+    assert baseline.converged
+    # 1000 steps by hand have not got further than the baseline
+    gamma = float(3**1.5)  # 1/(2L) with L = 1/(6 sqrt 3)
+    x = np.zeros((1, problem.dimension))
+    for _ in range(1000):
+        x = problem.proximal_step(x, problem.gradient(x), gamma)
+    norm = np.linalg.norm(problem.projected_gradient(x, problem.gradient(x), gamma))
+    assert baseline.gradient_norm <= 1e-5 < norm
+    assert baseline.accuracy > demo.accuracy(problem, dataset.labels, x)[0] - 0.02
+
+
+def test_the_worst_verdict_is_shown(finished):
+    class Checked:
+        def __init__(self, verdict):
+            self.verdict = verdict
+
+    holds, fails, undecided = (Checked(verdict) for verdict in (Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED))
+    assert demo_report._worst([holds, holds]) == "holds"
+    assert demo_report._worst([holds, undecided]) == "undecided"
+    assert demo_report._worst([undecided, fails, holds]) == "fails"

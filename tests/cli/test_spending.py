@@ -1,0 +1,292 @@
+import csv
+import json
+import math
+from fractions import Fraction
+
+import pytest
+from scipy import stats
+
+import dpbounds as dp
+from algorithms.ledger import Ledger, Release
+from dpbounds.cli import main, spending
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import exact
+from dpbounds.privacy import accountants
+
+RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "1000"]
+SINGLE = ["--noise-multiplier", "5", "--steps", "1"]
+
+
+def answer(capsys, *arguments):
+    """The JSON answer, and what went to standard error."""
+    assert main([*arguments, "--json"]) == 0
+    captured = capsys.readouterr()
+    return json.loads(captured.out), captured.err
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What the library was asked, without waiting for an answer."""
+    questions = []
+
+    def account(mechanism, **question):
+        questions.append((mechanism, question))
+        return real(dp.Gaussian(5), delta=exact("1e-5"))
+
+    real = accountants.account
+    monkeypatch.setattr(accountants, "account", account)
+    return questions
+
+
+def gaussian_delta(epsilon, noise):
+    """Balle & Wang 2018, Theorem 8, in floating point."""
+    mu = 1 / noise
+    return stats.norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * stats.norm.cdf(-mu / 2 - epsilon / mu)
+
+
+def test_epsilon_is_the_library_s(capsys):
+    found, errors = answer(capsys, "epsilon", *RUN, "--delta", "1e-6", "--relation", "replace-one")
+    training = dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 1000
+    enclosure = dp.epsilon(training, "1e-6", "replace-one")
+    assert found["epsilon"] == {"lower": enclosure.lower, "upper": enclosure.upper}
+    assert found["digits"] == enclosure.digits
+    assert (found["delta"], found["relation"], found["method"]) == (1e-6, "replace-one", "certified")
+    assert found["certified"] is True
+    assert errors == ""
+
+
+def test_delta_is_known_in_closed_form(capsys):
+    found, _ = answer(capsys, "delta", *SINGLE, "--epsilon", "0.7")
+    assert found["delta"]["lower"] <= found["delta"]["upper"]
+    assert found["delta"]["upper"] == pytest.approx(gaussian_delta(0.7, 5), rel=1e-9)
+    assert found["epsilon"] == 0.7
+
+
+def test_epsilon_and_delta_are_inverse_to_each_other(capsys):
+    spent, _ = answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5", "--digits", "17")
+    back, _ = answer(capsys, "delta", *SINGLE, "--epsilon", spent["epsilon"]["upper"])
+    assert back["delta"]["upper"] <= 1e-5 * (1 + 1e-12)
+    assert back["delta"]["upper"] == pytest.approx(1e-5, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "mechanism"),
+    [
+        ("--sample-rate 0.1 --steps 10", dp.PoissonSampled(dp.Gaussian("1.1"), "0.1") ** 10),
+        ("--sample-rate 1/3 --steps 1e1", dp.PoissonSampled(dp.Gaussian("1.1"), Fraction(1, 3)) ** 10),
+        ("--sample-rate 0.1 --epochs 3", dp.PoissonSampled(dp.Gaussian("1.1"), "0.1") ** 30),
+        ("--sample-rate 0.3 --epochs 1", dp.PoissonSampled(dp.Gaussian("1.1"), "0.3") ** 4),
+        ("--sample-rate 0.25 --epochs 0.6", dp.PoissonSampled(dp.Gaussian("1.1"), "0.25") ** 3),
+        (
+            "--sampling poisson --batch-size 1 --dataset-size 3 --steps 7",
+            dp.PoissonSampled(dp.Gaussian("1.1"), Fraction(1, 3)) ** 7,
+        ),
+        (
+            "--sampling poisson --batch-size 7 --dataset-size 60000 --epochs 2",
+            dp.PoissonSampled(dp.Gaussian("1.1"), Fraction(7, 60000)) ** 17143,
+        ),
+        ("--steps 12", dp.Gaussian("1.1") ** 12),
+        ("--epochs 12", dp.Gaussian("1.1") ** 12),
+        ("--sampling full-batch --epochs 2.5", dp.Gaussian("1.1") ** 3),
+        ("", dp.Gaussian("1.1") ** 1),
+    ],
+)
+def test_options_describe_the_mechanism_exactly(options, mechanism, asked, capsys):
+    answer(capsys, "epsilon", "--noise-multiplier", "1.1", "--delta", "0.1", *options.split())
+    assert asked[0][0] == mechanism
+    assert asked[0][1]["delta"] == Fraction(1, 10)
+    assert asked[0][1]["relation"] == "add-or-remove-one"
+
+
+def test_a_single_release_is_not_assumed_in_silence(asked, capsys):
+    found, errors = answer(capsys, "epsilon", "--noise-multiplier", "5", "--delta", "1e-5")
+    assert found["steps"] == 1
+    assert "a single release" in errors
+
+
+def test_tolerance_is_handed_on(asked, capsys):
+    answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5", "--tolerance", "1/1000")
+    answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5")
+    assert asked[0][1]["tolerance"] == 0.001
+    assert asked[1][1]["tolerance"] == accountants.DEFAULT_TOLERANCE
+
+
+@pytest.mark.parametrize(("tolerance", "noted"), [("1e-3", False), ("1e-40", True)])
+def test_a_tolerance_that_is_not_reached_is_noted(tolerance, noted, capsys):
+    _, errors = answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5", "--tolerance", tolerance)
+    assert ("note: the relative width reached is" in errors) == noted
+
+
+@pytest.mark.parametrize(("digits", "kind"), [("15", float), ("16", str), ("30", str)])
+def test_many_digits_are_text(digits, kind, capsys):
+    found, errors = answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5", "--digits", digits)
+    assert isinstance(found["epsilon"]["lower"], kind)
+    assert isinstance(found["epsilon"]["upper"], kind)
+    assert exact(found["epsilon"]["lower"]) < exact(found["epsilon"]["upper"])
+    assert ("fewer than" in errors) == (found["digits"] < int(digits))
+
+
+def test_values_below_the_reach_of_doubles_are_text(capsys):
+    found, _ = answer(capsys, "delta", *SINGLE, "--epsilon", "20")
+    assert isinstance(found["delta"]["upper"], str)
+    assert 0 < exact(found["delta"]["lower"]) <= exact(found["delta"]["upper"]) < Fraction(1, 10**300)
+
+
+def test_zero_is_zero(capsys):
+    found, _ = answer(capsys, "epsilon", *SINGLE, "--delta", "0.5")
+    assert found["epsilon"] == {"lower": 0.0, "upper": 0.0}
+    assert main(["epsilon", *SINGLE, "--delta", "0.5"]) == 0
+    assert capsys.readouterr().out.startswith("epsilon    0  (proven, exact)\n")
+
+
+def test_people_see_the_upper_end_and_the_relation(capsys):
+    assert main(["epsilon", *SINGLE, "--delta", "1e-5", "--digits", "4"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("epsilon    0.7256  (proven, rounded up")  # 0.72552...
+    assert "relation   add-or-remove-one" in lines
+    assert any("a single release on the full batch" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "warned"),
+    [
+        (["epsilon", "--delta", "1e-2", "--dataset-size", "100"], True),
+        (["epsilon", "--delta", "1e-2", "--dataset-size", "99"], False),
+        (["epsilon", "--delta", "1e-2"], False),
+        (["delta", "--epsilon", "0.1", "--dataset-size", "100"], True),
+        (["delta", "--epsilon", "1", "--dataset-size", "100"], False),
+    ],
+)
+def test_a_delta_that_would_allow_publishing_a_record_draws_a_warning(arguments, warned, capsys):
+    _, errors = answer(capsys, *arguments, *SINGLE)
+    assert ("warning: delta" in errors) == warned
+
+
+def test_explain_names_route_and_error_budget(capsys):
+    found, _ = answer(capsys, "epsilon", *RUN, "--delta", "1e-6", "--explain")
+    assert {entry["order"] for entry in found["explain"]} == {"remove", "add"}
+    entry = found["explain"][0]
+    assert entry["route"] == found["route"]
+    assert entry["parameters"]
+    assert all(share >= 0 for share in entry["error_budget"].values())
+    assert main(["epsilon", *RUN, "--delta", "1e-6", "--explain"]) == 0
+    out = capsys.readouterr().out
+    assert "how it was proven (remove)" in out
+    assert "\n  error: " in out
+
+
+def test_a_ledger_of_different_releases(tmp_path, capsys):
+    ledger = Ledger(
+        (
+            Release(Fraction(2), Fraction(1), Fraction(1, 100), 300),
+            Release(Fraction(3), Fraction(2), Fraction(1, 50), 200),
+            Release(Fraction(20), Fraction(1), None, 3),
+        )
+    )
+    path = tmp_path / "ledger.json"
+    path.write_text(ledger.to_json())
+    found, _ = answer(capsys, "epsilon", "--ledger", str(path), "--delta", "1e-6")
+    gaussian, sampled = dp.Gaussian, dp.PoissonSampled
+    by_hand = (sampled(gaussian(2), "0.01") ** 300) @ (sampled(gaussian("1.5"), "0.02") ** 200) @ (gaussian(20) ** 3)
+    enclosure = dp.epsilon(by_hand, "1e-6")
+    assert found["epsilon"] == {"lower": enclosure.lower, "upper": enclosure.upper}
+    assert found["ledger"] == str(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "fragment"),
+    [
+        ("{", "JSON"),
+        ('{"format": "other"}', "format"),
+        ('{"format": "dpbounds/ledger", "version": 1, "releases": []}', "empty"),
+    ],
+)
+def test_a_file_that_is_no_ledger_is_bad_input(text, fragment, tmp_path, capsys):
+    path = tmp_path / "ledger.json"
+    path.write_text(text)
+    assert main(["epsilon", "--ledger", str(path), "--delta", "1e-6"]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert f"--ledger = {path}" in captured.err
+    assert fragment in captured.err
+
+
+def test_the_curve_is_certified_and_never_increases(tmp_path, capsys):
+    path = tmp_path / "curve.csv"
+    _, errors = answer(capsys, "delta", *SINGLE, "--epsilon", "0.5", "--curve", str(path))
+    assert str(path) in errors
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["epsilon", "delta_lower", "delta_upper"]
+    epsilons = [exact(row["epsilon"]) for row in rows]
+    assert epsilons == [Fraction(k, 20) for k in range(21)]  # twice as far as asked, in steps that are short decimals
+    uppers = [exact(row["delta_upper"]) for row in rows]
+    assert uppers == sorted(uppers, reverse=True)
+    for row, epsilon in zip(rows, epsilons, strict=True):
+        truth = dp.delta(dp.Gaussian(5), epsilon)
+        assert exact(row["delta_lower"]) <= truth.exact_lower
+        assert truth.exact_upper <= exact(row["delta_upper"])
+        assert float(row["delta_upper"]) == pytest.approx(gaussian_delta(float(epsilon), 5), rel=1e-7, abs=1e-14)
+
+
+def test_the_curve_takes_what_its_neighbours_prove(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "curve.csv"
+
+    def uneven(mechanism, epsilon, relation, *, tolerance):
+        wide = Fraction(3, 10) if (epsilon * 20).numerator % 2 else Fraction(1, 100)
+        centre = (2 - epsilon) / 4
+        return Enclosure(centre - wide, centre + wide)
+
+    monkeypatch.setattr(accountants, "delta", uneven)
+    answer(capsys, "delta", *SINGLE, "--epsilon", "0.5", "--curve", str(path))
+    with path.open(newline="") as file:
+        rows = [{name: exact(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    for ends, order in (("delta_upper", min), ("delta_lower", max)):
+        proven = [uneven(None, row["epsilon"], None, tolerance=0) for row in rows]
+        for index, row in enumerate(rows):
+            ends_so_far = (
+                [point.exact_upper for point in proven[: index + 1]]
+                if order is min
+                else [point.exact_lower for point in proven[index:]]
+            )
+            assert float(row[ends]) == pytest.approx(float(order(ends_so_far)), rel=1e-15)
+        assert [row[ends] for row in rows] == sorted((row[ends] for row in rows), reverse=True)
+
+
+@pytest.mark.parametrize("centre", ["0", "0.123", "7", "1234.5", "1e-9"])
+def test_the_grid_starts_at_zero_and_reaches_twice_as_far(centre):
+    grid = list(spending._grid(exact(centre)))
+    assert grid[0] == 0
+    assert len(grid) == 21
+    if centre != "0":
+        assert 2 * exact(centre) <= grid[-1] <= exact("2.3") * exact(centre)
+
+
+def test_statement_and_certificate(tmp_path, capsys):
+    path = tmp_path / "certificate.json"
+    found, errors = answer(capsys, "epsilon", *RUN, "--delta", "1e-6", "--statement", "--certificate", str(path))
+    assert "add-or-remove-one" in found["statement"]
+    assert "delta = 1e-06" in found["statement"]
+    assert str(path) in errors
+    assert main(["check", str(path)]) == 0
+    assert "the certificate holds" in capsys.readouterr().out
+    report, _ = answer(capsys, "check", str(path))
+    assert report["holds"] is True
+    assert report["lines"]
+
+
+def test_a_certificate_that_claims_too_much_does_not_hold(tmp_path, capsys):
+    path = tmp_path / "certificate.json"
+    answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5", "--certificate", str(path))
+    text = path.read_text()
+    path.write_text(text.replace('"1/100000"', '"1/1000000"'))
+    assert path.read_text() != text
+    assert main(["check", str(path)]) == 1
+    assert main(["check", str(path), "--json"]) == 1
+    path.write_text("{")
+    capsys.readouterr()
+    assert main(["check", str(path)]) == 2  # this is no certificate
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"dpbounds: FILE = {path}")
+    assert captured.err.count("\n") == 1

@@ -1,0 +1,113 @@
+"""The README is run: its commands, its Python, its table. The two installation lines are run by .ci/run."""
+
+import doctest
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpbounds.cli import main
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.]*\w)")
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, flags=re.DOTALL | re.MULTILINE)
+
+
+def commands():
+    """(command, expected output) of every console block."""
+    for block in blocks("console"):
+        for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, expected = example.partition("\n")
+            yield command, expected
+
+
+def assert_same_up_to_round_off(found, expected, relative=1e-9):
+    """The same text, where numbers may differ in the last digits from machine to machine."""
+    assert NUMBER.sub("#", found) == NUMBER.sub("#", expected)
+    assert [float(number) for number in NUMBER.findall(found)] == pytest.approx(
+        [float(number) for number in NUMBER.findall(expected)], rel=relative
+    )
+
+
+def test_there_is_something_to_run():
+    assert len(list(commands())) >= 3
+    assert len(blocks("python")) >= 2
+
+
+@pytest.mark.parametrize(("command", "expected"), list(commands()), ids=lambda text: text[:60])
+def test_a_command_prints_what_is_shown(command, expected, capsys):
+    program, *arguments = shlex.split(command)
+    assert program == "dpbounds"
+    assert main(arguments) == 0
+    assert_same_up_to_round_off(capsys.readouterr().out, expected)
+
+
+class RoundOff(doctest.OutputChecker):
+    def check_output(self, want, got, optionflags):
+        try:
+            assert_same_up_to_round_off(got, want)
+        except AssertionError:
+            return False
+        return True
+
+
+def test_the_python_gives_what_is_shown():
+    parser = doctest.DocTestParser()
+    test = parser.get_doctest("\n".join(blocks("python")), {}, "README.md", "README.md", 0)
+    told = []
+    results = doctest.DocTestRunner(checker=RoundOff(), verbose=False).run(test, out=told.append)
+    assert results.attempted >= 8
+    assert results.failed == 0, "".join(told)
+
+
+def test_a_wrong_number_would_be_noticed():
+    assert_same_up_to_round_off("noise 1.00000000001 of 3", "noise 1.0 of 3")
+    for wrong in ("noise 1.001 of 3", "noise 1.0 of 4", "noise 1.0 of three", "noises 1.0 of 3"):
+        with pytest.raises(AssertionError):
+            assert_same_up_to_round_off(wrong, "noise 1.0 of 3")
+    assert not RoundOff().check_output("[6.9, 6.91]\n", "[6.9, 6.92]\n", 0)
+
+
+def test_the_demo_prints_the_table_that_is_shown(tmp_path, capsys):
+    assert main(["demo", "--output", str(tmp_path)]) == 0
+    shown = [
+        line for line in TEXT.splitlines() if line.startswith(("| epsilon budget", "| 1 ", "| 4 ", "| 10 ", "| no "))
+    ]
+    found = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|") and "---" not in line]
+    assert len(shown) == 5
+    # measured with floating-point linear algebra: other machines may round the last digit shown, and count other steps
+    assert_same_up_to_round_off("\n".join(found), "\n".join(shown), relative=5e-3)
+
+
+def test_every_linked_file_exists():
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", TEXT) if "://" not in link]
+    assert "docs/demo.png" in links
+    for link in links:
+        assert (ROOT / link).is_file(), link
+
+
+def test_the_stand_alone_checker_is_where_it_is_said_to_be(tmp_path):
+    certificate = tmp_path / "certificate.json"
+    asked = ["calibrate", "--target-epsilon", "1", "--target-delta", "1e-6", "--steps", "10"]
+    assert main([*asked, "--certificate", str(certificate)]) == 0
+    (checker,) = re.findall(r"`python (\S+) certificate\.json`", TEXT)
+    done = subprocess.run([sys.executable, ROOT / checker, certificate], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("ending", ["pytest", "dpbounds demo"])
+def test_continuous_integration_finds_the_two_lines(ending):
+    assert len(re.findall(rf"^python3 -m venv .*{ending}$", TEXT, flags=re.MULTILINE)) == 1
+    assert f"line_of_the_readme '{ending}'" in (ROOT / ".ci" / "run").read_text()
+
+
+def test_every_verb_is_described():
+    for verb in ("demo", "calibrate", "epsilon", "delta", "check"):
+        assert f"| `dpbounds {verb}` |" in TEXT
