@@ -46,7 +46,8 @@ def test_the_version_is_the_same_everywhere():
     assert citation is not None
     assert released is not None
     assert dated is not None
-    assert dpbounds.__version__ == PROJECT["version"] == citation[1] == released[1]
+    assert PROJECT["dynamic"] == ["version"]  # read from dpbounds/__init__.py
+    assert dpbounds.__version__ == citation[1] == released[1]
     assert dated[1] == released[2]
 
 

@@ -101,7 +101,7 @@ def epsilon(
         NotCertified: No route could prove an answer.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
-    >>> epsilon(Gaussian(5), delta="1e-5").contains("0.72552175075779582692")
+    >>> epsilon(Gaussian(5), delta="1e-5").contains("0.72552175085779582692")
     True
     """
     return account(mechanism, delta=delta, relation=relation, tolerance=tolerance).enclosure
