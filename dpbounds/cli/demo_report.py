@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli import output
-from dpbounds.cli.demo import RELATION, Baseline, Trained
+from dpbounds.cli.demo_training import RELATION, Baseline, Trained
 from dpbounds.cli.options import writing
 from dpbounds.expressions.exact import to_decimal
 

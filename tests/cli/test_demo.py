@@ -9,7 +9,7 @@ import dpbounds as dp
 from algorithms import problems
 from algorithms.ledger import Ledger
 from algorithms.verification import Verdict
-from dpbounds.cli import demo, demo_report, main
+from dpbounds.cli import demo_report, demo_training, main
 from dpbounds.expressions.exact import exact
 
 DELTA = "1e-5"
@@ -224,14 +224,14 @@ def test_accuracy_counts_right_answers():
     scores = features @ points.T
     expected = [np.mean([(1 if score > 0 else -1) == label for score, label in zip(column, labels, strict=True)])
                 for column in scores.T]  # fmt: skip
-    assert demo.accuracy(problem, labels, points).tolist() == expected
+    assert demo_training.accuracy(problem, labels, points).tolist() == expected
 
 
 def test_zero_is_put_where_it_is_said_to_be(records):
     data, ranges = records / "records.csv", records / "ranges.csv"
     rows = list(csv.DictReader(data.read_text().splitlines()))
     for centre in (Fraction(0), Fraction(1, 4), Fraction(1)):
-        dataset, problem, notes = demo.prepared(data, None, None, ranges, centre)
+        dataset, problem, notes = demo_training.prepared(data, None, None, ranges, centre)
         assert any("of the way up" in note for note in notes)
         for row, label, signed in zip(rows, dataset.labels, problem.signed_features, strict=True):
             height = (float(row["height"]) - 10 * float(centre)) / 5
@@ -242,8 +242,8 @@ def test_zero_is_put_where_it_is_said_to_be(records):
 
 
 def test_the_baseline_is_the_same_algorithm_without_noise():
-    dataset, problem, _ = demo.prepared(None, None, None, None, None)
-    baseline = demo.without_noise(problem, dataset.labels)
+    dataset, problem, _ = demo_training.prepared(None, None, None, None, None)
+    baseline = demo_training.without_noise(problem, dataset.labels)
     assert baseline.converged
     # 1000 steps by hand have not got further than the baseline
     gamma = float(3**1.5)  # 1/(2L) with L = 1/(6 sqrt 3)
@@ -252,7 +252,7 @@ def test_the_baseline_is_the_same_algorithm_without_noise():
         x = problem.proximal_step(x, problem.gradient(x), gamma)
     norm = np.linalg.norm(problem.projected_gradient(x, problem.gradient(x), gamma))
     assert baseline.gradient_norm <= 1e-5 < norm
-    assert baseline.accuracy > demo.accuracy(problem, dataset.labels, x)[0] - 0.02
+    assert baseline.accuracy > demo_training.accuracy(problem, dataset.labels, x)[0] - 0.02
 
 
 def test_the_worst_verdict_is_shown(finished):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -136,7 +137,7 @@ def test_delta_does_not_increase(q: str, z: str, steps: int, epsilons: list[floa
     found = [delta(training(q, z, steps), e, relation) for e in sorted(epsilons)]
     for value in found:
         assert 0 <= value.exact_lower <= value.exact_upper <= 1
-    for earlier, later in zip(found, found[1:], strict=False):
+    for earlier, later in itertools.pairwise(found):
         assert later.exact_lower <= earlier.exact_upper
 
 

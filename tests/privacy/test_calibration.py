@@ -131,7 +131,7 @@ def test_the_hidden_constant() -> None:
     unit = 1 / (0.01 * math.sqrt(10_000 * math.log(1e6)))
     assert abs(found.lower - 4.302106465 * unit) < 1e-8
     assert found.width < 1e-8
-    # full batch, large noise: μ² = T/z² and ε ~ μ sqrt(2 log 1/δ) at small ε, so c2 approaches its Gaussian value slowly
+    # full batch, large noise: μ² = T/z² and ε is close to μ sqrt(2 log 1/δ), so c2 is close to sqrt(2) or below
     assert hidden_constant(1, 100, "0.01", "1e-6").upper < math.sqrt(2) * 1.1
 
 

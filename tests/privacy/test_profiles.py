@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import mpmath as mp
@@ -52,7 +53,7 @@ def sampled_twin(order: Order, q: Fraction, variance: Fraction, epsilon: Fractio
 
     sign = -1 if order is Order.ADD else 1
     low, high = mp.mpf(-60) * z - 2, mp.mpf(60) * z + 2
-    if not mp.sign(gap(low)) != mp.sign(gap(high)):
+    if mp.sign(gap(low)) == mp.sign(gap(high)):
         return mp.mpf(0)
     for _ in range(300):
         middle = (low + high) / 2
@@ -110,9 +111,9 @@ def test_one_sampled_release_against_quadrature(order: Order, q: str, variance: 
 def test_profiles_do_not_increase_and_stay_in_range(q: Fraction, z: Fraction, epsilons: list[Fraction]) -> None:
     for order in Order:
         values = [closed_form_delta(SampledGaussians(order, q, z * z), e)[0] for e in sorted(epsilons)]
-        assert all(0 <= value for value in values)
+        assert all(value >= 0 for value in values)
         assert all(value <= 1 for value in values)
-        for earlier, later in zip(values, values[1:], strict=False):
+        for earlier, later in itertools.pairwise(values):
             assert later.lower() <= earlier.upper()
 
 
