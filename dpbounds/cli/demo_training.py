@@ -1,4 +1,4 @@
-"""What the demo trains: the preparation of the records, private runs with their checks, and the non-private baseline."""
+"""What the demo trains: prepared records, private runs with their checks, and the non-private baseline."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import dpbounds as dp
 from algorithms import problems
 from algorithms.ledger import Ledger
 from algorithms.verification import Verdict
-from dpbounds.cli import demo_report, demo_training, main
+from dpbounds.cli import demo, demo_report, demo_training, main
 from dpbounds.expressions.exact import exact
 
 DELTA = "1e-5"
@@ -26,7 +26,7 @@ def finished(tmp_path_factory):
 
 @pytest.fixture
 def short_baseline(monkeypatch):
-    monkeypatch.setattr(demo, "_MOST_STEPS", 50)
+    monkeypatch.setattr(demo_training, "_MOST_STEPS", 50)
 
 
 @pytest.fixture

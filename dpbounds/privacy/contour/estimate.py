@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import erfc, logsumexp
 
 from dpbounds.privacy.contour.landscape import Complexes, Floats, log_erfc, refined, survey
-from dpbounds.privacy.contour.plan import Nodes, Plan, make_plan, plain_plan
+from dpbounds.privacy.contour.plan import SOFTNESSES, Nodes, Plan, TooDearError, make_plan, plain_plan
 from dpbounds.privacy.pairs import Product
 from dpbounds.privacy.profiles import losses_stay_below
 from dpbounds.privacy.proofs import Declined
@@ -19,6 +19,10 @@ _MOST_TERMS = 16_000_000  # node-frequency products held at once
 _ROUNDS = 60
 _QUICK = 200_000  # products that an estimate may take
 _DEAR = 16_000_000  # products above which a looser accuracy is tried first
+
+
+class _LostError(Declined):
+    """The tilt serves another ε so badly that double precision sees nothing of the one in question."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class FloatCurve:
         """The ε >= 0 near the plan's guess at which the curve crosses log δ (0 if it starts below).
 
         Raises:
-            Declined: Rounding has eaten the curve there.
+            Declined: Rounding has eaten the curve there (a ``_LostError``, which is one).
         """
         guess = self.plan.guess
         window = 8 * max(self.plan.spread, 1 / self.plan.tilt)
@@ -50,9 +54,9 @@ class FloatCurve:
         if at_low <= log_delta:
             if low == 0.0 and math.isfinite(at_low):
                 return 0.0
-            raise Declined("the floating-point curve is lost in rounding")
+            raise _LostError("the floating-point curve is lost in rounding")
         if at_high > log_delta:
-            raise Declined("the floating-point curve does not fall to the target nearby")
+            raise _LostError("the floating-point curve does not fall to the target nearby")
         point = min(max(guess, low), high)
         for _ in range(_ROUNDS):
             excess = self.log_delta(point) - log_delta
@@ -142,11 +146,15 @@ def settled_plan(
     """
     dear: Plan | None = None
     reason: Declined | None = None
-    for loosened in (1.0, 1e2, 1e4, 1e7):
+    ladder = [1e7, 1e4, 1e2, 1.0]
+    while ladder:
+        loosened = ladder.pop()
         try:
             plan = _settled(product, log_delta, epsilon, accuracy * loosened)
         except Declined as failure:
             reason = failure
+            if not isinstance(failure, TooDearError):
+                ladder = ladder[:1]  # a little less accuracy seldom helps where no plan was to be had
             continue
         if plan.cost <= _DEAR:
             return plan
@@ -158,23 +166,43 @@ def settled_plan(
 
 
 def _settled(product: Product, log_delta: float | None, epsilon: float | None, accuracy: float) -> Plan:
-    plan = make_plan(product, log_delta=log_delta, epsilon=epsilon, accuracy=accuracy)
-    for _ in range(4):
+    """A plan that its own floating-point curve confirms; softer cut-offs that mislead it are left out one by one."""
+    softnesses: tuple[float, ...] = SOFTNESSES
+    while True:
+        plan = make_plan(product, log_delta=log_delta, epsilon=epsilon, accuracy=accuracy, softnesses=softnesses)
         try:
-            curve = float_curve(plan)
-        except Declined:
+            return _confirmed(product, plan, log_delta, epsilon, accuracy)
+        except _LostError as reason:
+            softnesses = tuple(softness for softness in softnesses if softness < plan.softness)
+            if not softnesses:
+                raise Declined(str(reason)) from reason
+
+
+def _confirmed(
+    product: Product,
+    plan: Plan,
+    log_delta: float | None,
+    epsilon: float | None,
+    accuracy: float,
+) -> Plan:
+    softnesses = (plan.softness,) if plan.softness else SOFTNESSES
+    for _ in range(4):
+        if plan.cost > _MOST_TERMS:
             return plan  # a search aid only: the certified curve decides
+        curve = float_curve(plan)
         if log_delta is not None:
             found = curve.solve(log_delta)
             if abs(found - plan.guess) <= plan.reach:
                 return plan
-            plan = make_plan(product, log_delta=log_delta, epsilon=found, accuracy=accuracy)
+            plan = make_plan(product, log_delta=log_delta, epsilon=found, accuracy=accuracy, softnesses=softnesses)
         else:
             assert epsilon is not None
             found = curve.log_delta(epsilon)
-            if not math.isfinite(found) or abs(found - plan.log_delta) <= 0.5:
+            if not math.isfinite(found):
+                raise _LostError("the floating-point curve is lost in rounding")
+            if abs(found - plan.log_delta) <= 0.5:
                 return plan
-            plan = make_plan(product, log_delta=found, epsilon=epsilon, accuracy=accuracy)
+            plan = make_plan(product, log_delta=found, epsilon=epsilon, accuracy=accuracy, softnesses=softnesses)
     return plan
 
 

@@ -16,15 +16,19 @@ from dpbounds.privacy.contour.landscape import Floats, Landscape, Law, Part, Sad
 from dpbounds.privacy.pairs import Order, Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 
-_SOFTNESSES = (1.0, 4.0, 0.5, 0.25, 0.125, 0.0625)
-_SHARPNESSES = (1.25, 2.5, 5.0, 10.0)  # of the split between bulk and jumps
-_CHEAP = 20_000  # node-frequency products at which no better plan is looked for
+SOFTNESSES = (1.0, 4.0, 0.5, 0.25, 0.125, 0.0625)
+_SHARPNESSES = (2.5, 5.0, 10.0)  # of the split between bulk and jumps
+_GOOD = 150_000  # node-frequency products at which no better cut-off is looked for
 _MODEST = 400_000  # and at which no other kind of plan is
 _MISTAKEN = 0.7  # share of the steepest cut-off's tilt below which a softer one is not trusted
 _FEW_STEPS = 3000  # up to which the turned line may be raised to that power
 _DEAR = 24_000_000  # and above which the route declines
 _MOST_FREQUENCIES = 40_000
 _MOST_CORNERS = 6_000
+
+
+class TooDearError(Declined):
+    """There is a plan, but it takes too much work at this accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,11 @@ class Plan:
     log_delta: float
 
     @property
+    def softness(self) -> float:
+        """Of the cut-offs (0 without any)."""
+        return max((nodes.softness for nodes in self.nodes if nodes.part.cut), default=0.0)
+
+    @property
     def reach(self) -> float:
         """How far from ``guess`` the plan still serves well."""
         return min(0.25 * self.spread, 1 / self.tilt, 1 / (self.bulk_tilt or self.tilt))
@@ -86,11 +95,17 @@ def dyadic(value: float, bits: int = 12) -> float:
 
 
 def make_plan(
-    product: Product, *, log_delta: float | None = None, epsilon: float | None = None, accuracy: float = 1e-13
+    product: Product,
+    *,
+    log_delta: float | None = None,
+    epsilon: float | None = None,
+    accuracy: float = 1e-13,
+    softnesses: tuple[float, ...] = SOFTNESSES,
 ) -> Plan:
     """Choose a contour for one target, a log δ or an ε, at about this relative accuracy of δ.
 
-    With both given, the tilt is the saddle point for ε and log δ is taken at its word.
+    Only cut-offs of the given softnesses are tried. With both targets given, the tilt is the saddle point for ε and
+    log δ is taken at its word.
 
     Raises:
         Declined: Every plan would take too many nodes and frequencies.
@@ -98,8 +113,8 @@ def make_plan(
     best: Plan | None = None
     reasons: list[str] = []
     # A soft cut-off lets jumps back in that a large tilt then mistakes for the bulk of δ: the tilt stays far too low.
-    steep = survey(product, _SOFTNESSES[-1], math.log(accuracy), log_delta, epsilon)[1].tilt
-    for softness in _SOFTNESSES:
+    steep = survey(product, softnesses[-1], math.log(accuracy), log_delta, epsilon)[1].tilt
+    for softness in softnesses:
         landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
         if saddle.tilt < _MISTAKEN * steep:
             reasons.append(f"softness {softness:g}: the cut-off lets the largest jumps back in")
@@ -117,12 +132,12 @@ def make_plan(
                     best = _cheaper(best, contender(product, landscape, saddle, accuracy))
                 except Declined as reason:
                     reasons.append(f"softness {softness:g}: {reason}")
-        if (best is not None and best.cost <= _CHEAP) or not any(law.part.cut for law in landscape.laws):
+        if (best is not None and best.cost <= _GOOD) or not any(law.part.cut for law in landscape.laws):
             break
     if best is None:
         raise Declined("; ".join(dict.fromkeys(reasons)))
     if best.cost > _DEAR:
-        raise Declined(f"{best.cost:.1e} node-frequency products are too many")
+        raise TooDearError(f"{best.cost:.1e} node-frequency products are too many")
     return best
 
 
@@ -673,4 +688,4 @@ def _assemble(
     )
 
 
-__all__ = ["Bulk", "Nodes", "Plan", "chernoff_plan", "dyadic", "layers", "make_plan", "plain_plan"]
+__all__ = ["SOFTNESSES", "Bulk", "Nodes", "Plan", "TooDearError", "chernoff_plan", "dyadic", "layers", "make_plan", "plain_plan"]
