@@ -10,9 +10,10 @@ from flint import acb, arb, ctx
 
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.privacy.contour.choices import Nodes, Plan
 from dpbounds.privacy.contour.estimate import quick_log_delta, settled_plan
 from dpbounds.privacy.contour.moments import Moments, need, upper
-from dpbounds.privacy.contour.plan import Nodes, Plan, chernoff_plan
+from dpbounds.privacy.contour.plan import chernoff_plan
 from dpbounds.privacy.contour.tails import Rectangles, turned_bound
 from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.pairs import Product

@@ -9,8 +9,9 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import erfc, logsumexp
 
+from dpbounds.privacy.contour.choices import Nodes, Plan
 from dpbounds.privacy.contour.landscape import Complexes, Floats, log_erfc, refined, survey
-from dpbounds.privacy.contour.plan import SOFTNESSES, Nodes, Plan, TooDearError, make_plan, plain_plan
+from dpbounds.privacy.contour.plan import SOFTNESSES, TooDearError, make_plan, plain_plan
 from dpbounds.privacy.pairs import Product
 from dpbounds.privacy.profiles import losses_stay_below
 from dpbounds.privacy.proofs import Declined

@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import acb, acb_mat, arb, ctx, fmpq
 
-from dpbounds.privacy.contour.plan import Nodes
+from dpbounds.privacy.contour.choices import Nodes
 from dpbounds.privacy.pairs import Order
 from dpbounds.privacy.profiles import ball
 from dpbounds.privacy.proofs import Declined

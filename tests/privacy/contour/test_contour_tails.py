@@ -15,7 +15,8 @@ from scipy.special import erfc
 
 from dpbounds.privacy.contour.landscape import Part
 from dpbounds.privacy.contour.moments import Moments
-from dpbounds.privacy.contour.plan import Bulk, Nodes, layers
+from dpbounds.privacy.contour.plan import Bulk, Nodes
+from dpbounds.privacy.contour.spectrum import layers
 from dpbounds.privacy.contour.tails import Rectangles, _rectangles, envelope, turned_bound
 from dpbounds.privacy.pairs import Order, SampledGaussians
 from dpbounds.privacy.proofs import Declined

@@ -1,0 +1,72 @@
+"""The free choices of the contour route, as records: every value that the asserted conditions admit is sound."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpbounds.privacy.contour.landscape import Part
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """A smooth split of one law at t = ``edge``: the bulk lies below, the jumps above."""
+
+    edge: float
+    softness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """How one part's moment generating function is summed: nodes t = step·j, first <= j <= last."""
+
+    part: Part
+    step: float  # a double with few bits, so that step·j is exact
+    first: int
+    last: int
+    strip: float  # half-width d of the strip of analyticity used
+    corners: tuple[float, ...]  # of the cells over which the line bounds are summed; tails lie outside
+    edge: float  # the cut-off's position (ignored for the order without one)
+    softness: float
+    turn: float | None  # |Im t| of the line on which M (or the jumps' part) is bounded; None: by rectangles
+    bulk: Bulk | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All free choices of one contour integral."""
+
+    tilt: float
+    spacing: float  # D, between frequencies
+    frequencies: int  # K
+    doublings: int  # B, blocks of the tail bound
+    aliases: tuple[float, ...]  # σ₁ > λ and σ₂ in [0, λ)
+    nodes: tuple[Nodes, ...]
+    squared_shift: Fraction
+    bulk_tilt: float | None  # σ of the bound on what the bulk alone contributes (peeled plans)
+    precision: int
+    guess: float  # ε
+    spread: float  # of ε over which the tilt serves
+    log_delta: float
+
+    @property
+    def softness(self) -> float:
+        """Of the cut-offs (0 without any)."""
+        return max((nodes.softness for nodes in self.nodes if nodes.part.cut), default=0.0)
+
+    @property
+    def reach(self) -> float:
+        """How far from ``guess`` the plan still serves well."""
+        return min(0.25 * self.spread, 1 / self.tilt, 1 / (self.bulk_tilt or self.tilt))
+
+    @property
+    def cost(self) -> int:
+        """Node-frequency products."""
+        return self.frequencies * sum(nodes.last - nodes.first for nodes in self.nodes)
+
+
+def dyadic(value: float, bits: int = 12) -> float:
+    """The nearest double with that many significant bits."""
+    mantissa, exponent = math.frexp(value)
+    return math.ldexp(round(math.ldexp(mantissa, bits)), exponent - bits)
