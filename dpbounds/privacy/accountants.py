@@ -33,6 +33,7 @@ Route = Literal["auto", "closed form", "contour", "lattice"]
 DEFAULT_TOLERANCE = 1e-9
 _ACCEPTED = 1e-3  # the width, relative, at which the contour's answer is taken even where less was wished for
 _CLOSED_FORM_PRECISION = 160
+_LARGEST_EPSILON = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +206,17 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
     """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
         return _closed_form_epsilon(product, delta)
-    return _first_good(
-        tolerance,
-        route,
-        lambda: contour_epsilon(product, delta),
-        lambda width: epsilon_bounds(product, delta, tolerance=width),
-    )
+    try:
+        return _first_good(
+            tolerance,
+            route,
+            lambda: contour_epsilon(product, delta),
+            lambda width: epsilon_bounds(product, delta, tolerance=width),
+        )
+    except NotCertified:
+        if route != "auto":
+            raise
+    return _epsilon_between(product, delta)
 
 
 def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto") -> Proof:
@@ -230,6 +236,25 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
         if route != "auto":
             raise
     return _upper_bound_only(product, epsilon)
+
+
+def _epsilon_between(product: Product, delta: Fraction) -> Proof:
+    """What is left where every route declines: the cost of the dearest single release below, a Chernoff bound above.
+
+    Dropping all releases but one is post-processing, so that one alone spends no more than all of them.
+    """
+    singles = [_closed_form_epsilon(((pair, 1),), delta).enclosure.exact_lower for pair, _ in product]
+    low = max(Fraction(single) for single in singles)
+    high = 2 * max(low, Fraction(1, 1 << 40))
+    while not contour_at_most(product, high, delta):
+        high *= 2
+        if high > _LARGEST_EPSILON:
+            raise NotCertified(f"no ε below {_LARGEST_EPSILON} could be proven to suffice at δ = {float(delta):g}")
+    floor = low
+    for _ in range(20):
+        middle = (floor + high) / 2
+        floor, high = (floor, middle) if contour_at_most(product, middle, delta) else (middle, high)
+    return Proof(Enclosure(low, high, "single release and Chernoff bound"), "bounds")
 
 
 def _upper_bound_only(product: Product, epsilon: Fraction) -> Proof:
