@@ -1,8 +1,8 @@
 """The contour route: δ(ε) as a contour integral of the loss's moment generating function, in ball arithmetic.
 
 In floating point, ``landscape`` finds the saddle point, ``spectrum`` how far to go in the frequency, ``nodes`` how
-finely to sum; ``plan`` puts the ``choices`` together and ``estimate`` tries them out. In balls, ``moments`` encloses the
-moment generating function, ``tails`` bounds what lies beyond the last frequency, ``curve`` adds up the pieces and
+finely to sum; ``plan`` puts the ``choices`` together and ``estimate`` tries them out. In balls, ``moments`` encloses
+the moment generating function, ``tails`` bounds what lies beyond the last frequency, ``curve`` adds up the pieces and
 inverts. The proof is ``proof.md``: every condition it needs is asserted in code, every free choice is sound.
 """
 

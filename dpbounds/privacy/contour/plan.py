@@ -162,10 +162,10 @@ def _peeled(product: Product, landscape: Landscape, saddle: Saddle, accuracy: fl
     )
 
 
-def chernoff_plan(product: Product, epsilon: float, log_delta: float) -> Plan:
+def chernoff_plan(product: Product, epsilon: float, log_delta: float, softness: float = 1.0) -> Plan:
     """A plan without frequencies, for one Chernoff bound at ε to be held against δ."""
     accuracy = 1e-3
-    landscape, saddle = survey(product, 1.0, math.log(accuracy), log_delta, epsilon)
+    landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
     none: tuple[None, ...] = (None,) * len(landscape.laws)
     spacing = dyadic(1 / saddle.spread)
     return _assemble(product, landscape, saddle, spacing, 0, 0, (), none, none, None, accuracy)
