@@ -40,7 +40,6 @@ class Plan:
     tilt: float
     spacing: float  # D, between frequencies
     frequencies: int  # K
-    doublings: int  # B, blocks of the tail bound
     aliases: tuple[float, ...]  # σ₁ > λ and σ₂ in [0, λ)
     nodes: tuple[Nodes, ...]
     squared_shift: Fraction

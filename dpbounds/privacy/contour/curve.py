@@ -40,7 +40,6 @@ class Curve:
         need(self.tilt > 0, "the tilt is positive")
         need(self.spacing > 0, "the frequencies are spaced apart")
         need(plan.frequencies >= 1, "there is a positive frequency")
-        need(plan.doublings >= 0, "the tail is bounded in at least one block")
         self.peeled = plan.bulk_tilt is not None
         for nodes in plan.nodes:
             need((nodes.bulk is not None) == self.peeled, "all parts are split, or none")
@@ -78,16 +77,12 @@ class Curve:
         return terms
 
     def _tail(self) -> arb:
-        """Upper bound on e^{λε} |what the frequencies beyond the last one contribute|, in doubling blocks."""
+        """Upper bound on e^{λε} |what the frequencies beyond the last one contribute|."""
         plan = self.plan
+        w = self.spacing * (plan.frequencies + 1)
         rectangles = [None if nodes.turn is not None else Rectangles(part, plan.tilt) for nodes, part in self._pairs]
-        total = arb(0)
-        for block in range(plan.doublings + 1):
-            start = (plan.frequencies + 1) << block
-            w = self.spacing * start
-            product = self._jumps(w) if self.peeled else self._decay(w, rectangles)
-            total = total + product / (arb.pi() * self.spacing * (start - 1))
-        return upper(total)
+        bound = self._jumps(w) if self.peeled else self._decay(w, rectangles)
+        return upper(bound / (arb.pi() * self.spacing * plan.frequencies))
 
     @property
     def _pairs(self) -> list[tuple[Nodes, Moments]]:
@@ -187,7 +182,6 @@ def _proof(curve: Curve, enclosure: Enclosure, at: Fraction) -> Proof:
         "tilt": plan.tilt,
         "spacing": plan.spacing,
         "frequencies": plan.frequencies,
-        "doublings": plan.doublings,
         "aliases": list(plan.aliases),
         "bulk_tilt": plan.bulk_tilt,
         "squared_shift": str(plan.squared_shift),

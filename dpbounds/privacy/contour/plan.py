@@ -97,9 +97,9 @@ def plain_plan(product: Product, landscape: Landscape, saddle: Saddle, accuracy:
     nats = -math.log(accuracy)
     period, right, left = shortest_period(landscape, saddle, nats)
     spacing = dyadic(2 * math.pi / period)
-    K, doublings = last_frequency(landscape, saddle, spacing, nats)
+    K = last_frequency(landscape, saddle, spacing, nats)
     none: tuple[None, ...] = (None,) * len(landscape.laws)
-    return _assemble(product, landscape, saddle, spacing, K, doublings, (right, left), none, none, None, accuracy)
+    return _assemble(product, landscape, saddle, spacing, K, (right, left), none, none, None, accuracy)
 
 
 def _turned(product: Product, landscape: Landscape, saddle: Saddle, accuracy: float) -> Plan:
@@ -119,7 +119,7 @@ def _turned(product: Product, landscape: Landscape, saddle: Saddle, accuracy: fl
         if bound - 0.5 * w * w * landscape.squared_shift - math.log(math.pi * w) + 0.7 <= allowance:
             turns = tuple(dyadic(v * law.part.z) for law, (_, v) in zip(landscape.laws, choices, strict=True))
             none: tuple[None, ...] = (None,) * len(landscape.laws)
-            return _assemble(product, landscape, saddle, spacing, K, 12, (right, left), turns, none, None, accuracy)
+            return _assemble(product, landscape, saddle, spacing, K, (right, left), turns, none, None, accuracy)
         K += max(1, K // 8)
     raise Declined("the tilted law decays too slowly on a turned line")
 
@@ -153,7 +153,6 @@ def _peeled(product: Product, landscape: Landscape, saddle: Saddle, accuracy: fl
         saddle,
         spacing,
         max(4, math.ceil(last / spacing)),
-        0,
         (right, left),
         tuple(turn for _, turn in found),
         tuple(bulk for bulk, _ in found),
@@ -168,7 +167,7 @@ def chernoff_plan(product: Product, epsilon: float, log_delta: float, softness: 
     landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
     none: tuple[None, ...] = (None,) * len(landscape.laws)
     spacing = dyadic(1 / saddle.spread)
-    return _assemble(product, landscape, saddle, spacing, 0, 0, (), none, none, None, accuracy)
+    return _assemble(product, landscape, saddle, spacing, 0, (), none, none, None, accuracy)
 
 
 def _assemble(
@@ -177,7 +176,6 @@ def _assemble(
     saddle: Saddle,
     spacing: float,
     K: int,
-    doublings: int,
     sigmas: tuple[float, ...],
     turns: tuple[float | None, ...],
     bulks: tuple[Bulk | None, ...],
@@ -201,7 +199,6 @@ def _assemble(
         tilt=saddle.tilt,
         spacing=spacing,
         frequencies=K,
-        doublings=doublings,
         aliases=sigmas,
         nodes=nodes,
         squared_shift=sum(

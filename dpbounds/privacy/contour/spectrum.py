@@ -77,27 +77,20 @@ def _envelope(x: Floats) -> Floats:
     return np.where(x <= 3, np.maximum(np.sinc(x / np.pi), 0.25), np.minimum(0.25, 1 / np.maximum(x, 3)))
 
 
-def last_frequency(landscape: Landscape, saddle: Saddle, spacing: float, nats: float) -> tuple[int, int]:
-    """Smallest K (and the doublings) at which the rectangles' tail bound is e^-nats of δ."""
+def last_frequency(landscape: Landscape, saddle: Saddle, spacing: float, nats: float) -> int:
+    """Smallest K at which the rectangles' tail bound is e^-nats of δ."""
     histograms = [(law.part.count, *_histogram(law, saddle.tilt)) for law in landscape.laws]
-    # tail0 against δ e^{λε}: both relative to G(λ)
-    peak = saddle.log_delta + saddle.tilt * saddle.epsilon - float(landscape.log_moment(np.array([saddle.tilt]))[0])
-
-    def log_tail(K: int, doublings: int) -> float:
-        blocks = (K + 1) * 2.0 ** np.arange(doublings + 1)
-        w = blocks * spacing
-        decay = -0.5 * w * w * landscape.squared_shift
-        for count, mass, length in histograms:
-            lost = (mass * (1 - _envelope(np.multiply.outer(w, length) / 2))).sum(axis=1)
-            decay = decay + count * np.log1p(-np.minimum(lost, 1 - 1e-12))
-        return float(np.logaddexp.reduce(decay - np.log(math.pi * spacing * (blocks - 1 + 1e-9)))) - peak
-
+    allowance = depth(landscape, saddle) - nats
     K = 4
     while K < MOST_FREQUENCIES:
-        for doublings in (0, 8) if landscape.steps < 200 else (0,):
-            if log_tail(K, doublings) < -nats:
-                return K, doublings
-        K = K + max(1, K // 12)
+        w = (K + 1) * spacing
+        decay = -0.5 * w * w * landscape.squared_shift
+        for count, mass, length in histograms:
+            lost = float((mass * (1 - _envelope(w * length / 2))).sum())
+            decay += count * math.log1p(-min(lost, 1 - 1e-12))
+        if decay - math.log(math.pi * spacing * K) < allowance:
+            return K
+        K += max(1, K // 12)
     raise Declined("the tilted law decays too slowly in the frequency")
 
 

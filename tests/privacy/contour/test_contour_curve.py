@@ -382,7 +382,7 @@ def test_both_sides_of_the_aliases_are_needed(monkeypatch: pytest.MonkeyPatch, r
 @pytest.mark.parametrize("frequencies", [3, 5, 8])
 def test_few_frequencies_need_the_tail(monkeypatch: pytest.MonkeyPatch, frequencies: int) -> None:
     plan, epsilon, truth = a_plan()
-    plan = replace(plan, frequencies=frequencies, doublings=0)
+    plan = replace(plan, frequencies=frequencies)
     assert not misses(plan, epsilon, truth)
     monkeypatch.setattr(Curve, "_tail", zero)
     assert misses(plan, epsilon, truth)
@@ -439,7 +439,7 @@ def test_the_lower_end_leaves_the_bulk_out() -> None:
 
 def test_rectangles_must_not_claim_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     plan, epsilon, truth = a_plan()
-    plan = replace(plan, frequencies=3, doublings=0)
+    plan = replace(plan, frequencies=3)
     original = Rectangles.bound
     monkeypatch.setattr(Rectangles, "bound", lambda self, w: original(self, w) * arb("0.5"))
     assert misses(plan, epsilon, truth)
@@ -457,7 +457,6 @@ def test_a_wrong_gaussian_factor_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 CHANGES: list[tuple[str, Callable[[Plan], Plan]]] = [
-    ("a negative number of doublings leaves no tail", lambda plan: replace(plan, doublings=-1)),
     ("no frequency", lambda plan: replace(plan, frequencies=0)),
     ("a right alias on the left", lambda plan: replace(plan, aliases=(plan.tilt / 2, plan.aliases[1]))),
     ("a left alias on the right", lambda plan: replace(plan, aliases=(plan.aliases[0], 2 * plan.tilt))),
