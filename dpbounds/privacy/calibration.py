@@ -17,7 +17,13 @@ from flint import ctx
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-from dpbounds.privacy.accountants import epsilon, valid_delta, valid_epsilon
+from dpbounds.privacy.accountants import (
+    DEFAULT_TOLERANCE,
+    epsilon,
+    prove_epsilon,
+    valid_delta,
+    valid_epsilon,
+)
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs import Product, dominating_products
@@ -147,6 +153,12 @@ class _Search:
     def spent(self, value: Fraction) -> Enclosure:
         return epsilon(self.factory(value), self.failure, self.relation)
 
+    def spent_at_least(self, value: Fraction) -> Enclosure:
+        """What the order that spends most costs: enough to prove that a value fails."""
+        products = dominating_products(self.factory(value), self.relation)
+        product = products[min(self.worst or 0, len(products) - 1)]
+        return prove_epsilon(product, self.failure, DEFAULT_TOLERANCE).enclosure
+
     def excess(self, parameter: float, precise: bool) -> float:
         """Estimate of log δ(ε) - log δ, positive where the budget is overspent; it decides nothing."""
         value = Fraction(max(1, round(parameter))) if self.solve == "steps" else Fraction(parameter)
@@ -272,7 +284,9 @@ class _Search:
                     break
             tried.add(value)
             at = math.log(value) if self.solve == "noise" else -math.log(value)
-            spent = self.spent(value)
+            spent = self.spent_at_least(value) if aim < 0 else self.spent(value)
+            if aim < 0 and spent.exact_lower <= self.budget:
+                spent = self.spent(value)  # it does not fail by that order alone
             middle = (spent.lower + spent.upper) / 2
             if spent.exact_upper <= self.budget:
                 if safe is None or at < safe[0]:

@@ -129,7 +129,7 @@ def quick_log_delta(product: Product, epsilon: float, precise: bool) -> float:
     for softness in (1.0, 0.25):
         landscape, saddle = survey(product, softness, math.log(1e-12), None, epsilon)
         try:
-            plan = plain_plan(product, landscape, saddle, 1e-12)
+            plan = plain_plan(product, landscape, saddle, 1e-12, cells=False)
         except Declined:
             continue
         if plan.cost <= _QUICK:

@@ -29,19 +29,19 @@ _DEEPEST = -1e6  # log δ at which no cut-off further out is tried
 _COARSE_CELLS = 1 << 15
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """One sampled pair with its multiplicity, as floats; t = x/z is the observation in standard deviations."""
 
     pair: SampledGaussians
     count: int
 
-    @property
+    @cached_property
     def q(self) -> float:
         """The sample rate."""
         return float(self.pair.sample_rate)
 
-    @property
+    @cached_property
     def z(self) -> float:
         """The standard deviation in units of the per-record bound."""
         return math.sqrt(self.pair.variance)
@@ -56,7 +56,7 @@ class Part:
         """Whether large t is cut off smoothly (the order whose losses are bounded above needs no cut)."""
         return self.order is not Order.ADD
 
-    @property
+    @cached_property
     def log_rest(self) -> float:
         """The logarithm of 1 - q, also where q rounds to 1."""
         rest = 1 - self.pair.sample_rate

@@ -126,7 +126,8 @@ def _cell_corners(law: Law, marks: tuple[float, float, float, float], lines: lis
             break
         if len(corners) + split.sum() > _MOST_CORNERS:
             raise Declined("the bounds on the line need too many cells")
-        corners = np.sort(np.concatenate([corners, middle[split]]))
+        low_end, width = left[split], (right - left)[split]
+        corners = np.unique(np.concatenate([corners, *(low_end + width * share for share in (0.25, 0.5, 0.75))]))
     return tuple(float(corner) for corner in corners)
 
 
@@ -139,6 +140,7 @@ def choose_nodes(
     turn: float | None,
     bulk: Bulk | None,
     bulk_tilt: float | None,
+    cells: bool,
 ) -> Nodes:
     """Nodes and cells of one part, such that the errors stay e^-nats of M(λ) over all repetitions.
 
@@ -151,6 +153,7 @@ def choose_nodes(
         turn: |Im t| of the line for the tail, or None.
         bulk: The split, or None.
         bulk_tilt: At which the bulk alone is bounded, or None.
+        cells: Whether to choose cells as well, which only a proof needs.
     """
     part = law.part
     loss = math.log(part.count) + nats
@@ -167,6 +170,9 @@ def choose_nodes(
         high = max(reach, 0.5 / part.z + step)
     if (high - low) / step > 4e6:
         raise Declined(f"{(high - low) / step:.1e} nodes are too many")
+    first, last = math.floor(low / step), math.ceil(high / step)
+    if not cells:
+        return Nodes(part, step, first, last, strip, (), law.edge, law.softness, turn, bulk)
     # beyond the nodes the integrand may turn by d/z (by as much again on the left for two-sided ratios)
     vanish = -saddle.tilt * math.log(math.cos(strip / part.z / 2)) if part.order is not Order.REMOVE else 0.0
     extra = math.sqrt(2 * (loss + 2 + 2 * frequency * strip / part.z + vanish))
@@ -190,7 +196,6 @@ def choose_nodes(
         moment = float(law.log_moment(np.array([saddle.tilt]))[0])
         smallest = moment - (loss if bulk is not None else nats / part.count) - turn**2 * (growth + split) - 5
         lines.append(_Line(saddle.tilt, -frequency, turn / part.z, smallest, bulk))
-    first, last = math.floor(low / step), math.ceil(high / step)
     left, right = min(first * step, -extra), max(last * step, extra)
     if part.cut:
         right = _last_corner(law, (saddle.tilt, *sigmas), bulk, bulk_tilt, right)

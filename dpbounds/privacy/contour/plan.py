@@ -92,14 +92,17 @@ def _cheaper(first: Plan | None, second: Plan) -> Plan:
     return second if first is None or second.cost < first.cost else first
 
 
-def plain_plan(product: Product, landscape: Landscape, saddle: Saddle, accuracy: float) -> Plan:
-    """All of the law on one contour; the tail in the frequency by rectangles below the density."""
+def plain_plan(product: Product, landscape: Landscape, saddle: Saddle, accuracy: float, *, cells: bool = True) -> Plan:
+    """All of the law on one contour; the tail in the frequency by rectangles below the density.
+
+    Without ``cells`` the plan serves estimates only.
+    """
     nats = -math.log(accuracy)
     period, right, left = shortest_period(landscape, saddle, nats)
     spacing = dyadic(2 * math.pi / period)
     K = last_frequency(landscape, saddle, spacing, nats)
     none: tuple[None, ...] = (None,) * len(landscape.laws)
-    return _assemble(product, landscape, saddle, spacing, K, (right, left), none, none, None, accuracy)
+    return _assemble(product, landscape, saddle, spacing, K, (right, left), none, none, None, accuracy, cells)
 
 
 def _turned(product: Product, landscape: Landscape, saddle: Saddle, accuracy: float) -> Plan:
@@ -181,13 +184,14 @@ def _assemble(
     bulks: tuple[Bulk | None, ...],
     bulk_tilt: float | None,
     accuracy: float,
+    cells: bool = True,
 ) -> Plan:
     value = float(landscape.log_moment(np.array([saddle.tilt]))[0])
     # how far δ e^{λε} lies below G(λ): what M's errors are measured against
     depth = max(0.0, value - saddle.tilt * saddle.epsilon - saddle.log_delta)
     nats = -math.log(accuracy) + depth + 2
     nodes = tuple(
-        choose_nodes(law, saddle, sigmas, K * spacing, nats, turn, bulk, bulk_tilt)
+        choose_nodes(law, saddle, sigmas, K * spacing, nats, turn, bulk, bulk_tilt, cells)
         for law, turn, bulk in zip(landscape.laws, turns, bulks, strict=True)
     )
     largest = max(
