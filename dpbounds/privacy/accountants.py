@@ -292,21 +292,27 @@ def _require_closed_form(product: Product) -> None:
 def _first_good(
     tolerance: float, route: Route, contour: Callable[[], Proof], lattice: Callable[[float], Proof]
 ) -> Proof:
-    """The contour's answer if it is narrow, else the lattice's, else the narrower of the two."""
+    """The contour's answer if it is narrow enough, else the lattice's, else the narrower of the two.
+
+    The default tolerance is a wish that only the contour can grant: where it does not, ``_ACCEPTED`` must do.
+    """
+    enough = tolerance if tolerance > DEFAULT_TOLERANCE else _ACCEPTED
     found: list[Proof] = []
     reasons: list[str] = []
     if route in ("auto", "contour"):
         try:
             found.append(contour())
-            if _relative_width(found[0]) <= max(tolerance, _ACCEPTED) or route == "contour":
+            if _relative_width(found[0]) <= enough or route == "contour":
                 return found[0]
         except Declined as reason:
             reasons.append(f"contour: {reason}")
     if route in ("auto", "lattice"):
-        try:
-            found.append(lattice(max(tolerance, 1e-6) if tolerance > DEFAULT_TOLERANCE else _ACCEPTED))
-        except Declined as reason:
-            reasons.append(f"lattice: {reason}")
+        for width in sorted({enough, max(enough, _ACCEPTED)}):
+            try:
+                found.append(lattice(width))
+                break
+            except Declined as reason:
+                reasons.append(f"lattice to {width:g}: {reason}")
     if not found:
         raise NotCertified("no route could prove an answer (" + "; ".join(reasons) + ")")
     return min(found, key=_relative_width)

@@ -686,7 +686,8 @@ def check_account(account: object) -> tuple[int, list[str], dict[str, Any]]:
         answers.append((below, above))
         lines.append(f"order {order}: delta({shown(high[0])}) <= {shown(high[1])}? {words[below]} ({how})")
         if lower > 0:
-            lines.append(f"order {order}: delta({shown(low[0])}) > {shown(low[1])}? {words[above]}")
+            word = words[above] if above is not False else "not in this order (one of them is enough)"
+            lines.append(f"order {order}: delta({shown(low[0])}) > {shown(low[1])}? {word}")
     confirmed = all(below for below, _ in answers) and (lower == 0 or any(above for _, above in answers))
     refuted = any(below is False for below, _ in answers) or (lower > 0 and all(above is False for _, above in answers))
     verdict = "confirmed" if confirmed else "REFUTED" if refuted else "NOT confirmed"
