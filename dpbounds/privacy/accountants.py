@@ -32,6 +32,7 @@ Route = Literal["auto", "closed form", "contour", "lattice"]
 
 DEFAULT_TOLERANCE = 1e-9
 _ACCEPTED = 1e-3  # the width, relative, at which the contour's answer is taken even where less was wished for
+_WIDE = 0.03  # relative width at which simple bounds are worth a try
 _CLOSED_FORM_PRECISION = 160
 _LARGEST_EPSILON = 10**12
 
@@ -206,8 +207,9 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
     """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
         return _closed_form_epsilon(product, delta)
+    found: Proof | None = None
     try:
-        return _first_good(
+        found = _first_good(
             tolerance,
             route,
             lambda: contour_epsilon(product, delta),
@@ -216,7 +218,10 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
     except NotCertified:
         if route != "auto":
             raise
-    return _epsilon_between(product, delta)
+    if found is not None and (_relative_width(found) <= _WIDE or route != "auto"):
+        return found
+    between = _epsilon_between(product, delta)
+    return between if found is None or _relative_width(between) < _relative_width(found) else found
 
 
 def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto") -> Proof:

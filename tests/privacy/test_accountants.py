@@ -13,9 +13,18 @@ from dp_accounting import pld
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpbounds.errors import DpboundsError, InvalidValue
-from dpbounds.privacy.accountants import account, delta, epsilon
+from dpbounds.errors import DpboundsError, InvalidValue, NotCertified
+from dpbounds.privacy.accountants import (
+    _epsilon_between,
+    _upper_bound_only,
+    account,
+    delta,
+    epsilon,
+    prove_epsilon,
+)
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
+from dpbounds.privacy.pairs import dominating_products
+from dpbounds.privacy.relations import as_relation
 
 RELATIONS = ("add-or-remove-one", "replace-one")
 
@@ -208,3 +217,40 @@ def test_bad_input_is_one_kind_of_error(call: object) -> None:
         call()
     assert isinstance(caught.value, DpboundsError)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("q", "z", "steps", "target"), [("0.01", "1", 300, "1e-6"), ("0.2", "2", 40, "1e-30")])
+def test_what_is_left_where_every_route_declines_is_sound(
+    q: str, z: str, steps: int, target: str, relation: str
+) -> None:
+    mechanism = training(q, z, steps)
+    for product in dominating_products(mechanism, as_relation(relation)):
+        between = _epsilon_between(product, Fraction(target)).enclosure
+        truth = prove_epsilon(product, Fraction(target), 1e-9).enclosure
+        assert between.contains(truth)
+        assert between.upper < 2 * truth.upper  # a Chernoff bound, not any bound
+        above = _upper_bound_only(product, truth.exact_lower).enclosure
+        assert above.exact_lower == 0
+        assert Fraction(target) <= above.exact_upper < 50 * Fraction(target)
+
+
+def test_delta_too_small_for_every_route_is_bounded() -> None:
+    found = account(training("0.003", "20", 20_000), epsilon="19.9")
+    assert found.enclosure.exact_lower == 0
+    assert found.enclosure.exact_upper < Fraction(1, 10**1000)
+
+
+def test_a_route_can_be_asked_for_alone() -> None:
+    product = dominating_products(training("0.1", "1", 10), as_relation("replace-one"))[0]
+    assert prove_epsilon(product, Fraction(1, 10**6), 1e-9, "contour").route == "contour"
+    assert prove_epsilon(product, Fraction(1, 10**6), 1e-9, "lattice").route == "lattice"
+    with pytest.raises(NotCertified, match="no closed form"):
+        prove_epsilon(product, Fraction(1, 10**6), 1e-9, "closed form")
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_requested_tolerance_is_met(relation: str) -> None:
+    for q, z, steps in (("1e-3", "1", 5), ("0.3", "0.3", 2)):
+        found = epsilon(training(q, z, steps), "1e-4", relation, tolerance=1e-5)
+        assert found.width <= 1e-5 * found.upper

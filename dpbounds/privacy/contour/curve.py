@@ -14,7 +14,7 @@ from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.privacy.contour.choices import Nodes, Plan
 from dpbounds.privacy.contour.estimate import quick_log_delta, settled_plan
 from dpbounds.privacy.contour.moments import Moments, need, upper
-from dpbounds.privacy.contour.plan import chernoff_plan
+from dpbounds.privacy.contour.plan import SOFTNESSES, chernoff_plan
 from dpbounds.privacy.contour.tails import Rectangles, turned_bound
 from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.pairs import Product
@@ -23,6 +23,7 @@ from dpbounds.privacy.proofs import Declined, Proof
 
 _ACCURACY = 1e-13  # of δ, relative: what a plan aims at
 _CHERNOFF_SOFTNESSES = (1.0, 0.0625)  # the second where the first lets the largest jumps back in
+_ATTEMPTS, _NARROW = 2, 1e-4  # plans tried for one query, until the answer is that narrow
 _DEEPEST = -5000.0  # log δ below which an upper bound must do
 
 
@@ -220,7 +221,27 @@ def contour_epsilon(product: Product, delta: Fraction, accuracy: float = _ACCURA
     Raises:
         Declined: A condition of the proof is unmet or the work is too much; nothing is known then.
     """
-    plan = settled_plan(product, log_delta=_log(delta), accuracy=accuracy)
+    best: Proof | None = None
+    softnesses: tuple[float, ...] = SOFTNESSES
+    for _ in range(_ATTEMPTS):
+        try:
+            plan = settled_plan(product, log_delta=_log(delta), accuracy=accuracy, softnesses=softnesses)
+            found = _epsilon_on(plan, delta)
+        except Declined:
+            if best is None:
+                raise
+            break
+        if best is None or _relative_width(found) < _relative_width(best):
+            best = found
+        # a wide answer can come from a soft cut-off that led the search astray: a steeper one may do better
+        softnesses = tuple(softness for softness in softnesses if softness < plan.softness)
+        if _relative_width(best) <= _NARROW or not softnesses:
+            break
+    assert best is not None
+    return best
+
+
+def _epsilon_on(plan: Plan, delta: Fraction) -> Proof:
     with ctx.workprec(plan.precision):
         curve = Curve(plan)
         try:
@@ -228,6 +249,11 @@ def contour_epsilon(product: Product, delta: Fraction, accuracy: float = _ACCURA
         except NotCertified as reason:
             raise Declined(str(reason)) from reason
         return _proof(curve, Enclosure(low, high, "contour", plan.precision), high)
+
+
+def _relative_width(proof: Proof) -> float:
+    upper_end = proof.enclosure.exact_upper
+    return float((upper_end - proof.enclosure.exact_lower) / upper_end) if upper_end else 0.0
 
 
 def contour_delta(product: Product, epsilon: Fraction, accuracy: float = _ACCURACY) -> Proof:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from scipy.special import erfc, logsumexp
@@ -18,6 +19,7 @@ from dpbounds.privacy.proofs import Declined
 
 _MOST_TERMS = 16_000_000  # node-frequency products held at once
 _ROUNDS = 60
+_NOISE = 1e-15  # share of the terms' size below which a sum is not believed
 _QUICK = 200_000  # products that an estimate may take
 _DEAR = 16_000_000  # products above which a looser accuracy is tried first
 
@@ -34,11 +36,16 @@ class FloatCurve:
     scale: float  # log G(λ)
     terms: Complexes  # c_k / G(λ)
 
+    @cached_property
+    def size(self) -> float:
+        """Σ |terms|, of which rounding leaves some 1e-15 as noise."""
+        return float(np.abs(self.terms).sum())
+
     def log_delta(self, epsilon: float) -> float:
         """Log δ(ε) of the cut law, or -inf where rounding has eaten it."""
         k = np.arange(len(self.terms))
         total = float((self.terms * np.exp(-1j * self.plan.spacing * epsilon * k)).real.sum())
-        if not total > 0:
+        if not total > _NOISE * self.size:
             return -math.inf
         return math.log(self.plan.spacing / math.pi * total) + self.scale - self.plan.tilt * epsilon
 
@@ -138,7 +145,12 @@ def quick_log_delta(product: Product, epsilon: float, precise: bool) -> float:
 
 
 def settled_plan(
-    product: Product, *, log_delta: float | None = None, epsilon: float | None = None, accuracy: float
+    product: Product,
+    *,
+    log_delta: float | None = None,
+    epsilon: float | None = None,
+    accuracy: float,
+    softnesses: tuple[float, ...] = SOFTNESSES,
 ) -> Plan:
     """A plan whose tilt serves the ε that solves the problem, at the best accuracy of δ that is not too dear.
 
@@ -151,7 +163,7 @@ def settled_plan(
     while ladder:
         loosened = ladder.pop()
         try:
-            plan = _settled(product, log_delta, epsilon, accuracy * loosened)
+            plan = _settled(product, log_delta, epsilon, accuracy * loosened, softnesses)
         except Declined as failure:
             reason = failure
             if not isinstance(failure, TooDearError):
@@ -166,9 +178,14 @@ def settled_plan(
     return dear
 
 
-def _settled(product: Product, log_delta: float | None, epsilon: float | None, accuracy: float) -> Plan:
+def _settled(
+    product: Product,
+    log_delta: float | None,
+    epsilon: float | None,
+    accuracy: float,
+    softnesses: tuple[float, ...],
+) -> Plan:
     """A plan that its own floating-point curve confirms; softer cut-offs that mislead it are left out one by one."""
-    softnesses: tuple[float, ...] = SOFTNESSES
     while True:
         plan = make_plan(product, log_delta=log_delta, epsilon=epsilon, accuracy=accuracy, softnesses=softnesses)
         try:
