@@ -23,7 +23,8 @@ from dpbounds.privacy.proofs import Declined, Proof
 
 _ACCURACY = 1e-13  # of δ, relative: what a plan aims at
 _CHERNOFF_SOFTNESSES = (1.0, 0.0625)  # the second where the first lets the largest jumps back in
-_ATTEMPTS, _NARROW = 2, 1e-4  # plans tried for one query, until the answer is that narrow
+_ATTEMPTS, _NARROW = 2, 1e-4  # plans tried for one query, until the answer is that narrow, relative
+_LOCATED = 0.2  # relative width at which an answer tells where to look again
 _DEEPEST = -5000.0  # log δ below which an upper bound must do
 
 
@@ -223,9 +224,10 @@ def contour_epsilon(product: Product, delta: Fraction, accuracy: float = _ACCURA
     """
     best: Proof | None = None
     softnesses: tuple[float, ...] = SOFTNESSES
+    guess: float | None = None
     for _ in range(_ATTEMPTS):
         try:
-            plan = settled_plan(product, log_delta=_log(delta), accuracy=accuracy, softnesses=softnesses)
+            plan = settled_plan(product, log_delta=_log(delta), epsilon=guess, accuracy=accuracy, softnesses=softnesses)
             found = _epsilon_on(plan, delta)
         except Declined:
             if best is None:
@@ -233,9 +235,13 @@ def contour_epsilon(product: Product, delta: Fraction, accuracy: float = _ACCURA
             break
         if best is None or _relative_width(found) < _relative_width(best):
             best = found
-        # a wide answer can come from a soft cut-off that led the search astray: a steeper one may do better
-        softnesses = tuple(softness for softness in softnesses if softness < plan.softness)
-        if _relative_width(best) <= _NARROW or not softnesses:
+        if _relative_width(best) <= _NARROW:
+            break
+        if _relative_width(found) < _LOCATED:  # the tilt served another ε; this one is known now
+            guess, softnesses = (found.enclosure.lower + found.enclosure.upper) / 2, (plan.softness or SOFTNESSES[0],)
+        else:  # a soft cut-off may have led the search astray: a steeper one may do better
+            guess, softnesses = None, tuple(value for value in softnesses if value < plan.softness)
+        if not softnesses:
             break
     assert best is not None
     return best

@@ -94,13 +94,13 @@ def float_curve(plan: Plan) -> FloatCurve:
         log_moment, whole, bulk = _moments(nodes, plan.tilt, frequencies)
         count = nodes.part.count
         scale += count * log_moment
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # a power of 0 is put right below
             log_whole += count * np.log(whole)
             if bulk is not None:
                 log_bulk += count * np.log(bulk)
-    difference = np.exp(log_whole)
+    difference = np.nan_to_num(np.exp(log_whole))
     if plan.bulk_tilt is not None:
-        difference = difference - np.exp(log_bulk)
+        difference = difference - np.nan_to_num(np.exp(log_bulk))
     terms: Complexes = np.asarray(difference / (s * (s + 1)), dtype=np.complex128)
     terms[0] /= 2
     return FloatCurve(plan, scale, terms)
