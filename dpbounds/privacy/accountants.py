@@ -312,7 +312,7 @@ def _first_good(
         except Declined as reason:
             reasons.append(f"contour: {reason}")
     if route in ("auto", "lattice"):
-        for width in sorted({enough, max(enough, _ACCEPTED)}):
+        for width in sorted({enough, max(enough, _ACCEPTED), max(enough, 10 * _ACCEPTED)}):
             try:
                 found.append(lattice(width))
                 break

@@ -25,6 +25,7 @@ _SPACING = 0.08
 _MOST_NODES = 200_000
 _FAR_GROWTH, _FAR_NODES = 1.2, 60
 _REFINEMENTS = 4
+_TWO_HUMPED = 30.0  # spread times tilt beyond which a tilted law is not taken for a normal one
 _DEEPEST = -1e6  # log δ at which no cut-off further out is tried
 _COARSE_CELLS = 1 << 15
 
@@ -212,7 +213,15 @@ class Landscape:
             return log_delta - self.saddle(math.exp(log_tilt)).log_delta
 
         found = self.saddle(math.exp(_increasing_root(excess)))
-        return found if found.epsilon > 0 else self.saddle_for_epsilon(0.0)
+        if found.epsilon <= 0:
+            return self.saddle_for_epsilon(0.0)
+        if found.spread * found.tilt > _TWO_HUMPED:
+            # bulk and jumps share the tilted law: Laplace may be far off, but a Chernoff bound is never too small
+            tilts = found.tilt * np.geomspace(0.1, 10.0, 80)
+            largest = float(np.min((self.log_moment(tilts) - log_delta) / tilts))
+            if largest < found.epsilon:
+                return replace(self.saddle_for_epsilon(largest), log_delta=log_delta)
+        return found
 
     def saddle(self, tilt: float, epsilon: float | None = None) -> Saddle:
         """The Laplace approximation at this tilt (at the ε for which the tilt is the saddle, unless one is given)."""
