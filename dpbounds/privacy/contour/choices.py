@@ -60,9 +60,14 @@ class Plan:
         return min(0.25 * self.spread, 1 / self.tilt, 1 / (self.bulk_tilt or self.tilt))
 
     @property
-    def cost(self) -> int:
+    def products(self) -> int:
         """Node-frequency products."""
         return self.frequencies * sum(nodes.last - nodes.first for nodes in self.nodes)
+
+    @property
+    def cost(self) -> int:
+        """Node-frequency products, weighed by what one takes at the plan's precision (1 at 128 bits)."""
+        return round(self.products * max(1.0, self.precision / 128) ** 1.5)
 
 
 def dyadic(value: float, bits: int = 12) -> float:

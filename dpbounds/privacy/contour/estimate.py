@@ -205,7 +205,7 @@ def _confirmed(
 ) -> Plan:
     softnesses = (plan.softness,) if plan.softness else SOFTNESSES
     for _ in range(4):
-        if plan.cost > _MOST_TERMS:
+        if plan.products > _MOST_TERMS:
             return plan  # a search aid only: the certified curve decides
         curve = float_curve(plan)
         if log_delta is not None:

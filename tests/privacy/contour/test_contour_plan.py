@@ -224,7 +224,7 @@ def test_grids_are_exact(order: Order) -> None:
             assert Fraction(nodes.step * end) == Fraction(nodes.step) * end
         assert list(nodes.corners) == sorted(set(nodes.corners))
         assert nodes.corners[0] <= nodes.step * nodes.first < nodes.step * nodes.last <= nodes.corners[-1]
-    assert plan.cost == plan.frequencies * sum(nodes.last - nodes.first for nodes in plan.nodes)
+    assert plan.products == plan.frequencies * sum(nodes.last - nodes.first for nodes in plan.nodes)
 
 
 @given(st.floats(1e-300, 1e300), st.integers(2, 40))
