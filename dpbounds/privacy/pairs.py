@@ -3,7 +3,7 @@
 A pair (P, Q) *dominates* a mechanism for a class of ordered neighbours (D, D') when
 H_α(M(D) ‖ M(D')) <= H_α(P ‖ Q) for every α >= 0, where H_α(P ‖ Q) = ∫ (dP - α dQ)_+. If every step of an adaptive
 composition is dominated, given any history, by a pair fixed in advance, then the product of the pairs dominates the
-composition (Zhu, Dong & Wang 2022, Theorem 10; Dong, Roth & Su 2022, Theorem 4). The class of ordered neighbours must
+composition (Zhu, Dong & Wang 2022; Dong, Roth & Su 2022; proven in ``pairs.md``). The class of ordered neighbours must
 be one that every step shares: "the record is in the first data set" (remove) or "in the second" (add); the privacy
 curve is then the maximum over the classes, taken after the whole composition.
 
@@ -36,8 +36,8 @@ class Order(StrEnum):
 class ShiftedGaussians:
     """P = N(μ, 1), Q = N(0, 1) with μ² = ``squared_shift``: one or many full-batch Gaussian releases.
 
-    The same curve in both orders. Balle & Wang 2018, Theorem 8 (single release, any dimension); μ² adds up under
-    adaptive composition: Dong, Roth & Su 2022, Corollary 3.3.
+    The same curve in both orders. Balle & Wang 2018 (single release, any dimension); μ² adds up under adaptive
+    composition: Dong, Roth & Su 2022.
     """
 
     squared_shift: Fraction
@@ -49,7 +49,7 @@ class SampledGaussians:
 
     With N(m) = N(m, z²) and q the sample rate:
 
-    - remove: P = (1-q) N(0) + q N(1), Q = N(0); add: the same two, swapped. Zhu, Dong & Wang 2022, Theorem 11 (the
+    - remove: P = (1-q) N(0) + q N(1), Q = N(0); add: the same two, swapped. Zhu, Dong & Wang 2022 (the
       mixture split H_α(ω‖ω₀) = q H_{(α-1+q)/q}(ω₁‖ω₀) is an identity); any dimension. Attained.
     - replace: P = (1-q) N(0) + q N(1), Q = (1-q) N(0) + q N(-1). Derived in ``pairs.md`` (Gaussian comparison: the
       divergence grows with both variances of the log-likelihoods and falls with their covariance). Attained.

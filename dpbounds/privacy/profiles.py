@@ -56,7 +56,7 @@ def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) ->
     Raises:
         NotCertified: The accuracy is not reached at four million bits.
 
-    Sources: Balle & Wang 2018, Theorem 8, for shifted Gaussians; for one sampled release the threshold form is proven
+    Sources: Balle & Wang 2018 for shifted Gaussians; for one sampled release the threshold form is proven
     in ``pairs.md``.
     """
     precision = max(_START_PRECISION, 2 * accuracy_bits)

@@ -8,7 +8,7 @@ from dpbounds.errors import InvalidValue
 
 
 class Relation(StrEnum):
-    """A neighbouring relation; the number of records n stays public under both.
+    """A neighbouring relation. Whatever a sum is divided by must be a public constant under either of them.
 
     ``ADD_OR_REMOVE_ONE``: one data set is the other plus one record. A record moves a sum of per-record terms of norm
     at most C by at most C. ``REPLACE_ONE``: one record differs, which moves the sum by at most 2C.

@@ -34,7 +34,7 @@ _GOOD = 150_000  # node-frequency products at which no better cut-off is looked 
 _MODEST = 400_000  # and at which no other kind of plan is
 _MISTAKEN = 0.7  # share of the steepest cut-off's tilt below which a softer one is not trusted
 _FEW_STEPS = 3000  # up to which the turned line may be raised to that power
-_DEAR = 24_000_000  # and above which the route declines
+_DEAR = 40_000_000  # and above which the route declines
 
 
 class TooDearError(Declined):
