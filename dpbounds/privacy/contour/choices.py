@@ -67,7 +67,7 @@ class Plan:
     @property
     def cost(self) -> int:
         """Node-frequency products, weighed by what one takes at the plan's precision (1 at 128 bits)."""
-        return round(self.products * max(1.0, self.precision / 128) ** 1.5)
+        return round(self.products * math.pow(max(1.0, self.precision / 128), 1.5))
 
 
 def dyadic(value: float, bits: int = 12) -> float:
