@@ -22,8 +22,9 @@ from flint import arb
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.backends import to_arb
-from dpbounds.expressions.evaluation import Undecided, checked_tree, value_at
+from dpbounds.expressions.evaluation import value_at
 from dpbounds.expressions.symbols import Domain, Unit, by_name, domain_of, quantity
+from dpbounds.expressions.walk import Undecided, checked_tree
 
 BASES = ("loss", "length", "samples")
 _POINTS = 6
