@@ -21,7 +21,7 @@ from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.inversion import invert
-from dpbounds.privacy.lattice import delta_bounds, epsilon_bounds
+from dpbounds.privacy.lattice import Work, delta_bounds, epsilon_bounds
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs import Order, Product, SampledGaussians, ShiftedGaussians, dominating_products
 from dpbounds.privacy.profiles import ball, closed_form_delta, has_closed_form
@@ -213,7 +213,7 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
             tolerance,
             route,
             lambda: contour_epsilon(product, delta),
-            lambda width: epsilon_bounds(product, delta, tolerance=width),
+            lambda width, work: epsilon_bounds(product, delta, tolerance=width, work=work),
         )
     except NotCertified:
         if route != "auto":
@@ -235,7 +235,7 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
             tolerance,
             route,
             lambda: contour_delta(product, epsilon),
-            lambda width: delta_bounds(product, epsilon, tolerance=width),
+            lambda width, work: delta_bounds(product, epsilon, tolerance=width, work=work),
         )
     except NotCertified:
         if route != "auto":
@@ -295,7 +295,7 @@ def _require_closed_form(product: Product) -> None:
 
 
 def _first_good(
-    tolerance: float, route: Route, contour: Callable[[], Proof], lattice: Callable[[float], Proof]
+    tolerance: float, route: Route, contour: Callable[[], Proof], lattice: Callable[[float, Work], Proof]
 ) -> Proof:
     """The contour's answer if it is narrow enough, else the lattice's, else the narrower of the two.
 
@@ -312,12 +312,14 @@ def _first_good(
         except Declined as reason:
             reasons.append(f"contour: {reason}")
     if route in ("auto", "lattice"):
+        work = Work()
         for width in sorted({enough, max(enough, _ACCEPTED), max(enough, 10 * _ACCEPTED)}):
             try:
-                found.append(lattice(width))
+                found.append(lattice(width, work))
                 break
             except Declined as reason:
                 reasons.append(f"lattice to {width:g}: {reason}")
+                work.reserve()
     if not found:
         raise NotCertified("no route could prove an answer (" + "; ".join(reasons) + ")")
     return min(found, key=_relative_width)

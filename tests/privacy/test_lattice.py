@@ -39,6 +39,7 @@ from dpbounds.privacy.lattice.discretisation import (
     upper_atoms,
 )
 from dpbounds.privacy.lattice.integer_measures import (
+    LARGEST_WORK,
     Slots,
     Work,
     convolution,
@@ -504,6 +505,21 @@ def test_slots_never_overflow() -> None:
     heavy = pack([(0, full)], slots)
     with pytest.raises(Declined, match="slots"):
         power(heavy, 64, slots, 0.0, Work())
+
+
+def test_attempts_share_their_work() -> None:
+    work = Work(100)
+    with pytest.raises(Declined, match="work limit"):
+        work.spend(101)
+    assert work.left == 100  # what was refused was not done
+    work.spend(100)
+    work.reserve()
+    assert 0 < work.left < LARGEST_WORK
+    product = ((SampledGaussians(Order.REMOVE, Fraction(1, 10), Fraction(1)), 100),)
+    with pytest.raises(Declined, match="work limit"):
+        epsilon_bounds(product, Fraction(1, 10**5), work=Work(10))
+    with pytest.raises(Declined, match="work limit"):
+        delta_bounds(product, Fraction(1), work=Work(10))
 
 
 def test_masses_are_rounded_outwards() -> None:

@@ -6,5 +6,6 @@ choices in floating point; ``bounds`` draws the conclusion. The proof is ``proof
 """
 
 from dpbounds.privacy.lattice.bounds import delta_bounds, epsilon_bounds
+from dpbounds.privacy.lattice.integer_measures import Work
 
-__all__ = ["delta_bounds", "epsilon_bounds"]
+__all__ = ["Work", "delta_bounds", "epsilon_bounds"]

@@ -30,7 +30,7 @@ from dpbounds.privacy.lattice.discretisation import (
     settled,
     working_precision,
 )
-from dpbounds.privacy.lattice.integer_measures import LARGEST_WINDOW, Slots, Work
+from dpbounds.privacy.lattice.integer_measures import LARGEST_WINDOW, LARGEST_WORK, Slots, Work
 from dpbounds.privacy.pairs import Pair, Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof
 
@@ -41,6 +41,7 @@ _SLACK = 0.03  # what rounding down may cost, relative to the wanted width
 _FINE_BITS = 12  # how far below the wanted width rounding and cutting off should stay
 _LARGEST_CELLS = 40_000
 _WORK_PER_CELL = 7_000  # a cell takes as long (some 120 microseconds) as so many bytes of products
+_MANY_STEPS, _PASSES = 1_000, 7  # from 1,000 steps on, the powers take about 6 to 20 times the last window in all
 _LARGEST_LOG = 1500.0  # of 1/δ
 _MARGINS = (0.0, 1e-12, 1e-9, 1e-6, 1e-5, 1e-4)  # relative, in ε: tried in turn when the proof is written
 _MARGIN = 1e-8  # in log δ: room for floating point in the search, so that the proof that follows succeeds
@@ -101,12 +102,15 @@ def _choose(
         raise Declined(f"lattice: {cells} cells are needed, more than the work limit of {_LARGEST_CELLS}")
     window = max(2 * spread, *(mark[-1] - mark[0] for mark in marks))
     bits = math.ceil(math.log2(2 * steps * window / allowance)) + 2
+    slots = Slots.holding(bits)
+    if steps >= _MANY_STEPS and _PASSES * spread * slots.width / 8 > LARGEST_WORK:
+        raise Declined("lattice: the powers would go beyond the work limit; ask for a looser tolerance")
     return Choices(
         tilt=tilt,
         spacing=spacing,
         lattices=lattices,
         marks=marks,
-        slots=Slots.holding(bits),
+        slots=slots,
         allowance=allowance,
         rules=tuple(RoundingDown(aim.tilt, part.tilted(aim.tilt)[0], slack) for part in sketches),
         cut_off_mass=cut_off_mass,
@@ -227,13 +231,14 @@ def _checked_tolerance(tolerance: float) -> float:
     return tolerance
 
 
-def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3) -> Proof:
+def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3, work: Work | None = None) -> Proof:
     """Enclose ε(δ) = inf{ε >= 0: δ(ε) <= δ} for a product of dominating pairs.
 
     Args:
         product: Pairs with multiplicities (independent).
         delta: δ > 0.
         tolerance: Wanted relative width, in (0, 1).
+        work: What may still be spent, where several attempts share it.
 
     Returns:
         A proof whose enclosure has both ends proven; its relative width is at most ``tolerance``. Exactly 0 where δ is
@@ -257,7 +262,7 @@ def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice"), "lattice")
     log_delta, limit = _log_fraction(delta), _largest_loss(steps)
     sketches = _sketches(steps, log_delta)
-    work = Work()
+    work = work or Work()
     knobs, expected = _Knobs(cut_off=_CUT_OFF * tolerance), None
     upper_limit = math.inf if limit is None else limit.lower
     first = choices.saddle_for_delta(
@@ -323,13 +328,14 @@ def _certified_epsilon(
     return None
 
 
-def delta_bounds(product: Product, epsilon: Fraction, *, tolerance: float = 1e-3) -> Proof:
+def delta_bounds(product: Product, epsilon: Fraction, *, tolerance: float = 1e-3, work: Work | None = None) -> Proof:
     """Enclose δ(ε) = E_P[(1 - exp(ε - L_1 - ... - L_T))_+] for a product of dominating pairs.
 
     Args:
         product: Pairs with multiplicities (independent).
         epsilon: ε >= 0.
         tolerance: Wanted width of log δ, relative to max(1, log 1/δ); in (0, 1).
+        work: What may still be spent, where several attempts share it.
 
     Returns:
         A proof whose enclosure has both ends proven. Exactly 0 where no loss exceeds ε.
@@ -349,7 +355,7 @@ def delta_bounds(product: Product, epsilon: Fraction, *, tolerance: float = 1e-3
     limit = _largest_loss(steps) if steps else Enclosure(Fraction(0), Fraction(0))
     if limit is not None and limit.at_most(epsilon) is True:
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice"), "lattice")
-    value, work = to_float(epsilon, "up"), Work()
+    value, work = to_float(epsilon, "up"), work or Work()
     knobs = _Knobs(cut_off=_CUT_OFF * tolerance)
     log_delta = _expected_log_delta(steps, value, math.inf if limit is None else limit.lower)
     for knobs.rounds in range(1, _ROUNDS + 1):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dpbounds.privacy.proofs import Declined
 
 LARGEST_WINDOW = 1 << 19  # slots; beyond that a query would take too long
-LARGEST_WORK = 450_000_000  # bytes of products per query: some seven seconds
+LARGEST_WORK = 400_000_000  # bytes of products per query: some seven seconds
 _SPARE_BITS = 4
 
 
@@ -34,9 +34,13 @@ class Work:
         Raises:
             Declined: It would go beyond the limit.
         """
-        self.left -= amount
-        if self.left < 0:
+        if amount > self.left:
             raise Declined("lattice: the work limit is reached; ask for a looser tolerance")
+        self.left -= amount
+
+    def reserve(self) -> None:
+        """Make room for one more attempt at a looser tolerance, which needs a fraction of the work."""
+        self.left += LARGEST_WORK // 4
 
 
 @dataclass(frozen=True, slots=True)
