@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dpbounds.privacy.proofs import Declined
 
 LARGEST_WINDOW = 1 << 19  # slots; beyond that a query would take too long
-LARGEST_WORK = 400_000_000  # bytes of products per query: some seven seconds
+LARGEST_WORK = 450_000_000  # bytes of products per query: some eight seconds
 _SPARE_BITS = 4
 
 
