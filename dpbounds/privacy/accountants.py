@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, get_args
 
 from flint import ctx
 
@@ -147,14 +147,17 @@ def account(
         route: One route alone, or "auto".
 
     Raises:
-        InvalidValue: Both or neither of δ and ε, or a value that is not allowed.
+        InvalidValue: Both or neither of δ and ε, or a value (or a route) that is not allowed.
         UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
         NotCertified: No route could prove an answer.
     """
     if (delta is None) == (epsilon is None):
         raise InvalidValue("delta, epsilon", (delta, epsilon), "exactly one of the two")
-    if not 0 < tolerance < 1:
+    if not 0 < exact(tolerance, "tolerance") < 1:
         raise InvalidValue("tolerance", tolerance, "a number greater than 0 and less than 1")
+    tolerance = float(exact(tolerance, "tolerance"))
+    if route not in get_args(Route):
+        raise InvalidValue("route", repr(route), " or ".join(get_args(Route)))
     neighbours = as_relation(relation)
     products = dominating_products(mechanism, neighbours)
     if delta is not None:

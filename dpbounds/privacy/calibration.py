@@ -130,10 +130,16 @@ def hidden_constant(
         relation: The neighbouring relation.
 
     Returns:
-        Proven ends of c2.
+        Proven ends of c2 (no unit).
+
+    Raises:
+        InvalidValue: A value is outside its domain.
+        NotCertified: The proof did not close on either side.
     """
     q, count = exact(sample_rate, "sample_rate"), positive_integer(steps, "steps")
     budget = valid_epsilon(target_epsilon, "target_epsilon")
+    if budget == 0:
+        raise InvalidValue("target_epsilon", target_epsilon, "a number greater than 0", "the formula divides by it")
     found = calibrate(lambda z: PoissonSampled(Gaussian(z), q) ** count, budget, target_delta, relation)
     assert found.fails_at is not None
     with ctx.workprec(128):

@@ -55,7 +55,7 @@ def get_noise_multiplier(
         raise InvalidValue("accountant", repr(accountant), "certified", "other accountants are not available yet")
     if (epochs is None) == (steps is None):
         raise InvalidValue("epochs, steps", (epochs, steps), "exactly one of the two")
-    if not epsilon_tolerance > 0:
+    if exact(epsilon_tolerance, "epsilon_tolerance") <= 0:
         raise InvalidValue("epsilon_tolerance", epsilon_tolerance, "a number greater than 0")
     rate = exact(sample_rate, "sample_rate")
     count = positive_integer(steps, "steps") if steps is not None else steps_for_epochs(epochs or 0, rate)

@@ -114,15 +114,18 @@ def products_of(mechanism: list[Any], relation: str) -> list[tuple[str, Fraction
         q, count = positive(release, "sample_rate"), field(release, "count", int)
         if count < 1 or (q is not None and q > 1):
             raise Malformed(f"count {count}, sample rate {q}")
-        if (stddev is None) != (distance is None) or (z is None) == (stddev is None):
+        if z is not None and stddev is None and distance is None:
+            multiplier, farthest = z, 2 if relation == "replace-one" else 1
+        elif z is None and stddev is not None and distance is not None:
+            multiplier, farthest = stddev / distance, 1  # the distance given is the final one
+        else:
             raise Malformed("a release gives either noise_multiplier, or noise_stddev with sensitivity")
         if q is None or q == 1:
-            factor = 2 if relation == "replace-one" else 1
-            squared_shift += count * (Fraction(factor) / z if z else distance / stddev) ** 2  # type: ignore[operator]
+            squared_shift += count * (farthest / multiplier) ** 2
         elif z is None and relation == "replace-one":
             raise Malformed("a sampled release under replace-one needs noise_multiplier")
         else:
-            sampled[q, (z if z else stddev / distance) ** 2] += count  # type: ignore[operator]
+            sampled[q, multiplier**2] += count
     if not mechanism:
         raise Malformed("the mechanism has no release")
     orders = ["both"] if not sampled else ["replace"] if relation == "replace-one" else ["remove", "add"]

@@ -161,7 +161,10 @@ def test_the_noise_that_was_added_is_the_noise_in_the_ledger():
 
 def test_found_half_the_noise_handed_to_the_generator(monkeypatch):
     real = noise.gaussian
-    halved = lambda *args, noise_stddev, **rest: real(*args, noise_stddev=noise_stddev / 2, **rest)  # noqa: E731
+
+    def halved(*args, noise_stddev, **rest):
+        return real(*args, noise_stddev=noise_stddev / 2, **rest)
+
     monkeypatch.setattr(noise, "gaussian", halved)
     with pytest.raises(BudgetExceeded, match="less noise was drawn"):
         ProjectedGradientDescent(noise_multiplier=20, steps=5).run(PROBLEM)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Any, cast
 
 import dp_accounting
 import mpmath as mp
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbounds.errors import DpboundsError, InvalidValue, NotCertified
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.accountants import (
     _epsilon_between,
     _upper_bound_only,
@@ -29,8 +31,8 @@ from dpbounds.privacy.relations import as_relation
 RELATIONS = ("add-or-remove-one", "replace-one")
 
 
-def training(q: object, z: object, steps: int) -> Mechanism:
-    return PoissonSampled(Gaussian(z), q) ** steps  # type: ignore[arg-type]
+def training(q: ExactLike, z: ExactLike, steps: int) -> Mechanism:
+    return PoissonSampled(Gaussian(z), q) ** steps
 
 
 def gaussian_epsilon(mu: mp.mpf, target: mp.mpf) -> mp.mpf:
@@ -207,6 +209,8 @@ def test_total_variation_or_more_costs_nothing() -> None:
         lambda: delta(Gaussian(1), -1),
         lambda: delta(Gaussian(1), math.inf),
         lambda: epsilon(Gaussian(1), "1e-6", tolerance=0),
+        lambda: epsilon(Gaussian(1), "1e-6", tolerance=cast(Any, "narrow")),
+        lambda: account(Gaussian(1), delta="1e-6", route=cast(Any, "numerical")),
         lambda: account(Gaussian(1)),
         lambda: account(Gaussian(1), delta="1e-6", epsilon=1),
     ],

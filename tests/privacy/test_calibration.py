@@ -48,7 +48,9 @@ def test_reference_value() -> None:
 
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 def test_steps_are_the_last_that_suffice(relation: str) -> None:
-    factory = lambda steps: PoissonSampled(Gaussian("2"), "0.01") ** int(steps)  # noqa: E731
+    def factory(steps: Fraction) -> Mechanism:
+        return PoissonSampled(Gaussian("2"), "0.01") ** int(steps)
+
     found = calibrate(factory, 1, "1e-6", relation, solve="steps")
     assert found.fails_at == found.value + 1
     assert epsilon(factory(found.value), "1e-6", relation).at_most(1)
@@ -62,7 +64,9 @@ def test_steps_of_a_full_batch_follow_the_closed_form() -> None:
 
 
 def test_sample_rate_is_proven_on_both_sides() -> None:
-    factory = lambda q: PoissonSampled(Gaussian(1), q) ** 1000  # noqa: E731
+    def factory(rate: Fraction) -> Mechanism:
+        return PoissonSampled(Gaussian(1), rate) ** 1000
+
     found = calibrate(factory, 1, "1e-6", solve="sample-rate")
     assert found.fails_at is not None
     assert found.value < found.fails_at < found.value * Fraction("1.0001")
@@ -133,6 +137,8 @@ def test_the_hidden_constant() -> None:
     assert found.width < 1e-8
     # full batch, large noise: μ² = T/z² and ε is close to μ sqrt(2 log 1/δ), so c2 is close to sqrt(2) or below
     assert hidden_constant(1, 100, "0.01", "1e-6").upper < math.sqrt(2) * 1.1
+    with pytest.raises(InvalidValue, match="divides by it"):
+        hidden_constant("0.01", 10_000, 0, "1e-6")
 
 
 def test_solve_is_checked() -> None:

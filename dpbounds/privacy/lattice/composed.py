@@ -99,9 +99,7 @@ class Composed:
             return result + self.infinite if self.missing is not None else result
 
     def _sum(self, remaining: Fraction) -> arb:
-        """Σ w_j C_j / 2^B with w_j = e^(-λt) (1 - e^(-t)), t = (j h - remaining)_+, and the largest weight times what
-        is missing.
-        """  # noqa: D205 (one sentence)
+        """Σ w_j C_j / 2^B, w_j = e^(-λt) (1 - e^(-t)) with t = (j h - remaining)_+, plus max w · missing mass."""
         end = self.measure.start + self.measure.length
         first = max(math.floor(remaining / self.spacing) + 1, self.measure.start)  # where t turns positive
         rate = float(self.tilt * self.spacing)

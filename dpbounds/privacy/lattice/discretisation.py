@@ -211,9 +211,10 @@ def _between(first: _Tail, second: _Tail) -> arb:
 
 
 def upper_atoms(cells: Cells, lattice: Lattice) -> Atoms:
-    """Spread each cell to its ends so that P-mass and Q-mass stay: together with ``cells.above`` at infinity, an upper
-    measure. What lies below the first cut moves up to it.
-    """  # noqa: D205 (one sentence)
+    """Spread each cell to its ends so that P-mass and Q-mass stay; what lies below the first cut moves up to it.
+
+    Together with ``cells.above`` at infinity this is an upper measure.
+    """
     atoms: defaultdict[int, arb] = defaultdict(lambda: arb(0))
     atoms[cells.marks[0]] += cells.below
     ratios = [(-lattice.point(mark)).exp() for mark in cells.marks]  # dQ/dP at the cuts, decreasing

@@ -43,7 +43,10 @@ def test_the_loss_decreases_with_the_margin():
 def test_gradient_matches_finite_differences_and_a_loop_over_records(problem):
     X, h = points(), 1e-5
     gradient = problem.gradient(X)
-    smooth = lambda Y: problem.objective(Y) - 0.03 * np.abs(Y).sum(axis=1)  # noqa: E731
+
+    def smooth(Y):
+        return problem.objective(Y) - 0.03 * np.abs(Y).sum(axis=1)
+
     for j in range(5):
         step = np.zeros(5)
         step[j] = h
@@ -140,7 +143,10 @@ def test_proximal_map_against_a_general_minimiser(radius, threshold):
     for seed in range(4):
         v = 1.5 * np.random.default_rng(seed).standard_normal(3)
         # u = a - b with a, b >= 0 makes ‖u‖₁ = Σ(a+b) smooth at the solution
-        objective = lambda w: 0.5 * ((w[:3] - w[3:] - v) ** 2).sum() + threshold * w.sum()  # noqa: B023, E731
+
+        def objective(w, v=v):
+            return 0.5 * ((w[:3] - w[3:] - v) ** 2).sum() + threshold * w.sum()
+
         ball = {"type": "ineq", "fun": lambda w: radius**2 - ((w[:3] - w[3:]) ** 2).sum()}
         constraints = [] if radius is None else [ball]
         options = {"ftol": 1e-14, "maxiter": 500}
