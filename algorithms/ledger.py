@@ -16,8 +16,9 @@ from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, Unsuppor
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy import accountants
+from dpbounds.privacy.domination import dominating_products
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs import ShiftedGaussians, dominating_products
+from dpbounds.privacy.pairs import ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 
 FORMAT, VERSION = "dpbounds/ledger", 1

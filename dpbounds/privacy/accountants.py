@@ -20,10 +20,11 @@ from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.contour.estimate import quick_log_delta
+from dpbounds.privacy.domination import dominating_products
 from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.lattice import Work, delta_bounds, epsilon_bounds
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs import Order, Product, SampledGaussians, ShiftedGaussians, dominating_products
+from dpbounds.privacy.pairs import Order, Product, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.profiles import ball, closed_form_delta, has_closed_form
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation

@@ -25,8 +25,9 @@ from dpbounds.privacy.accountants import (
     valid_epsilon,
 )
 from dpbounds.privacy.contour.estimate import quick_log_delta
+from dpbounds.privacy.domination import dominating_products
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs import Product, dominating_products
+from dpbounds.privacy.pairs import Product
 from dpbounds.privacy.profiles import ball, closed_form_delta, has_closed_form
 from dpbounds.privacy.relations import Relation, as_relation
 

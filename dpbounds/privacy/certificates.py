@@ -27,9 +27,10 @@ from dpbounds.privacy import standalone_checker
 from dpbounds.privacy.accountants import Account, Route, account, prove_delta, prove_epsilon
 from dpbounds.privacy.calibration import Calibration
 from dpbounds.privacy.contour import contour_at_most
+from dpbounds.privacy.domination import dominating_products
 from dpbounds.privacy.lattice import delta_bounds, epsilon_bounds
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs import Product, SampledGaussians, ShiftedGaussians, dominating_products
+from dpbounds.privacy.pairs import Product, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
 

@@ -7,21 +7,23 @@ composition (Zhu, Dong & Wang 2022; Dong, Roth & Su 2022; proven in ``pairs.md``
 be one that every step shares: "the record is in the first data set" (remove) or "in the second" (add); the privacy
 curve is then the maximum over the classes, taken after the whole composition.
 
-Every pair here has its proof's source in its docstring and has passed the brute-force oracle of
-``tests/privacy/brute_force.py``; what has not is refused with ``UnsupportedMechanism``. The derivations are written out
-in ``pairs.md`` beside this file.
+A pair is known by its profile H_α alone, and every convex function of α that decreases from 1 at α = 0 and stays at or
+above (1-α)_+ is the profile of one (Blackwell; Dong, Roth & Su 2022). Here are the records; ``laws.py`` says how their
+losses are distributed, ``domination.py`` which mechanism is dominated by which. The derivations are in ``pairs.md``.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from flint import arb, ctx, fmpq
+
 from dpbounds.errors import UnsupportedMechanism
-from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.relations import Relation
+from dpbounds.expressions.enclosure import ball_end
+
+_ROUNDING_PRECISION = 160
 
 
 class Order(StrEnum):
@@ -30,6 +32,9 @@ class Order(StrEnum):
     REMOVE = "remove"  # the first holds the record, the second does not
     ADD = "add"  # the second holds it
     REPLACE = "replace"  # both hold one, different ones
+
+
+# --- Pairs without sampling. All but ``Combined`` are symmetric: (P, Q) and (Q, P) have the same profile. -------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,79 @@ class ShiftedGaussians:
     """
 
     squared_shift: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftedLaplaces:
+    """P = Lap(s, 1), Q = Lap(0, 1): one full-batch release with Laplace noise, s = l1 distance / scale.
+
+    Any dimension: an l1 step is a chain of steps along the axes, and for the Laplace law chains of shifts in one
+    direction are no worse than one shift (``pairs.md``). Attained in one dimension.
+    """
+
+    shift: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class UniformBalls:
+    """Uniform laws on two d-balls of radius 1 whose centres lie s apart, s² = ``squared_shift``.
+
+    The likelihood ratio is 0, 1 or ∞: with τ the total variation, H_α = τ + (1-τ)(1-α)_+. Attained.
+    τ = I_{s²/4}(1/2, (d+1)/2) for s < 2 (regularised incomplete beta), else 1: Tholeti & Kalyani 2020, eq. 6.
+    """
+
+    squared_shift: Fraction
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class Responses:
+    """Randomised response with k options: losses ε, -ε and (for k > 2) 0. Attained; k = 2 is the worst ε-DP pair."""
+
+    epsilon: Fraction
+    options: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class FourPoints:
+    """The worst (ε, δ)-DP pair: δ at infinite loss, the rest a randomised response. Kairouz, Oh & Viswanath 2015."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedRange:
+    """The least upper bound of all two-point pairs with losses t and t - η, 0 <= t <= η (exponential mechanism).
+
+    H at α = e^ε is (1 - e^((ε-η)/2))² / (1 - e^(-η)) for |ε| <= η. Derived in ``pairs.md``; attained at each ε by one
+    of the two-point pairs, not by one pair for all ε.
+    """
+
+    span: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class TwoPoints:
+    """Losses t and t - η only, 0 < t < η: what one exponential mechanism can attain. ``high`` is t, ``span`` is η."""
+
+    high: Fraction
+    span: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class RenyiCurve:
+    """The profile that D_λ <= ε(λ) allows, at finitely many orders λ or (``rho``) D_λ <= λρ at all λ > 1.
+
+    H_α <= inf_λ e^((λ-1)(ε(λ) - log α)) λ^(-1) (1 - 1/λ)^(λ-1) for α >= 1 (Canonne, Kamath & Steinke 2020), mirrored
+    for α < 1. Not attained: composing it is sound, and looser than adding up the Rényi divergences.
+    """
+
+    points: tuple[tuple[Fraction, Fraction], ...]
+    rho: Fraction | None = None
+
+
+# --- Pairs of sampled mechanisms --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,66 +138,156 @@ class SampledGaussians:
     variance: Fraction
 
 
-Pair = ShiftedGaussians | SampledGaussians
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """How often the record takes part: Binomial(slots, rate) times, so at most once where there is one slot."""
+
+    rate: Fraction
+    slots: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A mechanism that sees the record k times with probability p_k, k ~ ``draws``; seeing it k times costs ``base`` k.
+
+    With η = 1 - p_0 and h_k the profile of the base enlarged k times (``enlarged``):
+
+    - remove: H_α = Σ_{k>=1} p_k h_k((α-1+η)/η) for α > 1-η, else 1-α. Add: the same pair, swapped. For at most one
+      draw this is the mixture ((1-q)Q + qP, Q), an identity: Zhu, Dong & Wang 2022. For more it follows by convexity.
+    - replace: Σ_{k>=1} p_k h_k(1 + (α-1)/η) for α >= 1, mirrored for α < 1: Balle, Barthe & Gaboardi 2018 (advanced
+      joint convexity), Zhu, Dong & Wang 2022. Attained in a single step, by one of *two* pairs of data sets; composed,
+      it is sound under adaptivity, where the two composed separately are not.
+    """
+
+    order: Order
+    draws: Draws
+    base: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnGaussians:
+    """Gaussian noise, the record drawn k ~ ``draws`` times: Σ_k p_k N(ks, 1) against N(0, 1), s² = ``squared_shift``.
+
+    Remove; add is the same pair, swapped. Derived in ``pairs.md`` by the Gaussian comparison. Attained.
+    """
+
+    order: Order
+    draws: Draws
+    squared_shift: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class SampledLaplaces:
+    """Scalar Laplace noise on a Poisson sample under replace-one: (1-q) f(x) + q f(x-s) against (1-q) f(x) + q f(x+s).
+
+    f is the density of Lap(0, 1), s = per-record bound / scale. Derived in ``pairs.md`` (dimension one only). Attained.
+    """
+
+    sample_rate: Fraction
+    shift: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class SampledBalls:
+    """Uniform noise on a ball, on a Poisson sample, under replace-one; s² = ``squared_shift`` for one record's bound.
+
+    With τ1 = τ(s), τ2 = τ(2s): H_α = q τ1 + (τ2 - τ1)(1 - α(1-q))_+ for α >= 1, mirrored below. Derived in
+    ``pairs.md``. Attained.
+    """
+
+    sample_rate: Fraction
+    squared_shift: Fraction
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class TwoGuarantees:
+    """A mechanism on a Poisson sample under replace-one, known by what presence and what replacement costs.
+
+    With h1 the profile of ``present`` (with the record against without), h2 that of ``replaced``, α'' = 1 + (α-1)/q and
+    β = α/α'': H_α <= q ((1-β) h1(α'') + β h2(α'')) for α >= 1 (Balle, Barthe & Gaboardi 2018), mirrored below, and the
+    convex envelope of that. Sound, not attained in general.
+    """
+
+    sample_rate: Fraction
+    present: Pair
+    replaced: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """Several independent pairs taken as one: what runs on one sample, or in one block."""
+
+    product: Product
+
+
+Pair = (
+    ShiftedGaussians
+    | ShiftedLaplaces
+    | UniformBalls
+    | Responses
+    | FourPoints
+    | BoundedRange
+    | TwoPoints
+    | RenyiCurve
+    | SampledGaussians
+    | Sampled
+    | DrawnGaussians
+    | SampledLaplaces
+    | SampledBalls
+    | TwoGuarantees
+    | Combined
+)
 Product = tuple[tuple[Pair, int], ...]  # independent pairs with multiplicities
 
+GaussianPair = ShiftedGaussians | SampledGaussians  # those whose loss has an analytic density
+GaussianProduct = tuple[tuple[GaussianPair, int], ...]
 
-def dominating_products(mechanism: Mechanism, relation: Relation) -> tuple[Product, ...]:
-    """Return one product of pairs per class of ordered neighbours; the curve is the maximum of theirs.
 
-    Full-batch Gaussian parts are merged into one ``ShiftedGaussians``, equal parts are counted together, and an order
-    whose curve is the mirror image of another's is left out.
+def as_gaussian(product: Product) -> GaussianProduct | None:
+    """The same product, where all its pairs are Gaussian; else None."""
+    parts = tuple((pair, count) for pair, count in product if isinstance(pair, ShiftedGaussians | SampledGaussians))
+    return parts if len(parts) == len(product) else None
+
+
+# --- Enlarged: the same guarantee along a chain of k neighbours -------------------------------------------------------
+
+
+def enlarged(pair: Pair, k: int) -> Pair:
+    """Return a pair that dominates for any two data sets that are k steps of one relation apart.
+
+    Shifts grow k-fold; a pure ε, a range η and (for zCDP) sqrt(ρ), too; (ε, δ) becomes (kε, δ (e^(kε)-1)/(e^ε-1)),
+    rounded up. Dwork & Roth 2014 (group privacy), Bun & Steinke 2016, Proposition 1.9; ``pairs.md``.
 
     Raises:
-        UnsupportedMechanism: A part has no proven pair under this relation.
+        UnsupportedMechanism: No such pair is proven here.
     """
-    parts = mechanism.parts if isinstance(mechanism, Composed) else ((mechanism, 1),)
-    orders = (Order.REMOVE, Order.ADD) if relation is Relation.ADD_OR_REMOVE_ONE else (Order.REPLACE,)
-    products = tuple(_product(parts, relation, order) for order in orders)
-    symmetric = all(isinstance(pair, ShiftedGaussians) for pair, _ in products[0])
-    return products[:1] if symmetric else products
+    if k == 1:
+        return pair
+    match pair:
+        case ShiftedGaussians(squared_shift=squared):
+            return ShiftedGaussians(k**2 * squared)
+        case ShiftedLaplaces(shift=shift):
+            return ShiftedLaplaces(k * shift)
+        case UniformBalls(squared_shift=squared, dimension=dimension):
+            return UniformBalls(k**2 * squared, dimension)
+        case Responses(epsilon=epsilon, options=2):
+            return Responses(k * epsilon)
+        case BoundedRange(span=span):
+            return BoundedRange(k * span)
+        case RenyiCurve(points=(), rho=rho) if rho is not None:
+            return RenyiCurve((), k**2 * rho)
+        case FourPoints(epsilon=epsilon, delta=delta):
+            return FourPoints(k * epsilon, min(Fraction(1), _grown(delta, epsilon, k)))
+    raise UnsupportedMechanism(
+        f"what {k} records cost together is not proven here for {pair}: sample single releases, and compose afterwards"
+    )
 
 
-def _product(parts: tuple[tuple[Mechanism, int], ...], relation: Relation, order: Order) -> Product:
-    squared_shift = Fraction(0)
-    counts: Counter[Pair] = Counter()
-    for mechanism, count in parts:
-        pair = _pair(mechanism, relation, order)
-        if isinstance(pair, ShiftedGaussians):
-            squared_shift += count * pair.squared_shift
-        else:
-            counts[pair] += count
-    merged: Product = ((ShiftedGaussians(squared_shift), 1),) if squared_shift else ()
-    return merged + tuple(counts.items())
-
-
-def _pair(mechanism: Mechanism, relation: Relation, order: Order) -> Pair:
-    match mechanism:
-        case Gaussian():
-            return ShiftedGaussians(_squared_shift(mechanism, relation))
-        case PoissonSampled(mechanism=Gaussian() as inner, sample_rate=rate) if rate == 1:
-            return ShiftedGaussians(_squared_shift(inner, relation))
-        case PoissonSampled(mechanism=Gaussian() as inner, sample_rate=rate):
-            return SampledGaussians(order, rate, _variance(inner, relation))
-    raise UnsupportedMechanism(f"no dominating pair is proven here for {mechanism!r} under {relation}")
-
-
-def _squared_shift(mechanism: Gaussian, relation: Relation) -> Fraction:
-    if mechanism.noise_multiplier is not None:
-        return (relation.sensitivity_factor / mechanism.noise_multiplier) ** 2
-    assert mechanism.noise_stddev is not None
-    assert mechanism.sensitivity is not None
-    return (mechanism.sensitivity / mechanism.noise_stddev) ** 2
-
-
-def _variance(mechanism: Gaussian, relation: Relation) -> Fraction:
-    if mechanism.noise_multiplier is not None:
-        return mechanism.noise_multiplier**2
-    if relation is Relation.REPLACE_ONE:
-        raise UnsupportedMechanism(
-            "a Poisson-sampled Gaussian under replace-one needs the per-record bound C, of which the distance between "
-            "two answers says too little: pass noise_multiplier (stddev / C) instead of noise_stddev and sensitivity"
-        )
-    assert mechanism.noise_stddev is not None
-    assert mechanism.sensitivity is not None
-    return (mechanism.noise_stddev / mechanism.sensitivity) ** 2
+def _grown(delta: Fraction, epsilon: Fraction, k: int) -> Fraction:
+    if delta == 0:
+        return delta
+    with ctx.workprec(_ROUNDING_PRECISION):
+        growth = arb(fmpq(epsilon.numerator, epsilon.denominator)).exp()
+        factor = sum((growth**i for i in range(k)), arb(0))
+        return ball_end(arb(fmpq(delta.numerator, delta.denominator)) * factor, "up")

@@ -17,7 +17,7 @@ from dpbounds.privacy.contour.moments import Moments, need, upper
 from dpbounds.privacy.contour.plan import SOFTNESSES, chernoff_plan
 from dpbounds.privacy.contour.tails import Rectangles, turned_bound
 from dpbounds.privacy.inversion import invert
-from dpbounds.privacy.pairs import Product
+from dpbounds.privacy.pairs import GaussianProduct
 from dpbounds.privacy.profiles import ball, losses_stay_below
 from dpbounds.privacy.proofs import Declined, Proof
 
@@ -208,7 +208,7 @@ def _proof(curve: Curve, enclosure: Enclosure, at: Fraction) -> Proof:
     return Proof(enclosure, "contour", parameters, curve.error_budget(at))
 
 
-def contour_epsilon(product: Product, delta: Fraction, accuracy: float = _ACCURACY) -> Proof:
+def contour_epsilon(product: GaussianProduct, delta: Fraction, accuracy: float = _ACCURACY) -> Proof:
     """Enclose ε(δ) of one product of pairs.
 
     Args:
@@ -262,7 +262,7 @@ def _relative_width(proof: Proof) -> float:
     return float((upper_end - proof.enclosure.exact_lower) / upper_end) if upper_end else 0.0
 
 
-def contour_delta(product: Product, epsilon: Fraction, accuracy: float = _ACCURACY) -> Proof:
+def contour_delta(product: GaussianProduct, epsilon: Fraction, accuracy: float = _ACCURACY) -> Proof:
     """Enclose δ(ε) of one product of pairs; arguments and errors as for :func:`contour_epsilon`, ε >= 0."""
     if losses_stay_below(product, epsilon):
         return Proof(Enclosure.exactly(0, "bounded losses"), "closed form")
@@ -277,7 +277,7 @@ def contour_delta(product: Product, epsilon: Fraction, accuracy: float = _ACCURA
         return _proof(curve, Enclosure.from_balls(lower, above, "contour", plan.precision).within(0, 1), epsilon)
 
 
-def contour_at_most(product: Product, epsilon: Fraction, delta: Fraction) -> bool:
+def contour_at_most(product: GaussianProduct, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether a cheap bound proves δ(ε) <= δ. False means "not proven". A few milliseconds at most."""
     if losses_stay_below(product, epsilon):
         return True
@@ -288,7 +288,7 @@ def contour_at_most(product: Product, epsilon: Fraction, delta: Fraction) -> boo
     return False
 
 
-def chernoff_bound(product: Product, epsilon: Fraction, log_delta: float, softness: float = 1.0) -> Fraction:
+def chernoff_bound(product: GaussianProduct, epsilon: Fraction, log_delta: float, softness: float = 1.0) -> Fraction:
     """Upper bound c_s e^{-sε} Π M_i(s)^{T_i} + (what the cut-offs remove) on δ(ε): one tilt s, no frequency.
 
     From (1 - e^{-t})_+ <= c_s e^{st} with c_s = s^s/(s+1)^{s+1}.

@@ -13,7 +13,7 @@ from scipy.special import erfc, logsumexp
 from dpbounds.privacy.contour.choices import Nodes, Plan
 from dpbounds.privacy.contour.landscape import Complexes, Floats, log_erfc, refined, survey
 from dpbounds.privacy.contour.plan import SOFTNESSES, TooDearError, make_plan, plain_plan
-from dpbounds.privacy.pairs import Product
+from dpbounds.privacy.pairs import GaussianProduct
 from dpbounds.privacy.profiles import losses_stay_below
 from dpbounds.privacy.proofs import Declined
 
@@ -127,7 +127,7 @@ def _moments(nodes: Nodes, tilt: float, frequencies: Floats) -> tuple[float, Com
     return log_moment, whole, bulk if nodes.bulk is not None else None
 
 
-def quick_log_delta(product: Product, epsilon: float, precise: bool) -> float:
+def quick_log_delta(product: GaussianProduct, epsilon: float, precise: bool) -> float:
     """Estimate log δ(ε): by a saddle point to a few per cent, or (``precise``) by the integral to about ten digits."""
     if losses_stay_below(product, Fraction(epsilon)):
         return -math.inf
@@ -145,7 +145,7 @@ def quick_log_delta(product: Product, epsilon: float, precise: bool) -> float:
 
 
 def settled_plan(
-    product: Product,
+    product: GaussianProduct,
     *,
     log_delta: float | None = None,
     epsilon: float | None = None,
@@ -179,7 +179,7 @@ def settled_plan(
 
 
 def _settled(
-    product: Product,
+    product: GaussianProduct,
     log_delta: float | None,
     epsilon: float | None,
     accuracy: float,
@@ -197,7 +197,7 @@ def _settled(
 
 
 def _confirmed(
-    product: Product,
+    product: GaussianProduct,
     plan: Plan,
     log_delta: float | None,
     epsilon: float | None,

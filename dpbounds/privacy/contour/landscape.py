@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, logsumexp
 
-from dpbounds.privacy.pairs import Order, Product, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs import GaussianProduct, Order, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 
 Floats = NDArray[np.floating[Any]]
@@ -321,7 +321,7 @@ def _coarse_curve(landscape: Landscape, saddle: Saddle) -> tuple[Floats, Floats]
     return losses, np.where(np.isfinite(curve), curve, -np.inf)
 
 
-def split(product: Product) -> tuple[tuple[Part, ...], float]:
+def split(product: GaussianProduct) -> tuple[tuple[Part, ...], float]:
     """The sampled parts, and μ² of the Gaussian part (0 if there is none)."""
     parts = tuple(Part(pair, count) for pair, count in product if isinstance(pair, SampledGaussians))
     shift = sum(float(pair.squared_shift) * count for pair, count in product if isinstance(pair, ShiftedGaussians))
@@ -329,7 +329,7 @@ def split(product: Product) -> tuple[tuple[Part, ...], float]:
 
 
 def survey(
-    product: Product, softness: float, log_accuracy: float, log_delta: float | None, epsilon: float | None
+    product: GaussianProduct, softness: float, log_accuracy: float, log_delta: float | None, epsilon: float | None
 ) -> tuple[Landscape, Saddle]:
     """Find the landscape and the saddle for one target: a log δ, an ε, or a known pair of both.
 

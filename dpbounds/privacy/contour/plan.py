@@ -25,7 +25,7 @@ from dpbounds.privacy.contour.spectrum import (
     shortest_period,
     turn_table,
 )
-from dpbounds.privacy.pairs import Product, ShiftedGaussians
+from dpbounds.privacy.pairs import GaussianProduct, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 
 SOFTNESSES = (1.0, 4.0, 0.5, 0.25, 0.125, 0.0625)
@@ -42,7 +42,7 @@ class TooDearError(Declined):
 
 
 def make_plan(
-    product: Product,
+    product: GaussianProduct,
     *,
     log_delta: float | None = None,
     epsilon: float | None = None,
@@ -92,7 +92,9 @@ def _cheaper(first: Plan | None, second: Plan) -> Plan:
     return second if first is None or second.cost < first.cost else first
 
 
-def plain_plan(product: Product, landscape: Landscape, saddle: Saddle, accuracy: float, *, cells: bool = True) -> Plan:
+def plain_plan(
+    product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float, *, cells: bool = True
+) -> Plan:
     """All of the law on one contour; the tail in the frequency by rectangles below the density.
 
     Without ``cells`` the plan serves estimates only.
@@ -105,7 +107,7 @@ def plain_plan(product: Product, landscape: Landscape, saddle: Saddle, accuracy:
     return _assemble(product, landscape, saddle, spacing, K, (right, left), none, none, None, accuracy, cells)
 
 
-def _turned(product: Product, landscape: Landscape, saddle: Saddle, accuracy: float) -> Plan:
+def _turned(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Plan:
     """All of the law on one contour; the tail in the frequency by turning the line of integration (few steps)."""
     nats = -math.log(accuracy)
     period, right, left = shortest_period(landscape, saddle, nats)
@@ -127,7 +129,7 @@ def _turned(product: Product, landscape: Landscape, saddle: Saddle, accuracy: fl
     raise Declined("the tilted law decays too slowly on a turned line")
 
 
-def _peeled(product: Product, landscape: Landscape, saddle: Saddle, accuracy: float) -> Plan:
+def _peeled(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Plan:
     """The bulk alone cannot reach ε, so only sums with at least one jump are integrated; jumps are smooth."""
     nats = -math.log(accuracy)
     if any(not law.part.cut for law in landscape.laws) or not landscape.laws:
@@ -164,7 +166,7 @@ def _peeled(product: Product, landscape: Landscape, saddle: Saddle, accuracy: fl
     )
 
 
-def chernoff_plan(product: Product, epsilon: float, log_delta: float, softness: float = 1.0) -> Plan:
+def chernoff_plan(product: GaussianProduct, epsilon: float, log_delta: float, softness: float = 1.0) -> Plan:
     """A plan without frequencies, for one Chernoff bound at ε to be held against δ."""
     accuracy = 1e-3
     landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
@@ -174,7 +176,7 @@ def chernoff_plan(product: Product, epsilon: float, log_delta: float, softness: 
 
 
 def _assemble(
-    product: Product,
+    product: GaussianProduct,
     landscape: Landscape,
     saddle: Saddle,
     spacing: float,

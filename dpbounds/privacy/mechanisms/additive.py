@@ -1,0 +1,138 @@
+"""Noise added to an answer: Gaussian, Laplace, uniform on a ball."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.privacy.mechanisms.algebra import Mechanism
+
+
+def positive(value: ExactLike, name: str) -> Fraction:
+    """Return the exact value of a positive number, or raise ``InvalidValue``."""
+    number = exact(value, name)
+    if number <= 0:
+        advice = "no noise means no privacy" if name.startswith("noise") and number == 0 else ""
+        raise InvalidValue(name, value, "a number greater than 0", advice)
+    return number
+
+
+def _one_way_of_giving(
+    mechanism: str, multiplier: ExactLike | None, absolute: tuple[str, ExactLike | None], sensitivity: ExactLike | None
+) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
+    """The noise per unit of the per-record bound, or the absolute noise with the final distance: one of the two."""
+    name, amount = absolute
+    is_relative = multiplier is not None
+    is_absolute = amount is not None and sensitivity is not None
+    if is_relative == is_absolute or (is_relative and (amount is not None or sensitivity is not None)):
+        given = f"noise_multiplier={multiplier}, {name}={amount}, sensitivity={sensitivity}"
+        allowed = f"either noise_multiplier alone, or {name} together with sensitivity"
+        raise InvalidValue(f"{mechanism} noise", given, allowed)
+    return (
+        None if multiplier is None else positive(multiplier, "noise_multiplier"),
+        None if amount is None else positive(amount, name),
+        None if sensitivity is None else positive(sensitivity, "sensitivity"),
+    )
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Gaussian(Mechanism):
+    """Release a d-dimensional sum plus N(0, stddev² I), for any d.
+
+    Attributes:
+        noise_multiplier: Standard deviation in units of the per-record l2 bound C, or None.
+        noise_stddev: Standard deviation in the units of the answer, or None.
+        sensitivity: l2 distance between the answers of two neighbours, in the same units, or None.
+
+    Args:
+        noise_multiplier: Greater than 0; the neighbouring relation supplies the factor (1 or 2).
+        noise_stddev: Greater than 0; together with ``sensitivity``, instead of ``noise_multiplier``.
+        sensitivity: Greater than 0; the final distance under the relation that is asked for, no factor applied.
+
+    Raises:
+        InvalidValue: A value is not a positive number, or both ways of giving the noise (or neither) are used.
+
+    >>> Gaussian("1.5").noise_multiplier
+    Fraction(3, 2)
+    """
+
+    noise_multiplier: Fraction | None
+    noise_stddev: Fraction | None
+    sensitivity: Fraction | None
+
+    def __init__(
+        self,
+        noise_multiplier: ExactLike | None = None,
+        *,
+        noise_stddev: ExactLike | None = None,
+        sensitivity: ExactLike | None = None,
+    ) -> None:
+        amounts = _one_way_of_giving("Gaussian", noise_multiplier, ("noise_stddev", noise_stddev), sensitivity)
+        for name, value in zip(("noise_multiplier", "noise_stddev", "sensitivity"), amounts, strict=True):
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Laplace(Mechanism):
+    """Release a d-dimensional sum plus Laplace noise of scale b in each coordinate (density e^(-|x|/b)/2b).
+
+    Attributes:
+        noise_multiplier: Scale b in units of the per-record l1 bound C, or None.
+        noise_scale: Scale b in the units of the answer, or None.
+        sensitivity: l1 distance between the answers of two neighbours, in the same units, or None.
+        dimension: d, or None where it is not known; only Poisson sampling under replace-one spends less for d = 1.
+
+    Args:
+        noise_multiplier: Greater than 0; the neighbouring relation supplies the factor (1 or 2).
+        noise_scale: Greater than 0; together with ``sensitivity``, instead of ``noise_multiplier``.
+        sensitivity: Greater than 0; the final distance under the relation that is asked for, no factor applied.
+        dimension: A positive whole number, or None.
+
+    Raises:
+        InvalidValue: A value is out of its domain, or both ways of giving the noise (or neither) are used.
+    """
+
+    noise_multiplier: Fraction | None
+    noise_scale: Fraction | None
+    sensitivity: Fraction | None
+    dimension: int | None
+
+    def __init__(
+        self,
+        noise_multiplier: ExactLike | None = None,
+        *,
+        noise_scale: ExactLike | None = None,
+        sensitivity: ExactLike | None = None,
+        dimension: int | None = None,
+    ) -> None:
+        amounts = _one_way_of_giving("Laplace", noise_multiplier, ("noise_scale", noise_scale), sensitivity)
+        for name, value in zip(("noise_multiplier", "noise_scale", "sensitivity"), amounts, strict=True):
+            object.__setattr__(self, name, value)
+        known = None if dimension is None else positive_integer(dimension, "dimension")
+        object.__setattr__(self, "dimension", known)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class UniformBall(Mechanism):
+    """Release a d-dimensional sum plus noise that is uniform on the d-ball of a radius.
+
+    Attributes:
+        radius: In units of the per-record l2 bound C; where ``sensitivity`` is given, in the units of the answer.
+        dimension: d.
+        sensitivity: l2 distance between the answers of two neighbours, in the units of ``radius``, or None.
+
+    Raises:
+        InvalidValue: A value is not a positive number, or the dimension not a positive whole number.
+    """
+
+    radius: Fraction
+    dimension: int
+    sensitivity: Fraction | None
+
+    def __init__(self, radius: ExactLike, dimension: int, *, sensitivity: ExactLike | None = None) -> None:
+        object.__setattr__(self, "radius", positive(radius, "radius"))
+        object.__setattr__(self, "dimension", positive_integer(dimension, "dimension"))
+        known = None if sensitivity is None else positive(sensitivity, "sensitivity")
+        object.__setattr__(self, "sensitivity", known)

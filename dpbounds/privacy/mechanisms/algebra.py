@@ -1,0 +1,92 @@
+"""What every mechanism is, and how several make one: one after the other, or on disjoint parts of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import positive_integer
+
+Partition = Literal["record", "index"]
+
+
+class Mechanism:
+    """A randomised algorithm, described by what its privacy depends on.
+
+    ``m ** T`` is m run T times, ``a @ b`` is a and then b; each run may depend on the outputs of earlier ones, while
+    the noise, the rates and the number of runs are fixed in advance.
+    """
+
+    __slots__ = ()
+
+    def __pow__(self, count: int) -> Composed:
+        return Composed(((self, positive_integer(count, "steps")),))
+
+    def __matmul__(self, other: Mechanism) -> Composed:
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        return Composed(((self, 1), (other, 1)))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Composed(Mechanism):
+    """Several mechanisms one after the other, each as many times as its count says.
+
+    Args:
+        parts: (mechanism, count) pairs; counts are positive integers. Nested compositions are flattened.
+
+    Raises:
+        InvalidValue: There is no part, or a count is not a positive whole number.
+    """
+
+    parts: tuple[tuple[Mechanism, int], ...]
+
+    def __init__(self, parts: tuple[tuple[Mechanism, int], ...]) -> None:
+        if not parts:
+            raise InvalidValue("parts", parts, "at least one mechanism")
+        object.__setattr__(self, "parts", tuple(_flattened(parts)))
+
+
+def _flattened(parts: tuple[tuple[Mechanism, int], ...]) -> Iterator[tuple[Mechanism, int]]:
+    for mechanism, given in parts:
+        count = positive_integer(given, "steps")
+        if isinstance(mechanism, Composed):
+            for inner, times in mechanism.parts:
+                yield inner, times * count
+        else:
+            yield mechanism, count
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class InParallel(Mechanism):
+    """One mechanism per block of a partition of the data; each block's may depend on what others published.
+
+    Used several times (``m ** T``, or the same object in ``a @ m @ b @ m``), it is the same partition each time.
+
+    Args:
+        blocks: One mechanism per block, at least one.
+        partition: "record" where a fixed function of the record's content says which block it belongs to; "index" where
+            its public position does (then only replace-one makes sense: a removal would shift the others).
+
+    Raises:
+        InvalidValue: There is no block, or no such kind of partition.
+    """
+
+    blocks: tuple[Mechanism, ...]
+    partition: Partition
+
+    def __init__(self, blocks: tuple[Mechanism, ...], partition: Partition = "record") -> None:
+        given = tuple(blocks)
+        if not given or not all(isinstance(block, Mechanism) for block in given):
+            raise InvalidValue("blocks", given, "at least one mechanism, and nothing else")
+        if partition not in get_args(Partition):
+            raise InvalidValue("partition", repr(partition), " or ".join(get_args(Partition)))
+        object.__setattr__(self, "blocks", given)
+        object.__setattr__(self, "partition", partition)
+
+
+def parts_of(mechanism: Mechanism) -> tuple[tuple[Mechanism, int], ...]:
+    """The (mechanism, count) pairs of a composition; of any other mechanism, itself once."""
+    return mechanism.parts if isinstance(mechanism, Composed) else ((mechanism, 1),)

@@ -1,0 +1,226 @@
+"""Mechanisms that are known by a guarantee: selection, tests, randomised response, and black boxes.
+
+Each says under which neighbouring relation its guarantee (or the sensitivity that it rests on) was established.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.privacy.mechanisms.additive import positive
+from dpbounds.privacy.mechanisms.algebra import Mechanism
+from dpbounds.privacy.relations import Relation, as_relation
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class RandomizedResponse(Mechanism):
+    """Each record publishes one of k answers: the true one with odds e^ε against each of the others.
+
+    P(true) = e^ε / (e^ε + k - 1). One answer is published per record, so the number of records is, too: the mechanism
+    is private under replace-one only.
+
+    Args:
+        epsilon: Greater than 0.
+        options: k, at least 2.
+
+    Raises:
+        InvalidValue: A value is out of its domain.
+    """
+
+    epsilon: Fraction
+    options: int
+
+    def __init__(self, epsilon: ExactLike, options: int = 2) -> None:
+        count = positive_integer(options, "options")
+        if count < 2:
+            raise InvalidValue("options", options, "a whole number that is at least 2")
+        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
+        object.__setattr__(self, "options", count)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ExponentialMechanism(Mechanism):
+    """Choose y with probability proportional to exp(ε u(D, y) / (2 Δu)), or report the largest of u plus Gumbel noise.
+
+    Args:
+        epsilon: Greater than 0.
+        relation: The relation for which |u(D, y) - u(D', y)| <= Δu holds for all y.
+        monotone: Whether adding a record never lowers (or never raises) any score. Under add-or-remove-one the loss
+            then spans ε/2 instead of ε. Under replace-one that is not so, and the flag is refused.
+
+    Raises:
+        InvalidValue: ε is not positive, or ``monotone`` is claimed under replace-one.
+    """
+
+    epsilon: Fraction
+    relation: Relation
+    monotone: bool
+
+    def __init__(self, epsilon: ExactLike, *, relation: str | Relation, monotone: bool = False) -> None:
+        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
+        object.__setattr__(self, "relation", as_relation(relation))
+        object.__setattr__(self, "monotone", _monotone(monotone, self.relation))
+
+    @property
+    def loss_range(self) -> Fraction:
+        """η: how far the largest and the smallest privacy loss of two neighbours lie apart."""
+        return self.epsilon / 2 if self.monotone else self.epsilon
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class AboveThreshold(Mechanism):
+    """Compare queries, chosen online, with a noisy threshold, and stop at the first that exceeds it (Laplace noise).
+
+    Laplace(b1) is added to the threshold once, Laplace(b2) to each query; any number of "below" is answered, and no
+    value is released. For c crossings, draw the threshold anew and write ``AboveThreshold(...) ** c``.
+
+    Args:
+        epsilon: The classical choice b1 = 2/ε, b2 = 4/ε (Dwork & Roth 2014, Theorem 3.23); or
+        threshold_noise: b1 in units of the queries' common sensitivity, together with
+        query_noise: b2 in the same units.
+        relation: The relation for which each query's sensitivity holds.
+        monotone: Whether adding a record moves all queries in one direction. Under add-or-remove-one the mechanism
+            then spends 1/b1 + 1/b2 instead of 1/b1 + 2/b2. Under replace-one that is not so, and the flag is refused.
+
+    Raises:
+        InvalidValue: A value is out of its domain, both ways of giving the noise (or neither) are used, or
+            ``monotone`` is claimed under replace-one.
+    """
+
+    threshold_noise: Fraction
+    query_noise: Fraction
+    relation: Relation
+    monotone: bool
+
+    def __init__(
+        self,
+        epsilon: ExactLike | None = None,
+        *,
+        threshold_noise: ExactLike | None = None,
+        query_noise: ExactLike | None = None,
+        relation: str | Relation,
+        monotone: bool = False,
+    ) -> None:
+        scales = (threshold_noise, query_noise)
+        if epsilon is not None and scales == (None, None):
+            budget = positive(epsilon, "epsilon")
+            noises = (2 / budget, 4 / budget)
+        elif epsilon is None and threshold_noise is not None and query_noise is not None:
+            noises = (positive(threshold_noise, "threshold_noise"), positive(query_noise, "query_noise"))
+        else:
+            given = f"epsilon={epsilon}, threshold_noise={threshold_noise}, query_noise={query_noise}"
+            raise InvalidValue("AboveThreshold noise", given, "either epsilon alone, or both noise scales")
+        object.__setattr__(self, "threshold_noise", noises[0])
+        object.__setattr__(self, "query_noise", noises[1])
+        object.__setattr__(self, "relation", as_relation(relation))
+        object.__setattr__(self, "monotone", _monotone(monotone, self.relation))
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The pure ε it spends (Dwork & Roth 2014, Theorem 3.23; monotone: Lyu, Su & Li 2017)."""
+        return 1 / self.threshold_noise + (1 if self.monotone else 2) / self.query_noise
+
+
+def _monotone(claimed: bool, relation: Relation) -> bool:
+    if claimed and relation is Relation.REPLACE_ONE:
+        raise InvalidValue(
+            "monotone",
+            claimed,
+            "False under replace-one",
+            "replacing a record can raise one count and lower another, whatever adding a record does",
+        )
+    return claimed
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class PureDP(Mechanism):
+    """A black box that is (ε, 0)-DP under a relation.
+
+    Raises:
+        InvalidValue: ε is not positive.
+    """
+
+    epsilon: Fraction
+    relation: Relation
+
+    def __init__(self, epsilon: ExactLike, *, relation: str | Relation) -> None:
+        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
+        object.__setattr__(self, "relation", as_relation(relation))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ApproximateDP(Mechanism):
+    """A black box that is (ε, δ)-DP under a relation.
+
+    Raises:
+        InvalidValue: ε is negative, or δ not in [0, 1].
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    relation: Relation
+
+    def __init__(self, epsilon: ExactLike, delta: ExactLike, *, relation: str | Relation) -> None:
+        loss, failure = exact(epsilon, "epsilon"), exact(delta, "delta")
+        if loss < 0:
+            raise InvalidValue("epsilon", epsilon, "a number that is at least 0")
+        if not 0 <= failure <= 1:
+            raise InvalidValue("delta", delta, "a number between 0 and 1")
+        object.__setattr__(self, "epsilon", loss)
+        object.__setattr__(self, "delta", failure)
+        object.__setattr__(self, "relation", as_relation(relation))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ZCDP(Mechanism):
+    """A black box that is ρ-zCDP under a relation: D_λ <= λρ for every order λ > 1 (Bun & Steinke 2016).
+
+    Raises:
+        InvalidValue: ρ is not positive.
+    """
+
+    rho: Fraction
+    relation: Relation
+
+    def __init__(self, rho: ExactLike, *, relation: str | Relation) -> None:
+        object.__setattr__(self, "rho", positive(rho, "rho"))
+        object.__setattr__(self, "relation", as_relation(relation))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class RenyiDP(Mechanism):
+    """A black box with D_λ <= ε(λ) at finitely many orders λ > 1, under a relation (Mironov 2017).
+
+    Args:
+        points: Orders and their ε, as a mapping or as pairs.
+        relation: The relation.
+
+    Raises:
+        InvalidValue: There is no point, an order is not above 1, given twice, or its ε is negative.
+
+    >>> RenyiDP({2: "0.1", "2.5": "0.2"}, relation="replace-one").points[1]
+    (Fraction(5, 2), Fraction(1, 5))
+    """
+
+    points: tuple[tuple[Fraction, Fraction], ...]
+    relation: Relation
+
+    def __init__(
+        self,
+        points: Mapping[ExactLike, ExactLike] | Iterable[tuple[ExactLike, ExactLike]],
+        *,
+        relation: str | Relation,
+    ) -> None:
+        pairs = points.items() if isinstance(points, Mapping) else points
+        read = sorted((exact(order, "order"), exact(value, "epsilon")) for order, value in pairs)
+        orders = [order for order, _ in read]
+        if not read or orders[0] <= 1 or len(set(orders)) < len(orders):
+            raise InvalidValue("orders", [str(order) for order in orders], "at least one order above 1, each once")
+        if any(value < 0 for _, value in read):
+            raise InvalidValue("epsilon", [str(value) for _, value in read], "numbers that are at least 0")
+        object.__setattr__(self, "points", tuple(read))
+        object.__setattr__(self, "relation", as_relation(relation))
