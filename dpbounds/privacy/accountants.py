@@ -8,6 +8,7 @@ must overlap.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,12 +21,12 @@ from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.contour.estimate import quick_log_delta
-from dpbounds.privacy.domination import dominating_products
+from dpbounds.privacy.domination import NeighbourClass, neighbour_classes
 from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.lattice import Work, delta_bounds, epsilon_bounds
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs import Order, Product, SampledGaussians, ShiftedGaussians
-from dpbounds.privacy.profiles import ball, closed_form_delta, has_closed_form
+from dpbounds.privacy.pairs import GaussianProduct, Order, Product, ShiftedGaussians, as_gaussian
+from dpbounds.privacy.profiles import ball, certainly_infinite, closed_form_delta, has_closed_form
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
 
@@ -48,7 +49,9 @@ class Account:
         given: Which of the two was given, "delta" or "epsilon"; ``enclosure`` holds the other.
         target: Its value.
         enclosure: The proven ends.
-        proofs: For each order of the neighbours, how it was proven.
+        proofs: For each class of ordered neighbours, how much its dominating pairs spend.
+        attacks: For the classes whose dominating pairs are not attained, what explicit attacks attain. Where there are
+            any, the lower end of ``enclosure`` is theirs.
     """
 
     mechanism: Mechanism
@@ -57,6 +60,12 @@ class Account:
     target: Fraction
     enclosure: Enclosure
     proofs: tuple[tuple[str, Proof], ...]
+    attacks: tuple[tuple[str, Proof], ...] = ()
+
+    @property
+    def tight(self) -> bool:
+        """Whether what is proven to suffice is, up to the width of the proofs, also what an attack attains."""
+        return all(each.tight for each in neighbour_classes(self.mechanism, self.relation))
 
     def __str__(self) -> str:
         lower, upper = self.enclosure.decimals(min(12, self.enclosure.digits + 2))
@@ -160,63 +169,96 @@ def account(
     if route not in get_args(Route):
         raise InvalidValue("route", repr(route), " or ".join(get_args(Route)))
     neighbours = as_relation(relation)
-    products = dominating_products(mechanism, neighbours)
-    if delta is not None:
-        target = valid_delta(delta)
-        proofs = _all_orders(
-            products,
-            lambda product: prove_epsilon(product, target, tolerance, route),
-            lambda product, least: contour_at_most(product, least, target),
-        )
-        given: Literal["delta", "epsilon"] = "delta"
-    else:
+    question = _Question("delta", valid_delta(delta), tolerance, route) if delta is not None else None
+    if question is None:
         assert epsilon is not None
-        target, given = valid_epsilon(epsilon), "epsilon"
-        proofs = _all_orders(
-            products,
-            lambda product: prove_delta(product, target, tolerance, route),
-            lambda product, least: least > 0 and contour_at_most(product, target, least),
-        )
-    enclosure = proofs[0][1].enclosure
-    for _, proof in proofs[1:]:
-        enclosure = enclosure.larger(proof.enclosure) if proof.route != "dominated" else enclosure
-    return Account(mechanism, neighbours, given, target, enclosure, proofs)
+        question = _Question("epsilon", valid_epsilon(epsilon), tolerance, route)
+    classes = neighbour_classes(mechanism, neighbours)
+    proofs = _all_classes(classes, question)
+    attacks = tuple(
+        (each.name, question.answered(product))
+        for each in classes
+        if not each.tight
+        for product in each.attacks
+        if _worth_attacking(each, proofs)
+    )
+    return Account(
+        mechanism, neighbours, question.given, question.target, _together(classes, proofs, attacks), proofs, attacks
+    )
 
 
-def _all_orders(
-    products: tuple[Product, ...],
-    prove: Callable[[Product], Proof],
-    dominated: Callable[[Product, Fraction], bool],
-) -> tuple[tuple[str, Proof], ...]:
-    """Prove the first order; prove of each other that it spends no more, or how much it spends."""
-    first = prove(products[0])
-    proofs = [(_order(products[0]), first)]
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked of every product: ε at δ, or δ at ε."""
+
+    given: Literal["delta", "epsilon"]
+    target: Fraction
+    tolerance: float
+    route: Route
+
+    def answered(self, product: Product) -> Proof:
+        prove = prove_epsilon if self.given == "delta" else prove_delta
+        return prove(product, self.target, self.tolerance, self.route)
+
+    def at_most(self, product: Product, least: Fraction) -> bool:
+        """Whether a quick bound shows that the product spends no more than ``least``."""
+        gaussian = as_gaussian(product)
+        if gaussian is None or has_closed_form(product):
+            return False
+        if self.given == "delta":
+            return contour_at_most(gaussian, least, self.target)
+        return least > 0 and contour_at_most(gaussian, self.target, least)
+
+
+def _all_classes(classes: tuple[NeighbourClass, ...], question: _Question) -> tuple[tuple[str, Proof], ...]:
+    """Prove the first class; prove of each other that it spends no more, or how much it spends."""
+    first = question.answered(classes[0].product)
+    proofs = [(classes[0].name, first)]
     least = first.enclosure.exact_lower
-    for product in products[1:]:
-        cheap = not has_closed_form(product) and isinstance(least, Fraction) and dominated(product, least)
-        if cheap:
+    for each in classes[1:]:
+        if classes[0].tight and isinstance(least, Fraction) and question.at_most(each.product, least):
             below = Enclosure(Fraction(0), least, "Chernoff bound")
-            proofs.append((_order(product), Proof(below, "dominated")))
+            proofs.append((each.name, Proof(below, "dominated")))
         else:
-            proofs.append((_order(product), prove(product)))
+            proofs.append((each.name, question.answered(each.product)))
     return tuple(proofs)
 
 
-def _order(product: Product) -> str:
-    orders = {str(pair.order) for pair, _ in product if isinstance(pair, SampledGaussians)}
-    return orders.pop() if orders else "both orders"
+def _worth_attacking(each: NeighbourClass, proofs: tuple[tuple[str, Proof], ...]) -> bool:
+    return any(name == each.name and proof.enclosure.exact_upper > 0 for name, proof in proofs)
+
+
+def _together(
+    classes: tuple[NeighbourClass, ...],
+    proofs: tuple[tuple[str, Proof], ...],
+    attacks: tuple[tuple[str, Proof], ...],
+) -> Enclosure:
+    """The maximum over the classes: upper ends from what dominates, lower ends from what is attained."""
+    found: Enclosure | None = None
+    for each, (_, proof) in zip(classes, proofs, strict=True):
+        if proof.route == "dominated":
+            continue
+        enclosure = proof.enclosure
+        if not each.tight:
+            lowers = [attack.enclosure.exact_lower for name, attack in attacks if name == each.name]
+            lowest = min(max([Fraction(0), *lowers]), enclosure.exact_upper)
+            enclosure = Enclosure(lowest, enclosure.exact_upper, enclosure.method, enclosure.precision)
+        found = enclosure if found is None else found.larger(enclosure)
+    assert found is not None
+    return found
 
 
 def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Route = "auto") -> Proof:
     """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
         return _closed_form_epsilon(product, delta)
+    gaussian = as_gaussian(product)
     found: Proof | None = None
     try:
         found = _first_good(
             tolerance,
             route,
-            lambda: contour_epsilon(product, delta),
+            None if gaussian is None else lambda: contour_epsilon(gaussian, delta),
             lambda width, work: epsilon_bounds(product, delta, tolerance=width, work=work),
         )
     except NotCertified:
@@ -224,7 +266,7 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
             raise
     if found is not None and (_relative_width(found) <= _WIDE or route != "auto"):
         return found
-    between = _epsilon_between(product, delta)
+    between = _epsilon_between(gaussian, delta) if gaussian is not None else _epsilon_by_basic(product, delta)
     return between if found is None or _relative_width(between) < _relative_width(found) else found
 
 
@@ -234,20 +276,21 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
         _require_closed_form(product)
         value, precision = closed_form_delta(product[0][0], epsilon)
         return Proof(Enclosure.from_balls(value, value, "closed form", precision).within(0, 1), "closed form")
+    gaussian = as_gaussian(product)
     try:
         return _first_good(
             tolerance,
             route,
-            lambda: contour_delta(product, epsilon),
+            None if gaussian is None else lambda: contour_delta(gaussian, epsilon),
             lambda width, work: delta_bounds(product, epsilon, tolerance=width, work=work),
         )
     except NotCertified:
         if route != "auto":
             raise
-    return _upper_bound_only(product, epsilon)
+    return _upper_bound_only(gaussian, epsilon) if gaussian is not None else _delta_by_basic(product, epsilon)
 
 
-def _epsilon_between(product: Product, delta: Fraction) -> Proof:
+def _epsilon_between(product: GaussianProduct, delta: Fraction) -> Proof:
     """What is left where every route declines: the cost of the dearest single release below, a Chernoff bound above.
 
     Dropping all releases but one is post-processing, so that one alone spends no more than all of them.
@@ -266,7 +309,7 @@ def _epsilon_between(product: Product, delta: Fraction) -> Proof:
     return Proof(Enclosure(low, high, "single release and Chernoff bound"), "bounds")
 
 
-def _upper_bound_only(product: Product, epsilon: Fraction) -> Proof:
+def _upper_bound_only(product: GaussianProduct, epsilon: Fraction) -> Proof:
     """What is left where δ(ε) is too small for every route: a proven upper bound, and 0 below.
 
     The closed form of the same releases without sampling always is one, because δ grows with the sample rate
@@ -285,10 +328,41 @@ def _upper_bound_only(product: Product, epsilon: Fraction) -> Proof:
     return Proof(Enclosure(Fraction(0), bound, "upper bound", precision), "upper bound")
 
 
+def _epsilon_by_basic(product: Product, delta: Fraction) -> Proof:
+    """What is left of other pairs where the lattice declines: the dearest release below, basic composition above.
+
+    Each release at δ/T, T of them: Σ ε_i(δ/T) suffices at δ (Dwork & Roth 2014, Theorem 3.16).
+    """
+    total = sum(count for _, count in product)
+    low, high = Fraction(0), Fraction(0)
+    for pair, count in product:
+        single: Product = ((pair, 1),)
+        lower = _closed_form_epsilon(single, delta).enclosure.exact_lower
+        upper = _closed_form_epsilon(single, delta / total).enclosure.exact_upper
+        if isinstance(lower, float) or isinstance(upper, float):  # an infinite loss is likelier than δ/T
+            raise NotCertified(f"at δ = {float(delta):g} not even basic composition of these releases is finite")
+        low, high = max(low, lower), high + count * upper
+    return Proof(Enclosure(low, high, "single release and basic composition"), "bounds")
+
+
+def _delta_by_basic(product: Product, epsilon: Fraction) -> Proof:
+    """The same for δ(ε): each release at ε/T."""
+    total = sum(count for _, count in product)
+    high = Fraction(0)
+    for pair, count in product:
+        high += count * ball_end(closed_form_delta(pair, epsilon / total)[0], "up")
+    return Proof(Enclosure(Fraction(0), min(high, Fraction(1)), "basic composition"), "upper bound")
+
+
 def _closed_form_epsilon(product: Product, delta: Fraction) -> Proof:
     _require_closed_form(product)
     pair = product[0][0]
     with ctx.workprec(_CLOSED_FORM_PRECISION):
+        certain = certainly_infinite(pair)
+        if certain > ball(delta):
+            return Proof(Enclosure(math.inf, math.inf, "closed form", _CLOSED_FORM_PRECISION), "closed form")
+        if not certain < ball(delta):
+            raise NotCertified(f"δ = {float(delta):g} cannot be told from the probability that the loss is infinite")
         low, high = invert(lambda e: (closed_form_delta(pair, e, 120)[0],) * 2, ball(delta), 1.0)
     return Proof(Enclosure(low, high, "closed form", _CLOSED_FORM_PRECISION), "closed form")
 
@@ -299,16 +373,18 @@ def _require_closed_form(product: Product) -> None:
 
 
 def _first_good(
-    tolerance: float, route: Route, contour: Callable[[], Proof], lattice: Callable[[float, Work], Proof]
+    tolerance: float, route: Route, contour: Callable[[], Proof] | None, lattice: Callable[[float, Work], Proof]
 ) -> Proof:
     """The contour's answer if it is narrow enough, else the lattice's, else the narrower of the two.
 
     The default tolerance is a wish that only the contour can grant: where it does not, ``_ACCEPTED`` must do.
     """
+    if contour is None and route == "contour":
+        raise NotCertified("the contour integral needs an analytic density, which these pairs do not have")
     enough = tolerance if tolerance > DEFAULT_TOLERANCE else _ACCEPTED
     found: list[Proof] = []
     reasons: list[str] = []
-    if route in ("auto", "contour"):
+    if contour is not None and route in ("auto", "contour"):
         try:
             found.append(contour())
             if _relative_width(found[0]) <= enough or route == "contour":

@@ -26,8 +26,9 @@ from dpbounds.privacy.accountants import (
 )
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.domination import dominating_products
+from dpbounds.privacy.lattice import expected_log_delta
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs import Product
+from dpbounds.privacy.pairs import Product, as_gaussian
 from dpbounds.privacy.profiles import ball, closed_form_delta, has_closed_form
 from dpbounds.privacy.relations import Relation, as_relation
 
@@ -180,7 +181,10 @@ class _Search:
 
     def _log_delta(self, product: Product, precise: bool) -> float:
         if not has_closed_form(product):
-            return quick_log_delta(product, float(self.budget), precise)
+            gaussian = as_gaussian(product)
+            if gaussian is None:
+                return expected_log_delta(product, float(self.budget))
+            return quick_log_delta(gaussian, float(self.budget), precise)
         with ctx.workprec(64):
             middle = closed_form_delta(product[0][0], self.budget, 50)[0].mid()
             return float(middle.log().mid()) if middle > 0 else -math.inf

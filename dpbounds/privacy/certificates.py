@@ -30,7 +30,7 @@ from dpbounds.privacy.contour import contour_at_most
 from dpbounds.privacy.domination import dominating_products
 from dpbounds.privacy.lattice import delta_bounds, epsilon_bounds
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs import Product, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs import Product, SampledGaussians, ShiftedGaussians, as_gaussian
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
 
@@ -499,7 +499,8 @@ def _by_other_route(claim: _Claim, products: tuple[Product, ...]) -> tuple[bool,
         recorded = claim.routes.get(order, "none")
         if recorded == "dominated":
             bound = (claim.upper, claim.target) if claim.given == "delta" else (claim.target, claim.upper)
-            if bound[1] > 0 and contour_at_most(product, *bound):
+            gaussian = as_gaussian(product)
+            if gaussian is not None and bound[1] > 0 and contour_at_most(gaussian, *bound):
                 lines.append(
                     f"order {order}: a Chernoff bound at the claimed upper end shows again that it spends no more"
                 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 from flint import arb, ctx, fmpq
@@ -99,8 +100,8 @@ class Law:
         return value
 
     def largest_loss(self) -> arb | None:
-        """The least upper bound of the loss where it is finite; None where losses are unbounded or infinite."""
-        if not self.infinite.is_zero() or (self.highest is None and not self.discrete):
+        """The least upper bound of the finite losses; None where they are unbounded."""
+        if self.highest is None and not self.discrete:
             return None
         ends = [point.loss for point in self.points] + ([] if self.highest is None else [self.highest])
         largest = ends[0]
@@ -169,6 +170,13 @@ def law_of(pair: Pair, combine: Callable[[Combined], Law] | None = None) -> Law:
                 raise UnsupportedMechanism(f"the law of several pairs taken as one has no closed form: {pair}")
             return combine(pair)
     raise UnsupportedMechanism(f"the law of {pair} is not known")
+
+
+@lru_cache(maxsize=64)
+def law_at(pair: Pair, precision: int) -> Law:
+    """The law of a pair at a precision in bits, remembered."""
+    with ctx.workprec(precision):
+        return law_of(pair)
 
 
 # --- Without sampling -------------------------------------------------------------------------------------------------
@@ -363,9 +371,9 @@ def _two_guarantees(rate: arb, present: Law, replaced: Law) -> Bound:
 
 def reach_of(law: Law) -> arb:
     """A loss beyond which next to nothing lies: the largest finite one, or where the tail is e^-800."""
-    finite = Law(law.tail, law.head, law.lowest, law.highest, law.points).largest_loss()
-    if finite is not None:
-        return finite
+    largest = law.largest_loss()
+    if largest is not None:
+        return largest
     loss = arb(1)
     while law.tail(loss)[0].log() > _NEGLIGIBLE_LOG:
         loss = 2 * loss

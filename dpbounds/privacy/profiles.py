@@ -1,30 +1,54 @@
-"""Closed forms of the privacy profile δ(ε) = H_{e^ε}(P ‖ Q), in ball arithmetic.
+"""Closed forms of the privacy profile δ(ε) = H_{e^ε}(P ‖ Q) of a single pair, in ball arithmetic.
 
-Two pairs have one: a pair of shifted Gaussians (any number of full-batch releases), and a single release on a Poisson
-sample, whose loss is monotone in the observation x, so that the best test is a threshold on x.
+For Gaussian pairs (any number of full-batch releases, or a single one on a Poisson sample) the loss is monotone in the
+observation x, so that the best test is a threshold on x. For any other pair δ(ε) is read off the law of its loss.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
 from dpbounds.errors import NotCertified
-from dpbounds.privacy.pairs import Order, Pair, Product, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.laws import ball, law_at
+from dpbounds.privacy.pairs import (
+    Combined,
+    Order,
+    Pair,
+    Product,
+    Sampled,
+    SampledGaussians,
+    ShiftedGaussians,
+    TwoGuarantees,
+)
+
+__all__ = ["ball", "certainly_infinite", "closed_form_delta", "has_closed_form", "losses_stay_below"]
 
 _START_PRECISION = 96
 _LARGEST_PRECISION = 1 << 22
-
-
-def ball(value: Fraction) -> arb:
-    """The ball around a rational number at the current working precision."""
-    return arb(fmpq(value.numerator, value.denominator))
+_LARGEST_LAW_PRECISION = 1 << 11  # beyond that δ(ε) of a pair that is known by its law counts as 0 from below
 
 
 def has_closed_form(product: Product) -> bool:
-    """Whether the product is a single pair taken once (merged Gaussians count as one)."""
-    return len(product) == 1 and product[0][1] == 1
+    """Whether the product is a single pair taken once (merged Gaussians count as one) and its law is known."""
+    return len(product) == 1 and product[0][1] == 1 and not _holds_combination(product[0][0])
+
+
+def _holds_combination(pair: Pair) -> bool:
+    match pair:
+        case Combined():
+            return True
+        case Sampled(base=base):
+            return _holds_combination(base)
+        case TwoGuarantees(present=present, replaced=replaced):
+            return _holds_combination(present) or _holds_combination(replaced)
+    return False
+
+
+def certainly_infinite(pair: Pair) -> arb:
+    """P(L = ∞) as a ball at the working precision: δ(ε) is at least that for every ε."""
+    return arb(0) if isinstance(pair, ShiftedGaussians | SampledGaussians) else law_at(pair, ctx.prec).infinite
 
 
 def losses_stay_below(product: Product, epsilon: Fraction) -> bool:
@@ -60,6 +84,8 @@ def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) ->
     in ``pairs.md``.
     """
     precision = max(_START_PRECISION, 2 * accuracy_bits)
+    if not isinstance(pair, ShiftedGaussians | SampledGaussians):
+        return _delta_by_law(pair, epsilon, accuracy_bits, precision)
     while precision <= _LARGEST_PRECISION:
         with ctx.workprec(precision):
             argument = ball(epsilon)
@@ -69,6 +95,16 @@ def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) ->
                 return value, precision
         precision *= 2
     raise NotCertified(f"δ({float(epsilon):g}) of {pair} needs more than {_LARGEST_PRECISION} bits of precision")
+
+
+def _delta_by_law(pair: Pair, epsilon: Fraction, accuracy_bits: int, precision: int) -> tuple[arb, int]:
+    while True:
+        with ctx.workprec(precision):
+            value = law_at(pair, precision).delta(ball(epsilon))
+            accurate = value.is_zero() or (value > 0 and value.rel_accuracy_bits() >= accuracy_bits)
+            if accurate or precision >= _LARGEST_LAW_PRECISION:
+                return value.max(arb(0)), precision
+        precision *= 2
 
 
 def _upper_tail(x: arb) -> arb:

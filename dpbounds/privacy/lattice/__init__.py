@@ -5,7 +5,7 @@ measures of integers with an exact account of what rounding lost; ``composed`` t
 choices in floating point; ``bounds`` draws the conclusion. The proof is ``proof.md``.
 """
 
-from dpbounds.privacy.lattice.bounds import delta_bounds, epsilon_bounds
+from dpbounds.privacy.lattice.bounds import delta_bounds, epsilon_bounds, expected_log_delta
 from dpbounds.privacy.lattice.integer_measures import Work
 
-__all__ = ["Work", "delta_bounds", "epsilon_bounds"]
+__all__ = ["Work", "delta_bounds", "epsilon_bounds", "expected_log_delta"]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import flint
+import numpy as np
 from flint import arb
 
 from dpbounds.errors import InvalidValue
@@ -21,16 +22,10 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.lattice import saddle as choices
 from dpbounds.privacy.lattice.composed import SUM_PRECISION, Choices, Composed, Steps, compose, discretise, log_of
-from dpbounds.privacy.lattice.discretisation import (
-    RoundingDown,
-    Step,
-    as_step,
-    ball,
-    masses_above,
-    settled,
-    working_precision,
-)
+from dpbounds.privacy.lattice.discretisation import RoundingDown, settled, working_precision
 from dpbounds.privacy.lattice.integer_measures import LARGEST_WINDOW, LARGEST_WORK, Slots, Work
+from dpbounds.privacy.lattice.steps import AnyStep, as_step, natural_spacing
+from dpbounds.privacy.laws import ball
 from dpbounds.privacy.pairs import Pair, Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof
 
@@ -79,9 +74,7 @@ def _choose(
     steps = sum(part.count for part in sketches)
     effective = width * knobs.refinement**2  # the width grows with the square of the spacing
     slack = _SLACK * effective / steps
-    wanted = choices.spacing_for(sketches, aim, _SAFETY * width, slack) * knobs.refinement
-    mantissa, exponent = math.frexp(wanted)
-    spacing = Fraction(math.floor(math.ldexp(mantissa, 20))) * Fraction(2) ** (exponent - 20)
+    wanted, spacing = _spacing(sketches, aim, width, slack, knobs)
     spread = 12 * aim.deviation / wanted
     if spread > 8 * LARGEST_WINDOW:
         raise Declined(f"lattice: about {spread:.3g} lattice points are needed, more than the work limit")
@@ -89,8 +82,7 @@ def _choose(
     composing, share = choices.composing_tilt(sketches, aim, wanted, fine)
     allowance = fine * share
     tilt = Fraction(composing)
-    rates = [part.step.sample_rate for part in sketches]
-    precision = working_precision(spacing, rates)
+    precision = working_precision(spacing, max(part.step.extra_bits for part in sketches))
     with flint.ctx.workprec(precision):
         lattices = tuple(settled(part.step, choices.lattice_for(part, spacing, slack), slack / 2) for part in sketches)
     marks = tuple(
@@ -116,6 +108,18 @@ def _choose(
         cut_off_mass=cut_off_mass,
         precision=max(precision, 2 * bits),
     )
+
+
+def _spacing(
+    sketches: Sequence[choices.Sketch], aim: choices.Saddle, width: float, slack: float, knobs: _Knobs
+) -> tuple[float, Fraction]:
+    """The spacing, as a double and exactly; a multiple of it where all atoms lie on a lattice of their own."""
+    if len(sketches) == 1 and natural_spacing(sketches[0].step) is not None:
+        aligned = choices.spacing_for(sketches, aim, _SAFETY * width * knobs.refinement**2, slack)
+        return aligned, Fraction(aligned)
+    wanted = choices.spacing_for(sketches, aim, _SAFETY * width, slack) * knobs.refinement
+    mantissa, exponent = math.frexp(wanted)
+    return wanted, Fraction(math.floor(math.ldexp(mantissa, 20))) * Fraction(2) ** (exponent - 20)
 
 
 def _attempt(steps: Steps, chosen: Choices, gap_limit: float, work: Work) -> _Attempt:
@@ -174,7 +178,7 @@ def _proof(enclosure: Enclosure, attempt: _Attempt, knobs: _Knobs, epsilon: floa
 
 
 def _steps_of(product: Product) -> Steps:
-    counts: Counter[Step] = Counter()
+    counts: Counter[AnyStep] = Counter()
     for pair, count in product:
         if count < 1:
             raise InvalidValue("count", count, "a positive whole number")
@@ -188,21 +192,32 @@ def _loses_something(pair: Pair) -> bool:
 
 
 def _largest_loss(steps: Steps) -> Enclosure | None:
-    """The least upper bound of the composed loss, where it has one."""
-    if not all(step.bounded_above for step, _ in steps):
-        return None
+    """The least upper bound of the composed finite losses, where they have one."""
     with flint.ctx.workprec(SUM_PRECISION):
-        largest = sum((-count * (-ball(step.sample_rate)).log1p() for step, count in steps), arb(0))
+        largest = arb(0)
+        for step, count in steps:
+            one = step.largest_loss()
+            if one is None:
+                return None
+            largest += count * one
         return Enclosure.from_balls(largest, largest, "lattice", SUM_PRECISION)
+
+
+def _certainly_infinite(steps: Steps) -> arb:
+    """P(some loss is infinite) = 1 - Π (1 - a_i)^(T_i): δ(ε) is at least that for every ε."""
+    exponent = arb(0)
+    for step, count in steps:
+        one = step.infinite()
+        if one >= 1:
+            return arb(1)
+        exponent += count * (-one).log1p()
+    return -exponent.expm1()
 
 
 def _total_variation_at_most(steps: Steps, delta: Fraction) -> bool:
     """Whether already Σ T_i TV_i <= δ: the total variation of a product is at most the sum of its factors'."""
     with flint.ctx.workprec(SUM_PRECISION):
-        everything = arb(0)
-        for step, count in steps:
-            p, r = masses_above(step, arb(0))
-            everything += count * (p - r)
+        everything = sum((count * step.total_variation() for step, count in steps), arb(0))
         return bool(everything <= ball(delta))
 
 
@@ -260,7 +275,17 @@ def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice"), "lattice")
     if _total_variation_at_most(steps, delta):
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice"), "lattice")
-    log_delta, limit = _log_fraction(delta), _largest_loss(steps)
+    limit = _largest_loss(steps)
+    with flint.ctx.workprec(SUM_PRECISION):
+        certain = _certainly_infinite(steps)
+        finite = ball(delta) - certain  # what the finite losses may still cost
+        if finite < 0:
+            return Proof(Enclosure(math.inf, math.inf, "lattice", SUM_PRECISION), "lattice")
+        if not finite > 0:
+            raise Declined("lattice: δ cannot be told from the probability that the loss is infinite")
+        log_delta = float(finite.mid().log())
+    if limit is not None and limit.exact_upper <= 0:
+        return Proof(Enclosure(Fraction(0), Fraction(0), "lattice", SUM_PRECISION), "lattice")
     sketches = _sketches(steps, log_delta)
     work = work or Work()
     knobs, expected = _Knobs(cut_off=_CUT_OFF * tolerance), None
@@ -288,7 +313,7 @@ def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3
             knobs.guard_bits += 20
             continue
         if high == 0 or high - low <= tolerance * low:  # (at 0 the answer is exactly 0)
-            enclosure = _certified_epsilon(attempt.upper, attempt.lower, high, low, delta, limit)
+            enclosure = _certified_epsilon(attempt.upper, attempt.lower, high, low, finite, limit)
             if enclosure is not None and enclosure.width <= tolerance * enclosure.upper:
                 return _proof(enclosure, attempt, knobs, high, log_delta)
         slope = _slope(attempt.upper, low, high)
@@ -306,15 +331,14 @@ def _slope(upper: Composed, low: float, high: float) -> float:
 
 
 def _certified_epsilon(
-    upper: Composed, lower: Composed, high: float, low: float, delta: Fraction, limit: Enclosure | None
+    upper: Composed, lower: Composed, high: float, low: float, wanted: arb, limit: Enclosure | None
 ) -> Enclosure | None:
     """The ends, moved outwards until δ(high) <= δ and δ(low) >= δ are decided in ball arithmetic.
 
-    None where that does not happen near the ends that floating point found.
+    ``wanted`` is δ less the probability of infinite loss. None where that does not happen near the ends that floating
+    point found.
     """
-    with flint.ctx.workprec(SUM_PRECISION):
-        wanted = ball(delta)
-    beyond_all = limit is not None and high >= limit.upper  # no loss exceeds it: δ(high) = 0
+    beyond_all = limit is not None and high >= limit.upper  # no finite loss exceeds it
     for margin in _MARGINS:
         top = high * (1 + margin)
         if beyond_all or upper.delta(Fraction(top)) <= wanted:
@@ -353,8 +377,10 @@ def delta_bounds(product: Product, epsilon: Fraction, *, tolerance: float = 1e-3
         raise InvalidValue("epsilon", epsilon, "a number at least 0")
     tolerance, steps = _checked_tolerance(tolerance), _steps_of(product)
     limit = _largest_loss(steps) if steps else Enclosure(Fraction(0), Fraction(0))
+    with flint.ctx.workprec(SUM_PRECISION):
+        certain = _certainly_infinite(steps)
     if limit is not None and limit.at_most(epsilon) is True:
-        return Proof(Enclosure(Fraction(0), Fraction(0), "lattice"), "lattice")
+        return Proof(Enclosure.from_balls(certain, certain, "lattice", SUM_PRECISION).within(0, 1), "lattice")
     value, work = to_float(epsilon, "up"), work or Work()
     knobs = _Knobs(cut_off=_CUT_OFF * tolerance)
     log_delta = _expected_log_delta(steps, value, math.inf if limit is None else limit.lower)
@@ -372,10 +398,27 @@ def delta_bounds(product: Product, epsilon: Fraction, *, tolerance: float = 1e-3
         log_delta, lowest = log_of(above), log_of(below)
         wanted = tolerance * max(1.0, -log_delta)
         if log_delta - lowest <= wanted:
-            enclosure = Enclosure.from_balls(below, above.min(arb(1)), "lattice", SUM_PRECISION)
+            with flint.ctx.workprec(SUM_PRECISION):
+                below, above = below + certain, above + certain
+            enclosure = Enclosure.from_balls(below, above, "lattice", SUM_PRECISION).within(0, 1)
             return _proof(enclosure, attempt, knobs, value, log_delta)
         _revise(knobs, attempt.upper, value, log_delta, min(log_delta - lowest, 1e3), wanted)
     raise Declined(f"lattice: a width of {tolerance:g} was not reached in {_ROUNDS} attempts")
+
+
+def expected_log_delta(product: Product, epsilon: float) -> float:
+    """An estimate of log δ(ε) by the saddle point, in floating point: for searches, it proves nothing."""
+    steps = _steps_of(product)
+    if not steps:
+        return -math.inf
+    with flint.ctx.workprec(SUM_PRECISION):
+        certain = log_of(_certainly_infinite(steps))
+        limit = _largest_loss(steps)
+    if limit is not None and limit.lower <= epsilon:
+        return certain
+    log_delta = _expected_log_delta(steps, epsilon, math.inf if limit is None else limit.lower)
+    parts = _cut(_sketches(steps, log_delta), log_delta - 10)
+    return float(np.logaddexp(certain, choices.saddle_for_epsilon(parts, epsilon).log_delta))
 
 
 def _expected_log_delta(steps: Steps, epsilon: float, limit: float) -> float:

@@ -18,11 +18,7 @@ from numpy.typing import NDArray
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.lattice.discretisation import (
     Atoms,
-    Lattice,
     RoundingDown,
-    Step,
-    ball,
-    cut,
     lower_atoms,
     pieces_of,
     tilted,
@@ -43,11 +39,13 @@ from dpbounds.privacy.lattice.integer_measures import (
     trimmed,
     unpack,
 )
+from dpbounds.privacy.lattice.steps import AnyStep, Lattice, cut
+from dpbounds.privacy.laws import ball
 from dpbounds.privacy.proofs import Declined
 
 SUM_PRECISION = 128  # bits in the weighted sums
 
-Steps = tuple[tuple[Step, int], ...]
+Steps = tuple[tuple[AnyStep, int], ...]
 
 
 @dataclass(frozen=True, slots=True)

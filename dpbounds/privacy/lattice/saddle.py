@@ -10,12 +10,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
+from flint import arb, ctx
 from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, logsumexp, ndtr
 
-from dpbounds.privacy.lattice.discretisation import Lattice, Step
+from dpbounds.privacy.lattice.steps import AnyStep, Lattice, LawStep, Step, natural_spacing
+from dpbounds.privacy.laws import Law
 from dpbounds.privacy.pairs import Order
 from dpbounds.privacy.proofs import Declined
 
@@ -23,17 +27,22 @@ Floats = NDArray[np.float64]
 
 _NODES = 1 << 14
 _LARGEST_CELL = 1.0  # in units of 1/(tilt + 1): beyond that a cell is not small for the tilted law
+_FINEST_FRACTION = 1 << 24
 _SMALLEST_TILT, _LARGEST_TILT = 1e-6, 1e18
 _SHORT_WINDOW = 1000  # lattice points per standard deviation below which the window is short anyway
 _LARGEST_RANGE = 1 << 20  # lattice points under one step
+_UNIFORM, _SCALES, _FINEST, _LOOK = 600, 500, 1e-9, 96  # nodes of a law: evenly spaced, at all scales; bits
 _SWEEP_COST = 2.5  # variance lost by the lower measure plus that gained by the upper one, in units of the latter
 
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """One step in floats: nodes x, losses L(x) (increasing) and log P-weights of the nodes."""
+    """One step in floats: nodes x, losses L(x) (increasing) and log P-weights of the nodes.
 
-    step: Step
+    For a Gaussian step x is the observation, for any other the loss itself.
+    """
+
+    step: AnyStep
     count: int
     x: Floats
     loss: Floats
@@ -41,12 +50,11 @@ class Sketch:
 
     def log_mass_above(self, x: float) -> float:
         """Logarithm of P(X > x)."""
-        return float(logsumexp([math.log(w) + log_ndtr((m - x) / self.deviation) for w, m in _mixture(self.step)]))
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the noise."""
-        return math.sqrt(float(self.step.variance))
+        if isinstance(self.step, LawStep):
+            beyond = np.searchsorted(self.x, x, side="right")
+            return float(logsumexp(self.log_weights[beyond:])) if beyond < len(self.x) else -math.inf
+        deviation = math.sqrt(float(self.step.variance))
+        return float(logsumexp([math.log(w) + log_ndtr((m - x) / deviation) for w, m in _mixture(self.step)]))
 
     def truncated(self, x_max: float) -> Sketch:
         """The same step without what lies beyond ``x_max``."""
@@ -78,8 +86,10 @@ def _log_ratio(step: Step, x: Floats) -> Floats:
     return np.log1p(q * np.expm1(low)) + (t - low)
 
 
-def sketch(step: Step, count: int, reach: float) -> Sketch:
-    """Nodes over ``reach`` standard deviations of noise on either side."""
+def sketch(step: AnyStep, count: int, reach: float) -> Sketch:
+    """Nodes over ``reach`` standard deviations of noise on either side, or as far as masses of e^(-reach²/2) lie."""
+    if isinstance(step, LawStep):
+        return Sketch(step, count, *_nodes_of_law(step, round(reach)))
     deviation = math.sqrt(float(step.variance))
     x = np.linspace(-reach * deviation - 1, reach * deviation + 1, _NODES)
     loss = np.zeros_like(x)
@@ -90,6 +100,52 @@ def sketch(step: Step, count: int, reach: float) -> Sketch:
     parts = [math.log(w) - ((x - m) / deviation) ** 2 / 2 for w, m in _mixture(step)]
     log_weights = np.asarray(logsumexp(parts, axis=0)) + math.log((x[1] - x[0]) / (deviation * math.sqrt(2 * math.pi)))
     return Sketch(step, count, x, loss, log_weights)
+
+
+@lru_cache(maxsize=256)
+def _nodes_of_law(step: LawStep, reach: int) -> tuple[Floats, Floats, Floats]:
+    """Losses (twice: they are their own x) and log P-masses: cells, fine around 0 on every scale, and the atoms."""
+    with ctx.workprec(_LOOK):
+        law = step.law()
+        losses, masses = [float(point.loss) for point in law.points], [_log(point.p) for point in law.points]
+        if not law.discrete:
+            low, high = _ends(law, -(reach**2) / 2)
+            edges = _edges(low, high)
+            tails = [law.tail(arb(edge)) for edge in edges]
+            for (p, r), (next_p, next_r) in pairwise(tails):
+                log_p, log_r = _log(p - next_p), _log(r - next_r)
+                if log_p > -math.inf and log_r > -math.inf:
+                    losses.append(log_p - log_r)
+                    masses.append(log_p)
+    order = np.argsort(losses)
+    loss = np.array(losses)[order]
+    return loss, loss, np.array(masses)[order]
+
+
+def _log(mass: arb) -> float:
+    return float(mass.mid().log()) if mass > 0 else -math.inf
+
+
+def _ends(law: Law, log_mass: float) -> tuple[float, float]:
+    """Losses between which all lies but about e^log_mass of P (or e^-60 on the left, which no tilt brings forward)."""
+    low = None if law.lowest is None else float(law.lowest)
+    high = None if law.highest is None else float(law.highest)
+    step = 1.0
+    while high is None:
+        high = step if _log(law.tail(arb(step))[0]) < log_mass else None
+        step *= 1.5
+    step = 1.0
+    while low is None:
+        low = -step if _log(law.head(arb(-step))[0]) < -60 else None
+        step *= 1.5
+    return low, high
+
+
+def _edges(low: float, high: float) -> list[float]:
+    reach = max(abs(low), abs(high))
+    scales = np.geomspace(reach * _FINEST, reach, _SCALES)
+    edges = np.concatenate([np.linspace(low, high, _UNIFORM), scales, -scales])
+    return [float(edge) for edge in np.unique(edges[(edges >= low) & (edges <= high)])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +341,9 @@ def spacing_for(sketches: Sequence[Sketch], saddle: Saddle, width: float, slack:
             for part, weights in zip(sketches, tilted, strict=True)
         )
 
+    unit = natural_spacing(sketches[0].step) if len(sketches) == 1 else None
+    if unit is not None:
+        return _aligned(unit, variance, allowed)
     high = math.log(min(_LARGEST_CELL / (saddle.tilt + 1), 2 * saddle.deviation))
     if variance(math.exp(high)) <= allowed:
         return math.exp(high)
@@ -296,6 +355,22 @@ def spacing_for(sketches: Sequence[Sketch], saddle: Saddle, width: float, slack:
         middle = (low + high) / 2
         low, high = (low, middle) if variance(math.exp(middle)) > allowed else (middle, high)
     return math.exp(low)
+
+
+def _aligned(unit: float, variance: Callable[[float], float], allowed: float) -> float:
+    """The coarsest good fraction unit/m, a hair less, so that no atom falls below its lattice point."""
+
+    def spacing(m: int) -> float:
+        return unit / m * (1 - 2.0**-48)
+
+    high = 1
+    while variance(spacing(high)) > allowed and high < _FINEST_FRACTION:
+        high *= 2
+    low = high // 2
+    while high - low > max(1, high // 32):
+        middle = (low + high) // 2
+        low, high = (middle, high) if variance(spacing(middle)) > allowed else (low, middle)
+    return spacing(high)
 
 
 def lattice_for(part: Sketch, spacing: Fraction, slack: float) -> Lattice:
@@ -312,8 +387,11 @@ def marks_for(part: Sketch, tilt: float, lattice: Lattice, negligible: float) ->
         lattice: Its lattice.
         negligible: Tilted mass that may be left below the first cut.
     """
-    log_mass, weights = part.tilted(tilt)
     start, spacing = float(lattice.offset), float(lattice.spacing)
+    if isinstance(part.step, LawStep) and part.step.discrete:  # atoms only: nothing to cut
+        ends = (float(part.loss[0]) - start) / spacing, (float(part.loss[-1]) - start) / spacing
+        return [math.floor(ends[0] - 1e-6) - 1, math.ceil(ends[1] + 1e-6) + 1]
+    log_mass, weights = part.tilted(tilt)
     below = np.logaddexp.accumulate(part.log_weights) + tilt * part.loss - log_mass
     first = max(0, int(np.searchsorted(below > math.log(negligible), True)) - 1)
     low = math.floor((float(part.loss[first]) - start) / spacing)
