@@ -129,8 +129,8 @@ def neighbour_classes(mechanism: Mechanism, relation: Relation) -> tuple[Neighbo
         for index, steps in enumerate(choices):
             product = _product((bound.pair, count) for bound, count in steps)
             name = str(order) if len(choices) == 1 else f"{order}, blocks {index + 1} of {len(choices)}"
-            if product in found and found[product].name.split(",")[0] != str(order):
-                name = found[product].name.replace(str(Order.REMOVE), "both orders")
+            if product in found or all(isinstance(pair, ShiftedGaussians) for pair, _ in product):
+                name = name.replace(str(order), "both orders")
             found[product] = NeighbourClass(name, product, _attacks(steps, product))
     return tuple(found.values())
 

@@ -25,7 +25,7 @@ from dpbounds.privacy.accountants import (
     prove_epsilon,
 )
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs import dominating_products
+from dpbounds.privacy.domination import dominating_products
 from dpbounds.privacy.relations import as_relation
 
 RELATIONS = ("add-or-remove-one", "replace-one")

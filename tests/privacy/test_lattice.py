@@ -27,17 +27,7 @@ from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.privacy.lattice import bounds as lattice
 from dpbounds.privacy.lattice import delta_bounds, epsilon_bounds, saddle
 from dpbounds.privacy.lattice.composed import Composed, Steps, compose, discretise
-from dpbounds.privacy.lattice.discretisation import (
-    Cells,
-    Lattice,
-    RoundingDown,
-    as_step,
-    ball,
-    cut,
-    lower_atoms,
-    pieces_of,
-    upper_atoms,
-)
+from dpbounds.privacy.lattice.discretisation import RoundingDown, lower_atoms, pieces_of, upper_atoms
 from dpbounds.privacy.lattice.integer_measures import (
     LARGEST_WORK,
     Slots,
@@ -49,6 +39,8 @@ from dpbounds.privacy.lattice.integer_measures import (
     scaled,
     unpack,
 )
+from dpbounds.privacy.lattice.steps import Cells, Lattice, as_step, cut
+from dpbounds.privacy.laws import ball
 from dpbounds.privacy.pairs import Order, Product, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 

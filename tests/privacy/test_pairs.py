@@ -25,7 +25,9 @@ from hypothesis import strategies as st
 from scipy import special
 
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs import Order, Pair, SampledGaussians, ShiftedGaussians, dominating_products
+from dpbounds.privacy.domination import dominating_products
+from dpbounds.privacy.pairs import GaussianPair as Pair
+from dpbounds.privacy.pairs import Order, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.relations import Relation
 from tests.privacy.brute_force import (
     Array,

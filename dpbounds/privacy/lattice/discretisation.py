@@ -21,7 +21,7 @@ from dpbounds.privacy.laws import Masses, ball
 from dpbounds.privacy.proofs import Declined
 
 # How far beyond its lattice point the centroid of a merged piece is aimed, so that rounding cannot leave it short.
-_SAFETY_BITS = 40
+_SAFETY_BITS, _NUDGE_BITS = 40, 60
 
 
 Atoms = tuple[tuple[int, arb], ...]  # lattice index, mass
@@ -84,6 +84,8 @@ class _Piece:
 def _piece(p: arb, r: arb, lattice: Lattice) -> _Piece:
     centroid = (p / r).log()
     below, distance = lattice.index_below(centroid)
+    if not _lies_above(p, r, below, lattice):  # a tie, which merging two cells can produce: it needs a nudge
+        below, distance = below - 1, distance + float(lattice.spacing)
     return _Piece(p, r, float(p.mid().log()), float(centroid), below, distance)
 
 
@@ -147,7 +149,7 @@ def _sweep(
 ) -> _Piece | None:
     """Place all but the last pool, which is returned; ``budget`` holds what rounding down may still cost."""
     sign = 1 if rightwards else -1
-    aim_above = 1 + sign * arb(2) ** -_SAFETY_BITS
+    aim_above, nudge = 1 + sign * arb(2) ** -_SAFETY_BITS, arb(2) ** -_NUDGE_BITS
     pool: _Piece | None = None
     for p, r in pieces:
         if not (p > 0 and r > 0):  # leaving mass out can only lower the bound
@@ -168,6 +170,7 @@ def _sweep(
             pool = _piece(pool.p + p, pool.r + r, lattice)
             continue
         share = (missing / gain * aim_above).mid()
+        share = share.max(nudge) if rightwards else share
         share = arb(0) if share < 0 else arb(1) if share > 1 else share  # an exact number in [0, 1]
         _place(atoms, pool.p + share * p, pool.r + share * r, target, lattice)
         pool = _piece((1 - share) * p, (1 - share) * r, lattice) if share < 1 else None
@@ -194,10 +197,15 @@ def settled(step: AnyStep, lattice: Lattice, slack: float) -> Lattice:
 def _place(atoms: defaultdict[int, arb], p: arb, r: arb, target: int, lattice: Lattice) -> None:
     """Add an atom at the target, or just below it, where its centroid is proven not to lie lower."""
     for index in (target, target - 1, target - 2):
-        if (-lattice.point(index)).exp() * p >= r:
+        if _lies_above(p, r, index, lattice):
             atoms[index] += p
             return
     raise Declined("lattice: a merged piece could not be shown to lie above its lattice point at this precision")
+
+
+def _lies_above(p: arb, r: arb, index: int, lattice: Lattice) -> bool:
+    """Whether the centroid log(p/r) is proven to lie at or above a lattice point."""
+    return bool((-lattice.point(index)).exp() * p >= r)
 
 
 def tilted(atoms: Iterable[tuple[int, arb]], tilt: Fraction, spacing: Fraction) -> Atoms:

@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 
 _NODES = 1 << 14
 _LARGEST_CELL = 1.0  # in units of 1/(tilt + 1): beyond that a cell is not small for the tilted law
+_NO_MASS = -1e4  # a logarithm
 _FINEST_FRACTION = 1 << 24
 _SMALLEST_TILT, _LARGEST_TILT = 1e-6, 1e18
 _SHORT_WINDOW = 1000  # lattice points per standard deviation below which the window is short anyway
@@ -117,6 +118,10 @@ def _nodes_of_law(step: LawStep, reach: int) -> tuple[Floats, Floats, Floats]:
                 if log_p > -math.inf and log_r > -math.inf:
                     losses.append(log_p - log_r)
                     masses.append(log_p)
+            for end, proven in ((low, law.lowest), (high, law.highest)):
+                if proven is not None:  # so that the first and the last cut lie beyond them
+                    losses.append(end)
+                    masses.append(_NO_MASS)
     order = np.argsort(losses)
     loss = np.array(losses)[order]
     return loss, loss, np.array(masses)[order]
