@@ -23,7 +23,7 @@ from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_de
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.domination import NeighbourClass, neighbour_classes
 from dpbounds.privacy.inversion import invert
-from dpbounds.privacy.lattice import Work, delta_bounds, epsilon_bounds
+from dpbounds.privacy.lattice import Work, delta_bounds, epsilon_bounds, resolved
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs import GaussianProduct, Order, Product, ShiftedGaussians, as_gaussian
 from dpbounds.privacy.profiles import ball, certainly_infinite, closed_form_delta, has_closed_form
@@ -250,6 +250,7 @@ def _together(
 
 def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Route = "auto") -> Proof:
     """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
+    product = resolved(product)
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
         return _closed_form_epsilon(product, delta)
     gaussian = as_gaussian(product)
@@ -272,6 +273,7 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
 
 def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto") -> Proof:
     """Prove an enclosure of δ(ε) for one product of pairs; the narrowest that the routes tried could reach."""
+    product = resolved(product)
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
         _require_closed_form(product)
         value, precision = closed_form_delta(product[0][0], epsilon)

@@ -26,7 +26,7 @@ from dpbounds.privacy.accountants import (
 )
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.domination import dominating_products
-from dpbounds.privacy.lattice import expected_log_delta
+from dpbounds.privacy.lattice import expected_log_delta, resolved
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs import Product, as_gaussian
 from dpbounds.privacy.profiles import ball, closed_form_delta, has_closed_form
@@ -163,14 +163,14 @@ class _Search:
 
     def spent_at_least(self, value: Fraction) -> Enclosure:
         """What the order that spends most costs: enough to prove that a value fails."""
-        products = dominating_products(self.factory(value), self.relation)
+        products = tuple(map(resolved, dominating_products(self.factory(value), self.relation)))
         product = products[min(self.worst or 0, len(products) - 1)]
         return prove_epsilon(product, self.failure, DEFAULT_TOLERANCE).enclosure
 
     def excess(self, parameter: float, precise: bool) -> float:
         """Estimate of log δ(ε) - log δ, positive where the budget is overspent; it decides nothing."""
         value = Fraction(max(1, round(parameter))) if self.solve == "steps" else Fraction(parameter)
-        products = dominating_products(self.factory(value), self.relation)
+        products = tuple(map(resolved, dominating_products(self.factory(value), self.relation)))
         if precise and self.worst is None:  # the order that spends more here does so nearby; the proof looks at both
             estimates = [self._log_delta(product, precise) for product in products]
             self.worst = estimates.index(max(estimates))

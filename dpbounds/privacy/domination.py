@@ -262,8 +262,14 @@ def _bases(mechanism: Mechanism, order: Order) -> list[tuple[Pair, tuple[Pair, .
     found = []
     for steps in _classes(mechanism, order):
         product = _product((bound.pair, count) for bound, count in steps)
-        found.append((_as_pair(product), tuple(map(_as_pair, _attacks(steps, product)))))
+        attained = [pair for attack in _attacks(steps, product) for pair in _one_of(attack)]
+        found.append((_as_pair(product), tuple(dict.fromkeys(attained))))
     return found
+
+
+def _one_of(product: Product) -> tuple[Pair, ...]:
+    """An attained product as single pairs that are attained: itself, or each of its parts, the others left out."""
+    return tuple(pair for pair, _ in product)
 
 
 # --- Full batch -------------------------------------------------------------------------------------------------------

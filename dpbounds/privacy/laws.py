@@ -21,6 +21,7 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.pairs import (
     BoundedRange,
     Combined,
+    Discrete,
     DrawnGaussians,
     Draws,
     FourPoints,
@@ -125,15 +126,11 @@ def ball(number: Fraction | int) -> arb:
     return arb(fmpq(number.numerator, number.denominator))
 
 
-def law_of(pair: Pair, combine: Callable[[Combined], Law] | None = None) -> Law:
+def law_of(pair: Pair) -> Law:
     """Return the law of a pair's loss.
 
-    Args:
-        pair: The pair.
-        combine: How to get the law of several pairs taken as one; a composition on a lattice, bounded on one side.
-
     Raises:
-        UnsupportedMechanism: A combination without ``combine``.
+        UnsupportedMechanism: The pair is a combination of several, whose law has no closed form.
     """
     match pair:
         case ShiftedGaussians(squared_shift=squared):
@@ -156,7 +153,7 @@ def law_of(pair: Pair, combine: Callable[[Combined], Law] | None = None) -> Law:
         case SampledGaussians():
             return _sampled_gaussians(pair)
         case Sampled(order=order, draws=draws, base=base):
-            return _sampled(order, draws, base, combine)
+            return _sampled(order, draws, base)
         case DrawnGaussians(order=order, draws=draws, squared_shift=squared):
             return _drawn_gaussians(order, draws, squared)
         case SampledLaplaces(sample_rate=rate, shift=shift):
@@ -164,11 +161,11 @@ def law_of(pair: Pair, combine: Callable[[Combined], Law] | None = None) -> Law:
         case SampledBalls(sample_rate=rate, squared_shift=squared, dimension=dimension):
             return _sampled_balls(ball(rate), overlap_lost(squared, dimension), overlap_lost(4 * squared, dimension))
         case TwoGuarantees(sample_rate=rate, present=present, replaced=replaced):
-            return envelope_law(_two_guarantees(ball(rate), law_of(present, combine), law_of(replaced, combine)))
+            return envelope_law(_two_guarantees(ball(rate), law_of(present), law_of(replaced)))
+        case Discrete(points=atoms, infinite=infinite):
+            return _given(atoms, infinite)
         case Combined():
-            if combine is None:
-                raise UnsupportedMechanism(f"the law of several pairs taken as one has no closed form: {pair}")
-            return combine(pair)
+            raise UnsupportedMechanism(f"the law of several pairs taken as one has no closed form: {pair}")
     raise UnsupportedMechanism(f"the law of {pair} is not known")
 
 
@@ -262,6 +259,12 @@ def _bounded_range(span: arb) -> Law:
         return -((inner - span) / 2).expm1() / norm, ((-(inner + span) / 2).exp() - (-span).exp()) / norm
 
     return Law(tail, _mirrored(tail), -span, span)
+
+
+def _given(atoms: Sequence[tuple[Fraction, Fraction]], infinite: Fraction) -> Law:
+    points = [Point(ball(loss), ball(p), ball(p) * (-ball(loss)).exp()) for loss, p in atoms]
+    rest = 1 - sum((point.r for point in points), arb(0))
+    return _discrete(points, ball(infinite), rest.max(arb(0)), symmetric=False)
 
 
 def _two_points(high: arb, low: arb) -> Law:
@@ -400,9 +403,9 @@ def _counts(draws: Draws) -> tuple[list[arb], arb]:
     return masses, arb(0)
 
 
-def _sampled(order: Order, draws: Draws, base: Pair, combine: Callable[[Combined], Law] | None) -> Law:
+def _sampled(order: Order, draws: Draws, base: Pair) -> Law:
     weights, rest = _counts(draws)
-    laws = [law_of(enlarged(base, k + 1), combine) for k in range(len(weights))]
+    laws = [law_of(enlarged(base, k + 1)) for k in range(len(weights))]
     law = _mixture(weights, laws, rest, ball(draws.rate), draws.slots)
     if order is Order.REMOVE:
         return law

@@ -216,9 +216,23 @@ class TwoGuarantees:
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """Several independent pairs taken as one: what runs on one sample, or in one block."""
+    """Several independent pairs taken as one: what runs on one sample.
+
+    Its law has no closed form; the accountants replace it by a ``Discrete`` pair that dominates it.
+    """
 
     product: Product
+
+
+@dataclass(frozen=True, slots=True)
+class Discrete:
+    """Finitely many losses, exact, with exact P-masses; the rest of P at infinite loss, of Q at loss -∞.
+
+    ``infinite`` may exceed what is missing to 1, and the masses may, where they were rounded up.
+    """
+
+    points: tuple[tuple[Fraction, Fraction], ...]
+    infinite: Fraction
 
 
 Pair = (
@@ -237,6 +251,7 @@ Pair = (
     | SampledBalls
     | TwoGuarantees
     | Combined
+    | Discrete
 )
 Product = tuple[tuple[Pair, int], ...]  # independent pairs with multiplicities
 

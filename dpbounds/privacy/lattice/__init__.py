@@ -6,6 +6,7 @@ choices in floating point; ``bounds`` draws the conclusion. The proof is ``proof
 """
 
 from dpbounds.privacy.lattice.bounds import delta_bounds, epsilon_bounds, expected_log_delta
+from dpbounds.privacy.lattice.combination import resolved
 from dpbounds.privacy.lattice.integer_measures import Work
 
-__all__ = ["Work", "delta_bounds", "epsilon_bounds", "expected_log_delta"]
+__all__ = ["Work", "delta_bounds", "epsilon_bounds", "expected_log_delta", "resolved"]

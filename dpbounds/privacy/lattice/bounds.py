@@ -177,7 +177,8 @@ def _proof(enclosure: Enclosure, attempt: _Attempt, knobs: _Knobs, epsilon: floa
     return Proof(enclosure, "lattice", parameters, budget)
 
 
-def _steps_of(product: Product) -> Steps:
+def steps_of(product: Product) -> Steps:
+    """The steps of a product, equal ones counted together."""
     counts: Counter[AnyStep] = Counter()
     for pair, count in product:
         if count < 1:
@@ -203,7 +204,7 @@ def _largest_loss(steps: Steps) -> Enclosure | None:
         return Enclosure.from_balls(largest, largest, "lattice", SUM_PRECISION)
 
 
-def _certainly_infinite(steps: Steps) -> arb:
+def certainly_infinite(steps: Steps) -> arb:
     """P(some loss is infinite) = 1 - Π (1 - a_i)^(T_i): δ(ε) is at least that for every ε."""
     exponent = arb(0)
     for step, count in steps:
@@ -221,13 +222,14 @@ def _total_variation_at_most(steps: Steps, delta: Fraction) -> bool:
         return bool(everything <= ball(delta))
 
 
-def _sketches(steps: Steps, log_delta: float) -> list[choices.Sketch]:
+def sketches_of(steps: Steps, log_delta: float) -> list[choices.Sketch]:
+    """The steps in floats, as far out as δ of that size needs."""
     everyone = sum(count for _, count in steps)
     reach = math.sqrt(2 * (60 + math.log(everyone) - log_delta)) + 2
     return [choices.sketch(step, count, reach) for step, count in steps]
 
 
-def _cut(sketches: Sequence[choices.Sketch], log_mass: float) -> list[choices.Sketch]:
+def cut_sketches(sketches: Sequence[choices.Sketch], log_mass: float) -> list[choices.Sketch]:
     """The steps without right tails of ``log_mass`` in all, cut before tilting: else the tail could be all there is."""
     return [
         part if part.step.bounded_above else part.truncated(end)
@@ -270,14 +272,14 @@ def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3
     """
     if delta <= 0:
         raise InvalidValue("delta", delta, "a number greater than 0", "for δ = 0 ask whether the loss is bounded")
-    tolerance, steps = _checked_tolerance(tolerance), _steps_of(product)
+    tolerance, steps = _checked_tolerance(tolerance), steps_of(product)
     if not steps or delta >= 1:
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice"), "lattice")
     if _total_variation_at_most(steps, delta):
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice"), "lattice")
     limit = _largest_loss(steps)
     with flint.ctx.workprec(SUM_PRECISION):
-        certain = _certainly_infinite(steps)
+        certain = certainly_infinite(steps)
         finite = ball(delta) - certain  # what the finite losses may still cost
         if finite < 0:
             return Proof(Enclosure(math.inf, math.inf, "lattice", SUM_PRECISION), "lattice")
@@ -286,17 +288,17 @@ def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3
         log_delta = float(finite.mid().log())
     if limit is not None and limit.exact_upper <= 0:
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice", SUM_PRECISION), "lattice")
-    sketches = _sketches(steps, log_delta)
+    sketches = sketches_of(steps, log_delta)
     work = work or Work()
     knobs, expected = _Knobs(cut_off=_CUT_OFF * tolerance), None
     upper_limit = math.inf if limit is None else limit.lower
     first = choices.saddle_for_delta(
-        _cut(sketches, log_delta + math.log(knobs.cut_off)), log_delta, upper_limit, tolerance
+        cut_sketches(sketches, log_delta + math.log(knobs.cut_off)), log_delta, upper_limit, tolerance
     )
     knobs.cut_off = _CUT_OFF * min(1.0, tolerance * first.epsilon * first.slope)
     for knobs.rounds in range(1, _ROUNDS + 1):
         cut_off = log_delta + math.log(knobs.cut_off)
-        parts = _cut(sketches, cut_off)
+        parts = cut_sketches(sketches, cut_off)
         aim = choices.saddle_for_delta(parts, log_delta, upper_limit, tolerance)
         if expected is None:  # where the answer may be 0, a coarse look comes first
             expected = max(aim.epsilon, 0.0 if aim.tilt > 0 else aim.deviation)
@@ -375,10 +377,10 @@ def delta_bounds(product: Product, epsilon: Fraction, *, tolerance: float = 1e-3
     """
     if epsilon < 0:
         raise InvalidValue("epsilon", epsilon, "a number at least 0")
-    tolerance, steps = _checked_tolerance(tolerance), _steps_of(product)
+    tolerance, steps = _checked_tolerance(tolerance), steps_of(product)
     limit = _largest_loss(steps) if steps else Enclosure(Fraction(0), Fraction(0))
     with flint.ctx.workprec(SUM_PRECISION):
-        certain = _certainly_infinite(steps)
+        certain = certainly_infinite(steps)
     if limit is not None and limit.at_most(epsilon) is True:
         return Proof(Enclosure.from_balls(certain, certain, "lattice", SUM_PRECISION).within(0, 1), "lattice")
     value, work = to_float(epsilon, "up"), work or Work()
@@ -386,7 +388,7 @@ def delta_bounds(product: Product, epsilon: Fraction, *, tolerance: float = 1e-3
     log_delta = _expected_log_delta(steps, value, math.inf if limit is None else limit.lower)
     for knobs.rounds in range(1, _ROUNDS + 1):
         cut_off = log_delta + math.log(knobs.cut_off)
-        parts = _cut(_sketches(steps, log_delta), cut_off)
+        parts = cut_sketches(sketches_of(steps, log_delta), cut_off)
         aim = choices.saddle_for_epsilon(parts, value)
         wanted = tolerance * max(1.0, -log_delta)
         chosen = _choose(parts, aim, wanted / aim.slope, knobs, math.exp(cut_off))
@@ -408,16 +410,16 @@ def delta_bounds(product: Product, epsilon: Fraction, *, tolerance: float = 1e-3
 
 def expected_log_delta(product: Product, epsilon: float) -> float:
     """An estimate of log δ(ε) by the saddle point, in floating point: for searches, it proves nothing."""
-    steps = _steps_of(product)
+    steps = steps_of(product)
     if not steps:
         return -math.inf
     with flint.ctx.workprec(SUM_PRECISION):
-        certain = log_of(_certainly_infinite(steps))
+        certain = log_of(certainly_infinite(steps))
         limit = _largest_loss(steps)
     if limit is not None and limit.lower <= epsilon:
         return certain
     log_delta = _expected_log_delta(steps, epsilon, math.inf if limit is None else limit.lower)
-    parts = _cut(_sketches(steps, log_delta), log_delta - 10)
+    parts = cut_sketches(sketches_of(steps, log_delta), log_delta - 10)
     return float(np.logaddexp(certain, choices.saddle_for_epsilon(parts, epsilon).log_delta))
 
 
@@ -431,7 +433,7 @@ def _expected_log_delta(steps: Steps, epsilon: float, limit: float) -> float:
 
     def answer(depth: float) -> float:
         log_delta = -math.exp(depth)
-        parts = _cut(_sketches(steps, log_delta), log_delta - 10)
+        parts = cut_sketches(sketches_of(steps, log_delta), log_delta - 10)
         return choices.saddle_for_delta(parts, log_delta, limit, 1e-9).epsilon
 
     if answer(high) < epsilon:

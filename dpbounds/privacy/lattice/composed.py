@@ -39,7 +39,7 @@ from dpbounds.privacy.lattice.integer_measures import (
     trimmed,
     unpack,
 )
-from dpbounds.privacy.lattice.steps import AnyStep, Lattice, cut
+from dpbounds.privacy.lattice.steps import AnyStep, Cells, Lattice, cut
 from dpbounds.privacy.laws import ball
 from dpbounds.privacy.proofs import Declined
 
@@ -191,6 +191,18 @@ class Discretised:
         return sum(count * float((total(up) / total(low)).log().mid()) for (_, count), up, low in pairs)
 
 
+def upper_measures(steps: Steps, chosen: Choices) -> tuple[tuple[Atoms, ...], arb]:
+    """Move each step upwards to its lattice, and tilt it; the second value is the P-mass that went to infinity."""
+    uppers: list[Atoms] = []
+    infinite = arb(0)
+    with flint.ctx.workprec(chosen.precision):
+        for i, (step, count) in enumerate(steps):
+            cells = cut(step, chosen.lattices[i], chosen.marks[i])
+            uppers.append(tilted(upper_atoms(cells, chosen.lattices[i]), chosen.tilt, chosen.spacing))
+            infinite += count * cells.above
+    return tuple(uppers), infinite
+
+
 def discretise(steps: Steps, chosen: Choices) -> Discretised:
     """Move each step to its lattice, both ways, and tilt it."""
     uppers: list[Atoms] = []
@@ -201,16 +213,19 @@ def discretise(steps: Steps, chosen: Choices) -> Discretised:
             lattice = chosen.lattices[i]
             cells = cut(step, lattice, chosen.marks[i])
             uppers.append(tilted(upper_atoms(cells, lattice), chosen.tilt, chosen.spacing))
-            pieces, bulk = pieces_of(cells)
-            swept = [lower_atoms(pieces, lattice, chosen.rules[i], meet) for meet in {0, bulk, len(pieces)}]
-            every = [tilted(atoms, chosen.tilt, chosen.spacing) for atoms in swept]
-            if not all(every):
-                raise Declined("lattice: no mass of one step could be shown to be positive")
-            lowers.append(
-                every[_largest(swept, Fraction(chosen.rules[i].tilt), chosen.spacing)]
-            )  # each is a lower measure
+            lowers.append(_lower_measure(cells, lattice, chosen, i))
             infinite += count * cells.above
     return Discretised(tuple(uppers), tuple(lowers), infinite)
+
+
+def _lower_measure(cells: Cells, lattice: Lattice, chosen: Choices, index: int) -> Atoms:
+    """Of several lower measures, each sound, the one with the largest tilted mass."""
+    pieces, bulk = pieces_of(cells)
+    swept = [lower_atoms(pieces, lattice, chosen.rules[index], meet) for meet in {0, bulk, len(pieces)}]
+    every = [tilted(atoms, chosen.tilt, chosen.spacing) for atoms in swept]
+    if not all(every):
+        raise Declined("lattice: no mass of one step could be shown to be positive")
+    return every[_largest(swept, Fraction(chosen.rules[index].tilt), chosen.spacing)]
 
 
 def _largest(candidates: Sequence[Atoms], tilt: Fraction, spacing: Fraction) -> int:

@@ -207,6 +207,11 @@ def _untilted(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
     return Saddle(0.0, epsilon, math.log(delta), steepness / delta, density / steepness, deviation, delta)
 
 
+def without_tilt(sketches: Sequence[Sketch]) -> Saddle:
+    """The composed loss as it is, at its mean."""
+    return _untilted(sketches, _cumulants(sketches, 0.0)[1])
+
+
 def saddle_for_epsilon(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
     """The tilt under which the composed loss has mean ``epsilon``, or none if it has a larger mean without."""
     if _cumulants(sketches, 0.0)[1] >= epsilon:
