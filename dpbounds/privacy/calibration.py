@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 from flint import ctx
 
@@ -25,14 +24,13 @@ from dpbounds.privacy.accountants import (
     valid_epsilon,
 )
 from dpbounds.privacy.contour.estimate import quick_log_delta
-from dpbounds.privacy.domination import dominating_products
+from dpbounds.privacy.crossing import Crossing, Solve
+from dpbounds.privacy.domination import dominating_products, neighbour_classes
 from dpbounds.privacy.lattice import expected_log_delta, resolved
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs import Product, as_gaussian
 from dpbounds.privacy.profiles import ball, closed_form_delta, has_closed_form
 from dpbounds.privacy.relations import Relation, as_relation
-
-Solve = Literal["noise", "steps", "sample-rate"]
 
 _FIRST_MARGIN = 2.0**-37  # relative, between the estimate and the first point tried on either side
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
@@ -45,7 +43,8 @@ class Calibration:
 
     Attributes:
         value: Suffices (a noise multiplier, a whole number of steps, or a sample rate).
-        fails_at: Does not; None where even the largest sample rate, 1, suffices.
+        fails_at: Does not; None where even the largest sample rate, 1, suffices, or where no attack is known. Where the
+            dominating pairs are not attained, it is what an explicit attack breaks, and may lie at a distance.
         epsilon: Proven enclosure of what ``value`` spends at the target δ.
         target_epsilon: The budget.
         target_delta: The budget.
@@ -106,10 +105,34 @@ def calibrate(
         raise InvalidValue("solve", repr(solve), "noise, steps or sample-rate")
     budget, failure = valid_epsilon(target_epsilon, "target_epsilon"), valid_delta(target_delta, "target_delta")
     neighbours = as_relation(relation)
-    search = _Search(factory, budget, failure, neighbours, solve)
-    value, fails_at, spent = search.certified()
+    probe = neighbour_classes(factory(Fraction(1)), neighbours)
+    if all(as_gaussian(each.product) is not None for each in probe):
+        value, fails_at, spent = _Search(factory, budget, failure, neighbours, solve).certified()
+    else:
+        value, fails_at = _by_delta(factory, budget, failure, neighbours, solve)
+        spent = epsilon(factory(value), failure, neighbours)
     failing = None if fails_at is None else factory(fails_at)
     return Calibration(value, fails_at, spent, budget, failure, neighbours, solve, factory(value), failing)
+
+
+def _by_delta(
+    factory: Callable[[Fraction], Mechanism], budget: Fraction, failure: Fraction, relation: Relation, solve: Solve
+) -> tuple[Fraction, Fraction | None]:
+    """A value that suffices by what dominates, and one that fails by what is attained (None: no attack is known)."""
+
+    def dominating(value: Fraction) -> tuple[Product, ...]:
+        return tuple(resolved(each.product) for each in neighbour_classes(factory(value), relation))
+
+    def attained(value: Fraction) -> tuple[Product, ...]:
+        classes = neighbour_classes(factory(value), relation)
+        return tuple(resolved(attack) for each in classes for attack in each.attacks)
+
+    value, fails_at = Crossing(dominating, budget, failure, solve).search()
+    if fails_at is None or all(each.tight for each in neighbour_classes(factory(value), relation)):
+        return value, fails_at
+    if not attained(value):
+        return value, None
+    return value, Crossing(attained, budget, failure, solve).search()[1]
 
 
 def hidden_constant(

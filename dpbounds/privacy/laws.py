@@ -9,12 +9,14 @@ The transformation of a base pair's law under sampling is derived in ``pairs.md`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
+import numpy as np
 from flint import arb, ctx, fmpq
 
 from dpbounds.errors import UnsupportedMechanism
@@ -105,6 +107,8 @@ class Law:
         if self.highest is None and not self.discrete:
             return None
         ends = [point.loss for point in self.points] + ([] if self.highest is None else [self.highest])
+        if not ends:  # every loss is infinite
+            return arb(0)
         largest = ends[0]
         for end in ends[1:]:
             largest = largest.max(end)
@@ -561,22 +565,22 @@ def _drawn_gaussians(order: Order, draws: Draws, squared_shift: Fraction) -> Law
     absent = (draws.slots * (-rate).log1p()).exp()
     slack = arb(0).union(rest)
 
+    logs = [float(mass.log()) for mass in weights]
+
     def position(loss: arb) -> arb | None:
         """The x at which Σ_k p_k e^(ksx - k²s²/2) = e^l; None at and below log p_0."""
         wanted = loss.expm1() - (absent - 1)
         if not wanted > 0:
             return None
         goal = wanted.log()
-        x = _root(weights, shift, goal)
-        step = (-shift * shift).exp()
-        value, power, weight = arb(0), (shift * x - shift * shift / 2).exp(), arb(1)
-        growth = power
-        for mass in weights:
-            weight = weight * growth
-            value = value + mass * weight
-            growth = growth * step
-        # the logarithm of the sum grows with slope at least s
-        error = abs(value.log() - goal) / shift
+        x, error = arb(_rough_root(logs, float(shift), float(goal))), arb(1)
+        for _ in range(_NEWTON_STEPS):
+            value, slope = _exponential_sum(weights, shift, x)
+            gap = value.log() - goal
+            error = abs(gap) / shift  # the logarithm of the sum grows with slope at least s
+            if error < arb(2) ** (_SPARE_BITS - ctx.prec):
+                break
+            x = (x - gap * value / slope).mid()
         return x + arb(0).union(error).union(-error)
 
     def tail(loss: arb) -> Masses:
@@ -604,18 +608,33 @@ def _drawn_gaussians(order: Order, draws: Draws, squared_shift: Fraction) -> Law
     return law if order is Order.REMOVE else _swapped(law)
 
 
-def _root(weights: Sequence[arb], shift: arb, goal: arb) -> arb:
-    """Newton's method for the position; a search, whose error is measured afterwards."""
-    x = (goal - weights[0].log()) / shift + shift / 2  # the first draw alone: the root lies at or left of it
-    x = x.mid()
-    for _ in range(200):
-        value, slope = arb(0), arb(0)
-        for k, mass in enumerate(weights, start=1):
-            term = mass * (k * shift * x - k * k * shift * shift / 2).exp()
-            value, slope = value + term, slope + k * shift * term
-        move = ((value.log() - goal) * value / slope).mid()
-        x = (x - move).mid()
-        if abs(move) <= abs(x) * arb(2) ** (8 - ctx.prec) + arb(2) ** (8 - ctx.prec):
+_NEWTON_STEPS, _SPARE_BITS = 12, 16
+
+
+def _exponential_sum(weights: Sequence[arb], shift: arb, x: arb) -> Masses:
+    """Σ_k w_k e^(ksx - k²s²/2), and its derivative in x."""
+    step = (-shift * shift).exp()
+    factor = (shift * x - shift * shift / 2).exp()
+    term, value, slope = arb(1), arb(0), arb(0)
+    for k, mass in enumerate(weights, start=1):
+        term = term * factor
+        factor = factor * step
+        value, slope = value + mass * term, slope + k * mass * term
+    return value, shift * slope
+
+
+def _rough_root(logs: Sequence[float], shift: float, goal: float) -> float:
+    """Where the logarithm of that sum is about ``goal``, in floating point: a start, whose error is measured."""
+    k = np.arange(1, len(logs) + 1)
+    offsets = np.array(logs) - (k * shift) ** 2 / 2
+    x = float(np.min((goal - offsets) / (k * shift)))  # one term alone reaches the goal: at or right of the root
+    for _ in range(60):
+        exponents = offsets + k * shift * x
+        top = float(exponents.max())
+        terms = np.exp(exponents - top)
+        move = (top + math.log(float(terms.sum())) - goal) * float(terms.sum()) / float((k * shift * terms).sum())
+        x -= move
+        if abs(move) <= 1e-14 * abs(x) + 1e-300:
             break
     return x
 

@@ -418,7 +418,10 @@ def expected_log_delta(product: Product, epsilon: float) -> float:
         limit = _largest_loss(steps)
     if limit is not None and limit.lower <= epsilon:
         return certain
-    log_delta = _expected_log_delta(steps, epsilon, math.inf if limit is None else limit.lower)
+    try:
+        log_delta = _expected_log_delta(steps, epsilon, math.inf if limit is None else limit.lower)
+    except Declined:  # too small for the route: small enough for an estimate
+        return float(np.logaddexp(certain, -_LARGEST_LOG))
     parts = cut_sketches(sketches_of(steps, log_delta), log_delta - 10)
     return float(np.logaddexp(certain, choices.saddle_for_epsilon(parts, epsilon).log_delta))
 

@@ -90,7 +90,7 @@ def _log_ratio(step: Step, x: Floats) -> Floats:
 def sketch(step: AnyStep, count: int, reach: float) -> Sketch:
     """Nodes over ``reach`` standard deviations of noise on either side, or as far as masses of e^(-reach²/2) lie."""
     if isinstance(step, LawStep):
-        return Sketch(step, count, *_nodes_of_law(step, round(reach)))
+        return Sketch(step, count, *_nodes_of_law(step, _rung(reach)))
     deviation = math.sqrt(float(step.variance))
     x = np.linspace(-reach * deviation - 1, reach * deviation + 1, _NODES)
     loss = np.zeros_like(x)
@@ -101,6 +101,11 @@ def sketch(step: AnyStep, count: int, reach: float) -> Sketch:
     parts = [math.log(w) - ((x - m) / deviation) ** 2 / 2 for w, m in _mixture(step)]
     log_weights = np.asarray(logsumexp(parts, axis=0)) + math.log((x[1] - x[0]) / (deviation * math.sqrt(2 * math.pi)))
     return Sketch(step, count, x, loss, log_weights)
+
+
+def _rung(reach: float) -> int:
+    """The reach rounded up to one of a few values, so that nodes are made once and used often."""
+    return math.ceil(10 * 1.5 ** max(0, math.ceil(math.log(reach / 10) / math.log(1.5))))
 
 
 @lru_cache(maxsize=256)
