@@ -133,7 +133,7 @@ def renyi_delta(points: Iterable[tuple[ExactLike, ExactLike]], epsilon: ExactLik
 
 def best_zcdp_order(rho: ExactLike, delta: ExactLike) -> Fraction:
     """Return an order λ at which D_λ <= λρ gives nearly the least ε(δ), for ρ > 0 and 0 < δ < 1 (section 4)."""
-    rate, target = positive(rho, "rho"), positive(delta, "delta")
+    rate, target = positive(rho, "rho"), open_unit(delta)
     return _best_order(lambda u: ball(rate) * u * u + ball(target).log() + u.log1p())
 
 

@@ -218,11 +218,13 @@ class Goal:
             case ApproximateDP(epsilon=epsilon, delta=delta):
                 return (self.delta is None or delta <= self.delta) and (self.epsilon is None or epsilon <= self.epsilon)
             case RenyiDP(points=points):
-                return [order for order, _ in points] == [self.order]
+                return any(order == self.order for order, _ in points)
         return True
 
     def cost(self, notion: Notion) -> tuple[Fraction, ...]:
-        """What is to be made small: ε before δ, unless ε is given."""
+        """What is to be made small, of a notion that meets the goal: ε before δ, unless ε is given."""
+        if isinstance(notion, RenyiDP):
+            return tuple(value for order, value in notion.points if order == self.order)
         return notion.parameters if self.epsilon is None else notion.parameters[::-1]
 
     def distance(self, relation: Relation) -> int:
@@ -602,8 +604,9 @@ def convert(
     _refuse_what_is_false(notion, goal)
     if not wanted:
         return _search(notion, goal)
-    found = [_search(notion, replace(goal, order=order)) for order in wanted]
-    points = [point for one in found if isinstance(one.notion, RenyiDP) for point in one.notion.points]
+    goals = [replace(goal, order=order) for order in wanted]
+    found = [_search(notion, each) for each in goals]
+    points = [(order, each.cost(one.notion)[0]) for order, each, one in zip(wanted, goals, found, strict=True)]
     chains = dict.fromkeys(step for one in found for step in one.chain)
     return Conversion(RenyiDP(points, goal.relation, goal.group), tuple(chains))
 

@@ -349,9 +349,9 @@ class RenyiFilter:
             InvalidValue: A value is out of range, or no order has a budget above 0.
         """
         chosen = [valid_order(order) for order in orders]
-        parts = [exact(part, "weights") for part in weights or ()] or [Fraction(1, len(chosen))] * len(chosen)
         if not chosen or len(set(chosen)) < len(chosen):
             raise InvalidValue("orders", [str(order) for order in chosen], "at least one, none of them twice")
+        parts = [exact(part, "weights") for part in weights or ()] or [Fraction(1, len(chosen))] * len(chosen)
         if len(parts) != len(chosen) or min(parts) <= 0 or sum(parts) > 1:
             raise InvalidValue(
                 "weights", [str(part) for part in parts], "one positive part per order, 1 or less in all"
