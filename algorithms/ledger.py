@@ -8,7 +8,7 @@ says: k of them are k ledgers one after the other.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,11 +17,13 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy import accountants
 from dpbounds.privacy.domination import dominating_products
+from dpbounds.privacy.filters import PrivacyFilter, Step
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs import ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 
 FORMAT, VERSION = "dpbounds/ledger", 1
+ADAPTIVE_FORMAT = "dpbounds/adaptive-ledger"  # its own name, so that no reader can overlook what it says
 _FULL_BATCH, _POISSON = "full-batch", "poisson"
 
 
@@ -98,19 +100,28 @@ class Release:
 class Ledger:
     """The releases of one repetition, in order; equal ones in a row are counted together.
 
+    Attributes:
+        releases: What was released.
+        adaptive: Whether noise, rates or the number of releases were chosen in view of earlier outputs. What such a run
+            spends is what its filter guarantees; the accountant's answer for the realised list would prove nothing,
+            and is refused.
+
     >>> ledger = Ledger((Release(Fraction(2), Fraction(1, 2), count=10),))
     >>> Ledger.from_json(ledger.to_json()) == ledger
     True
     """
 
     releases: tuple[Release, ...] = ()
+    adaptive: bool = False
 
     def mechanism(self) -> Mechanism:
         """The releases as one mechanism, for any accountant.
 
         Raises:
             InvalidValue: The ledger is empty.
+            UnsupportedMechanism: The releases were chosen adaptively.
         """
+        self._demand_fixed_in_advance()
         if not self.releases:
             raise InvalidValue("ledger", "empty", "at least one release")
         return Composed(tuple((release.mechanism(), release.count) for release in self.releases))
@@ -127,8 +138,9 @@ class Ledger:
 
         Raises:
             InvalidValue: δ or the relation is not allowed.
-            UnsupportedMechanism: A release has no proven analysis under that relation.
+            UnsupportedMechanism: A release has no proven analysis under that relation, or they were chosen adaptively.
         """
+        self._demand_fixed_in_advance()
         if not self.releases:
             PrivacyBudget.of(1, delta, relation)  # the same errors as for a ledger that holds something
             return Enclosure.exactly(0)
@@ -173,9 +185,17 @@ class Ledger:
                 f"do not publish the output\n{self}"
             )
 
+    def _demand_fixed_in_advance(self) -> None:
+        if self.adaptive:
+            raise UnsupportedMechanism(
+                "the releases in this ledger were chosen as the run went, so that composing the list that happened to "
+                "run proves nothing: what the run spends is the guarantee of the filter that admitted them"
+            )
+
     def to_json(self) -> str:
         """Write the ledger as JSON text; numbers are exact fractions."""
-        document = {"format": FORMAT, "version": VERSION, "releases": [_release_to_json(r) for r in self.releases]}
+        name = ADAPTIVE_FORMAT if self.adaptive else FORMAT
+        document = {"format": name, "version": VERSION, "releases": [_release_to_json(r) for r in self.releases]}
         return json.dumps(document, indent=2)
 
     @classmethod
@@ -189,15 +209,15 @@ class Ledger:
             document = json.loads(text)
         except json.JSONDecodeError as error:
             raise InvalidValue("ledger", f"line {error.lineno}", "JSON text", error.msg) from None
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
+        if not isinstance(document, dict) or document.get("format") not in (FORMAT, ADAPTIVE_FORMAT):
             found = document.get("format") if isinstance(document, dict) else type(document).__name__
-            raise InvalidValue("ledger format", found, FORMAT)
+            raise InvalidValue("ledger format", found, f"{FORMAT} or {ADAPTIVE_FORMAT}")
         if document.get("version") != VERSION:
             raise InvalidValue("ledger version", document.get("version"), str(VERSION), "update dpbounds to read it")
         releases = document.get("releases")
         if not isinstance(releases, list):
             raise InvalidValue("ledger releases", releases, "a list")
-        return cls(tuple(_release_from_json(entry) for entry in releases))
+        return cls(tuple(_release_from_json(entry) for entry in releases), document["format"] == ADAPTIVE_FORMAT)
 
     def __str__(self) -> str:
         return "\n".join(str(release) for release in self.releases) or "no releases"
@@ -223,6 +243,45 @@ class OpenLedger:
     def close(self) -> Ledger:
         """Return the ledger as written so far."""
         return Ledger(tuple(self._releases))
+
+
+class BudgetedLedger(OpenLedger):
+    """A ledger for noise that is chosen as the run goes: it refuses the release that would exceed the budget.
+
+    The entry is made before the noise is drawn, so that what is refused was never computed. What a choice may depend
+    on stands in ``dpbounds.privacy.filters``; one that looks at the outputs of several repetitions releases them all,
+    and their ledgers add up.
+
+    Args:
+        privacy_filter: Decides; a ``ZCDPFilter``, ``GaussianFilter`` or ``RenyiFilter``.
+        step: A release as the filter is to see it. The default does for the full batch; on Poisson samples, return an
+            object with ``relation`` and ``renyi(order)``.
+    """
+
+    def __init__(self, privacy_filter: PrivacyFilter, step: Callable[[Release], Step] = Release.mechanism) -> None:
+        super().__init__()
+        self._filter, self._step = privacy_filter, step
+
+    @property
+    def privacy_filter(self) -> PrivacyFilter:
+        """The filter as it stands: what is left, and what it guarantees."""
+        return self._filter
+
+    def gaussian(
+        self, *, noise_stddev: Fraction, per_record_bound: Fraction, sample_rate: Fraction | None = None
+    ) -> None:
+        """Write down one release with Gaussian noise, if the budget has room for it.
+
+        Raises:
+            BudgetExceeded: It has not. Nothing was written, and nothing may be released.
+            UnsupportedMechanism: The filter knows no cost of such a release.
+        """
+        self._filter = self._filter.spend(self._step(Release(noise_stddev, per_record_bound, sample_rate)))
+        super().gaussian(noise_stddev=noise_stddev, per_record_bound=per_record_bound, sample_rate=sample_rate)
+
+    def close(self) -> Ledger:
+        """Return the ledger as written so far, marked as adaptive."""
+        return Ledger(tuple(self._releases), adaptive=True)
 
 
 def _same_kind(first: Release, second: Release) -> bool:

@@ -57,7 +57,9 @@ def gaussian(
     per_record_bound: Fraction,
     ledger: Records,
 ) -> NDArray[np.float64]:
-    """Draw N(0, stddev² I) for every repetition, and write the release into the ledger with this very stddev.
+    """Write the release into the ledger with this very stddev, then draw N(0, stddev² I) for every repetition.
+
+    A ledger that keeps a budget may refuse the entry; then nothing is drawn.
 
     Args:
         generators: One per repetition.
@@ -71,12 +73,13 @@ def gaussian(
 
     Raises:
         InvalidValue: The standard deviation is not a positive finite number.
+        BudgetExceeded: The ledger keeps a budget that has no room for the release.
     """
     if not (math.isfinite(noise_stddev) and noise_stddev > 0):
         raise InvalidValue("noise_stddev", noise_stddev, "a finite number greater than 0", "no noise means no privacy")
+    ledger.gaussian(noise_stddev=Fraction(noise_stddev), per_record_bound=per_record_bound)
     noise = np.empty((len(generators), dimension))
     for generator, row in zip(generators, noise, strict=True):
         generator.standard_normal(out=row)
     noise *= noise_stddev
-    ledger.gaussian(noise_stddev=Fraction(noise_stddev), per_record_bound=per_record_bound)
     return noise

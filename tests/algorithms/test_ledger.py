@@ -5,9 +5,12 @@ from fractions import Fraction
 import pytest
 from scipy import optimize, stats
 
-from algorithms.ledger import Ledger, OpenLedger, PrivacyBudget, Release
+from algorithms import noise
+from algorithms.ledger import BudgetedLedger, Ledger, OpenLedger, PrivacyBudget, Release
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
+from dpbounds.privacy.filters import GaussianFilter, RenyiFilter, ZCDPFilter
 from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
+from dpbounds.privacy.notions import RenyiDP
 
 LEDGER = Ledger(
     (Release(Fraction(3), Fraction(1, 4), count=9), Release(Fraction(1, 3), Fraction(1, 7), Fraction(1, 9)))
@@ -137,3 +140,74 @@ def test_a_ledger_prints_every_kind_of_release():
     assert str(LEDGER).count("x Gaussian") == 2
     assert "Poisson sample" in str(LEDGER)
     assert str(Ledger()) == "no releases"
+
+
+# --- noise chosen as the run goes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [ZCDPFilter, GaussianFilter])
+def test_a_budgeted_ledger_refuses_before_any_noise_is_drawn(kind):
+    allowed = kind.of(1, "replace-one").cost(Gaussian(8)) * 3
+    pen = BudgetedLedger(kind.of(allowed, "replace-one"))
+    (generator,) = noise.streams(0, 1)
+    for _ in range(3):
+        noise.gaussian([generator], 5, noise_stddev=4.0, per_record_bound=Fraction(1, 2), ledger=pen)
+    before = generator.bit_generator.state
+    with pytest.raises(BudgetExceeded, match=r"would cost .* nothing is left"):
+        noise.gaussian([generator], 5, noise_stddev=4.0, per_record_bound=Fraction(1, 2), ledger=pen)
+    assert generator.bit_generator.state == before
+    assert pen.privacy_filter.remaining == 0
+    assert [(release.noise_multiplier, release.count) for release in pen.close().releases] == [(8, 3)]
+
+
+def test_a_refused_release_can_be_made_with_the_noise_that_fits():
+    pen = BudgetedLedger(ZCDPFilter.for_target(1, "1e-6", "replace-one"))
+    pen.gaussian(noise_stddev=Fraction(12), per_record_bound=Fraction(1))
+    with pytest.raises(BudgetExceeded, match="least noise multiplier that still fits"):
+        pen.gaussian(noise_stddev=Fraction(9), per_record_bound=Fraction(1))
+    least = pen.privacy_filter.least_noise_multiplier
+    pen.gaussian(noise_stddev=3 * least, per_record_bound=Fraction(3))
+    assert [release.noise_multiplier for release in pen.close().releases] == [12, least]
+
+
+def test_the_accountant_is_refused_for_an_adaptive_ledger():
+    pen = BudgetedLedger(ZCDPFilter.of(1, "replace-one"))
+    pen.gaussian(noise_stddev=Fraction(8), per_record_bound=Fraction(1))
+    ledger = pen.close()
+    assert ledger.adaptive
+    assert not Ledger(ledger.releases).adaptive
+    for call in (
+        lambda: ledger.spent("1e-6"),
+        lambda: ledger.check(PrivacyBudget.of(8, "1e-6")),
+        lambda: ledger.check_plan(Gaussian(1)),
+        ledger.mechanism,
+        lambda: BudgetedLedger(ZCDPFilter.of(1, "replace-one")).close().spent("1e-6"),
+    ):
+        with pytest.raises(UnsupportedMechanism, match="chosen as the run went"):
+            call()
+
+
+def test_an_adaptive_ledger_says_so_in_json():
+    adaptive = Ledger(LEDGER.releases, adaptive=True)
+    assert Ledger.from_json(adaptive.to_json()) == adaptive != LEDGER
+    assert json.loads(adaptive.to_json())["format"] == "dpbounds/adaptive-ledger"  # old readers refuse it
+
+
+def test_sampled_releases_need_a_curve():
+    sampled = {"noise_stddev": Fraction(2), "per_record_bound": Fraction(1), "sample_rate": Fraction(1, 100)}
+    start = RenyiFilter.for_target([8], 8, "1e-6", "add-or-remove-one")
+    with pytest.raises(UnsupportedMechanism, match="renyi"):
+        BudgetedLedger(start).gaussian(**sampled)
+    asked = []
+
+    def curve(release):
+        asked.append(release)
+        return RenyiDP([(8, start.budgets[0] / 2)], "add-or-remove-one")
+
+    pen = BudgetedLedger(start, curve)
+    pen.gaussian(**sampled)
+    pen.gaussian(**sampled)
+    with pytest.raises(BudgetExceeded):
+        pen.gaussian(**sampled)
+    assert pen.close().releases == (Release(Fraction(2), Fraction(1), Fraction(1, 100), 2),)
+    assert len(asked) == 3

@@ -1,0 +1,189 @@
+"""Notions of privacy as frozen records: what is guaranteed, under which relation, for how many records at once.
+
+What follows from what is in ``conversions.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_decimal
+from dpbounds.privacy.relations import Relation, as_relation
+
+Points = tuple[tuple[Fraction, Fraction], ...]  # (order, ε) with increasing orders
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Notion:
+    """A guarantee for every ordered pair of neighbours (D, D'), M(D) having the law P and M(D') the law Q.
+
+    Attributes:
+        relation: What a neighbour is.
+        group: The guarantee holds for data sets at most this many steps of the relation apart; 1 for neighbours.
+    """
+
+    relation: Relation
+    group: int
+
+    @property
+    def parameters(self) -> tuple[Fraction, ...]:
+        """The numbers of the guarantee, in the order of the constructor: the smaller, the stronger."""
+        return tuple(getattr(self, name) for name in self.__slots__)
+
+    def __str__(self) -> str:
+        texts = (f"{name} = {shown(getattr(self, name))}" for name in self.__slots__)
+        people = f", groups of {self.group}" if self.group > 1 else ""
+        return f"{type(self).__name__}({', '.join(texts)}) under {self.relation}{people}"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class PureDP(Notion):
+    """|log dP/dQ| <= ε everywhere; ε >= 0.
+
+    >>> print(PureDP("0.5", "replace-one"))
+    PureDP(epsilon = 0.5) under replace-one
+    """
+
+    epsilon: Fraction
+
+    def __init__(self, epsilon: ExactLike, relation: str | Relation, group: int = 1) -> None:
+        _fill(self, relation, group, epsilon=at_least_zero(epsilon, "epsilon"))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ApproximateDP(Notion):
+    """P(A) <= e^ε Q(A) + δ for every event A; ε >= 0 and 0 <= δ <= 1."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: ExactLike, delta: ExactLike, relation: str | Relation, group: int = 1) -> None:
+        _fill(self, relation, group, epsilon=at_least_zero(epsilon, "epsilon"), delta=probability(delta))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ZeroConcentratedDP(Notion):
+    """D_λ(P ‖ Q) <= λρ for every real order λ > 1; ρ >= 0. Bun & Steinke 2016."""
+
+    rho: Fraction
+
+    def __init__(self, rho: ExactLike, relation: str | Relation, group: int = 1) -> None:
+        _fill(self, relation, group, rho=at_least_zero(rho, "rho"))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class RenyiDP(Notion):
+    """D_λ(P ‖ Q) <= ε for finitely many (λ, ε), λ > 1 real (given as a rational number), ε >= 0. Mironov 2017.
+
+    Attributes:
+        points: (order, ε) with increasing orders.
+    """
+
+    points: Points
+
+    def __init__(self, points: Iterable[tuple[ExactLike, ExactLike]], relation: str | Relation, group: int = 1) -> None:
+        _fill(self, relation, group, points=valid_points(points))
+
+    @property
+    def parameters(self) -> tuple[Fraction, ...]:
+        """The ε of each order."""
+        return tuple(value for _, value in self.points)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class GaussianDP(Notion):
+    """No easier to tell apart than N(μ, 1) and N(0, 1), at every error level; μ >= 0. Dong, Roth & Su 2022."""
+
+    mu: Fraction
+
+    def __init__(self, mu: ExactLike, relation: str | Relation, group: int = 1) -> None:
+        _fill(self, relation, group, mu=at_least_zero(mu, "mu"))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class BoundedRange(Notion):
+    """log dP/dQ lies in an interval of length η, which may depend on the neighbours; η >= 0. Durfee & Rogers 2019."""
+
+    eta: Fraction
+
+    def __init__(self, eta: ExactLike, relation: str | Relation, group: int = 1) -> None:
+        _fill(self, relation, group, eta=at_least_zero(eta, "eta"))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class TotalVariation(Notion):
+    """P(A) - Q(A) <= δ for every event A; 0 <= δ <= 1.
+
+    The same number bounds the membership advantage: what anyone who guesses which of two neighbours was used gains,
+    as true positive rate minus false positive rate.
+    """
+
+    delta: Fraction
+
+    def __init__(self, delta: ExactLike, relation: str | Relation, group: int = 1) -> None:
+        _fill(self, relation, group, delta=probability(delta))
+
+
+def _fill(notion: Notion, relation: str | Relation, group: int, **parameters: object) -> None:
+    values = {"relation": as_relation(relation), "group": positive_integer(group, "group"), **parameters}
+    for name, value in values.items():
+        object.__setattr__(notion, name, value)
+
+
+def at_least_zero(value: ExactLike, name: str) -> Fraction:
+    """Return an exact number >= 0, or raise ``InvalidValue``."""
+    number = exact(value, name)
+    if number < 0:
+        raise InvalidValue(name, value, "a number that is at least 0")
+    return number
+
+
+def positive(value: ExactLike, name: str) -> Fraction:
+    """Return an exact number > 0, or raise ``InvalidValue``."""
+    number = exact(value, name)
+    if number <= 0:
+        raise InvalidValue(name, value, "a number greater than 0")
+    return number
+
+
+def probability(delta: ExactLike) -> Fraction:
+    """Return δ as an exact number from 0 to 1, or raise ``InvalidValue``."""
+    number = exact(delta, "delta")
+    if not 0 <= number <= 1:
+        raise InvalidValue("delta", delta, "a number from 0 to 1")
+    return number
+
+
+def open_unit(delta: ExactLike, name: str = "delta") -> Fraction:
+    """Return δ as an exact number in (0, 1), or raise ``InvalidValue``."""
+    number = exact(delta, name)
+    if not 0 < number < 1:
+        raise InvalidValue(name, delta, "a number greater than 0 and less than 1")
+    return number
+
+
+def valid_points(points: Iterable[tuple[ExactLike, ExactLike]]) -> Points:
+    """Return (order, ε) with increasing orders > 1 and ε >= 0, or raise ``InvalidValue``."""
+    found = sorted((valid_order(order), at_least_zero(value, "epsilon")) for order, value in points)
+    if not found or any(first == second for (first, _), (second, _) in pairwise(found)):
+        raise InvalidValue("points", [str(order) for order, _ in found], "at least one (order, ε), no order twice")
+    return tuple(found)
+
+
+def valid_order(order: ExactLike) -> Fraction:
+    """Return a Rényi order as an exact number, or raise ``InvalidValue`` where it is not above 1."""
+    number = exact(order, "order")
+    if number <= 1:
+        raise InvalidValue("order", order, "a number greater than 1")
+    return number
+
+
+def shown(value: Fraction | Points) -> str:
+    """Write a number, or the points of a Rényi curve, with nine digits rounded up."""
+    if isinstance(value, Fraction):
+        return f"{float(to_decimal(value, 9, 'up')):.9g}" if 1e-300 < value < 1e300 else to_decimal(value, 9, "up")
+    return ", ".join(f"{shown(epsilon)} at order {shown(order)}" for order, epsilon in value)
