@@ -208,14 +208,24 @@ class _Chain:
             return ball(self._profile(link.forward, epsilon))
         return -ball(epsilon).expm1() + ball(epsilon).exp() * ball(self._profile(link.backward, -epsilon))
 
+    def _total(self, parts: Sequence[Fraction]) -> arb:
+        total, before = arb(0), Fraction(0)
+        for link, part in zip(self.links, parts, strict=True):
+            total += ball(before).exp() * self._link(link, part)
+            before += part
+        return total
+
     def upper(self, parts: Sequence[Fraction]) -> Fraction:
         """The chain's bound at a split: proven, rounded up, at most 1."""
         with ctx.workprec(_PRECISION):
-            total, before = arb(0), Fraction(0)
-            for link, part in zip(self.links, parts, strict=True):
-                total += ball(before).exp() * self._link(link, part)
-                before += part
-            return Fraction(1) if total >= 1 else min(Fraction(1), ball_end(total, "up"))
+            total = self._total(parts)
+            return min(Fraction(1), ball_end(total, "up")) if total < 2 else Fraction(1)
+
+    def log_size(self, parts: Sequence[Fraction]) -> float:
+        """The logarithm of the bound, above 1 too, to search with."""
+        with ctx.workprec(_PRECISION):
+            total = self._total(parts).mid()
+            return float(total.log().mid()) if total > 0 else -math.inf
 
     def split(self, epsilon: Fraction, skew: float) -> tuple[Fraction, ...]:
         """Parts that sum to ε exactly, in arithmetic progression but for rounding."""
@@ -233,8 +243,8 @@ class _Chain:
         if n == 1:
             return 0.0
 
-        def bound(skew: float) -> Fraction:
-            return self.upper(self.split(epsilon, skew))
+        def bound(skew: float) -> float:
+            return self.log_size(self.split(epsilon, skew))
 
         scale = (1 + float(epsilon)) / n
         sizes = [scale * 4.0**i for i in _SCALES]
@@ -249,7 +259,7 @@ class _Chain:
         return self.split(epsilon, self.best_skew(epsilon))
 
 
-def _golden_section(value: Callable[[float], Fraction], low: float, high: float) -> float:
+def _golden_section(value: Callable[[float], float], low: float, high: float) -> float:
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = value(left), value(right)
     for _ in range(_LINE_STEPS):

@@ -35,7 +35,6 @@ from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.random_signs import Lattice, Signs, Table, largest_sum, spacing
 
 DEFAULT_TOLERANCE = 1e-4
-_PRECISIONS = (128, 256, 512, 1024)
 _NARROW = Fraction(1, 1 << 45)
 _LARGEST_WORK = 350_000_000  # bytes of products: a few seconds
 _WINDOW = 18  # standard deviations
@@ -149,8 +148,8 @@ def _epsilon_by_table(signs: Signs, parts: Parts, delta: Fraction) -> Enclosure:
         Declined: They are too many.
     """
     total = low = high = largest_sum(signs)
-    precision = 0
-    for precision in _PRECISIONS:
+    _, enough = accurate(lambda: pure_target(parts, delta))
+    for precision in (enough, 2 * enough, 4 * enough):
         with ctx.workprec(precision):
             wished = pure_target(parts, delta)
             curve = _curve(_table(signs, wished))
