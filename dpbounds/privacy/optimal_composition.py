@@ -41,6 +41,8 @@ _WINDOW = 18  # standard deviations
 _COARSEST = 1 << 11  # lattice points of the first attempt
 _EXACT_WINDOW = 1 << 18  # lattice points up to which nothing need be rounded
 _ROUNDS = 8
+_LARGEST_GUESS = Fraction(10**30)
+_MAGNITUDES = Fraction(1, 10**100), Fraction(10**100)  # what the searches in doubles can do
 _NO_GAIN = 0.9  # a step that is hardly finer is not worth an attempt
 _SHALLOWEST = 24  # a table of the sums within 2^-24 of the largest is the first one tried
 _SMALL_TABLE = 40_000
@@ -66,8 +68,8 @@ def optimal_delta(parts: Parts, epsilon: ExactLike, tolerance: ExactLike = DEFAU
     in general, who show that exactness is #P-complete. Any ε here: ``composition_theorems.md``, section 4.
 
     >>> from dpbounds.privacy.composition_theorems import Guarantee
-    >>> optimal_delta(((Guarantee("0.1", 0), 2),), 0).contains("0.0499583749602588467")
-    True
+    >>> optimal_delta(((Guarantee("0.1", 0), 2),), 0).decimals(12)
+    ('0.0499583749578', '0.0499583749579')
     """
     target, known, wanted = at_least_zero(epsilon, "epsilon"), checked(parts), _tolerance(tolerance)
     signs = _signs(known)
@@ -79,6 +81,7 @@ def optimal_delta(parts: Parts, epsilon: ExactLike, tolerance: ExactLike = DEFAU
         return Enclosure.from_balls(value, value, f"{OPTIMAL.name}: table", precision).within(0, 1)
     except Declined:
         pass
+    _check_magnitudes(signs)
     tilt = _minimiser(lambda k: _log_moment(signs, k) - k * float(target) + _log_weight(k), signs)
 
     def prove(attempt: _Attempt) -> tuple[Fraction, Fraction]:
@@ -96,8 +99,8 @@ def optimal_epsilon(parts: Parts, delta: ExactLike, tolerance: ExactLike = DEFAU
     Infinite where the δ_i alone exceed δ, that is, where 1 - Π (1-δ_i) > δ; Σ ε_i where the two are equal.
 
     >>> from dpbounds.privacy.composition_theorems import Guarantee
-    >>> optimal_epsilon(((Guarantee("0.1", 0), 100),), "1e-6").contains("4.8126457489")
-    True
+    >>> optimal_epsilon(((Guarantee("0.1", 0), 100),), "1e-6").decimals(12)
+    ('4.77456758810', '4.77456758811')
     """
     target, known, wanted = probability(delta, "delta"), checked(parts), _tolerance(tolerance)
     signs = _signs(known)
@@ -112,6 +115,7 @@ def optimal_epsilon(parts: Parts, delta: ExactLike, tolerance: ExactLike = DEFAU
         return _epsilon_by_table(signs, known, target)
     except Declined:
         pass
+    _check_magnitudes(signs)
     wished, _ = accurate(lambda: pure_target(known, target))
     log_wished = float(wished.log().mid())
     tilt = _minimiser(lambda k: (_log_moment(signs, k) - log_wished + _log_weight(k)) / k, signs)
@@ -131,6 +135,13 @@ def _tolerance(value: ExactLike) -> Fraction:
     if not 0 < number < 1:
         raise InvalidValue("tolerance", value, "a number greater than 0 and less than 1")
     return number
+
+
+def _check_magnitudes(signs: Signs) -> None:
+    if not (_MAGNITUDES[0] <= signs[0][0] and signs[-1][0] <= _MAGNITUDES[1]):
+        raise NotCertified(
+            f"{OPTIMAL.name}: different ε_i must lie between 1e-100 and 1e100; round the smallest ones up"
+        )
 
 
 def _signs(parts: Parts) -> Signs:
@@ -153,7 +164,7 @@ def _epsilon_by_table(signs: Signs, parts: Parts, delta: Fraction) -> Enclosure:
         with ctx.workprec(precision):
             wished = pure_target(parts, delta)
             curve = _curve(_table(signs, wished))
-            low, high = invert(curve, wished, float(total))
+            low, high = invert(curve, wished, float(min(total, _LARGEST_GUESS)))
         high = min(high, total)
         if high - low <= high * _NARROW:
             break

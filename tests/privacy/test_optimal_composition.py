@@ -323,6 +323,10 @@ def test_work_limits_are_said() -> None:
     parts = ((Guarantee(0.1), 10**6), (Guarantee(0.2001), 10**6))
     with pytest.raises(NotCertified, match="work limit"):
         optimal_epsilon(parts, "1e-6")
+    far_apart = ((Guarantee("1e-200"), 1000), (Guarantee("0.1"), 1000))
+    for call in (lambda: optimal_epsilon(far_apart, "1e-6"), lambda: optimal_delta(far_apart, 1)):
+        with pytest.raises(NotCertified, match="1e-100"):
+            call()
     with pytest.raises(Declined):
         Table(((Fraction(0.1), 1000), (Fraction(0.3), 1000)))
 
