@@ -24,8 +24,8 @@ from dpbounds.privacy.accountants import (
     epsilon,
     prove_epsilon,
 )
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.domination import dominating_products
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.relations import as_relation
 
 RELATIONS = ("add-or-remove-one", "replace-one")

@@ -415,8 +415,8 @@ def small_composition(bits: int, steps: int = 6) -> tuple[Steps, Composed, Compo
     """Two sides for composed Gaussians, and δ there (by the closed form)."""
     pair = ShiftedGaussians(Fraction(1, 4))
     typed: Steps = ((as_step(pair), steps),)
-    sketches = lattice._sketches(typed, math.log(1e-6))
-    parts = lattice._cut(sketches, math.log(1e-12))
+    sketches = lattice.sketches_of(typed, math.log(1e-6))
+    parts = lattice.cut_sketches(sketches, math.log(1e-12))
     aim = saddle.saddle_for_delta(parts, math.log(1e-6), math.inf, 1e-3)
     chosen = lattice._choose(parts, aim, 1e-3 * aim.epsilon, lattice._Knobs(), 1e-12)
     chosen = replace(chosen, slots=Slots.holding(bits), allowance=1e-15)

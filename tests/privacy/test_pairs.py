@@ -24,8 +24,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.domination import dominating_products
+from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs import GaussianPair as Pair
 from dpbounds.privacy.pairs import Order, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.relations import Relation

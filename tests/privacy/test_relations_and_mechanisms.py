@@ -11,8 +11,8 @@ from fractions import Fraction
 import pytest
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
-from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.domination import dominating_products
+from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs import Order, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 
@@ -75,7 +75,7 @@ def test_an_explicit_sensitivity_under_sampling() -> None:
     assert dominating_products(step, ADD_OR_REMOVE) == dominating_products(same, ADD_OR_REMOVE)
     with pytest.raises(UnsupportedMechanism, match=r"needs the per-record bound C.*noise_multiplier"):
         dominating_products(step, REPLACE)
-    with pytest.raises(UnsupportedMechanism, match="give the noise per unit of C .noise_multiplier"):
+    with pytest.raises(UnsupportedMechanism, match=r"give the noise per unit of C .noise_multiplier"):
         dominating_products(Gaussian(1) @ step, REPLACE)
 
 
