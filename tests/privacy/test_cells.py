@@ -254,7 +254,7 @@ def test_renyi_divergences_of_the_fixed_size_claim() -> None:
             up = ((1 - rate) * density(x, 0) + rate * density(x, shift)) * math.exp((order - 1) * loss(x))
             return up + density(x, 0) * math.exp(-(order - 1) * loss(x))
 
-        return atom + _quad(integrand, shift / 2, 30.0)
+        return float(atom) + _quad(integrand, shift / 2, 30.0)
 
     assert by_law(1) == pytest.approx(1, abs=1e-12)
     for order, expected in ((2, 0.0231338138), (5, 0.135769)):
@@ -344,6 +344,61 @@ def test_the_ball_composes_as_its_closed_forms_say() -> None:
     assert once == pytest.approx(rate * far, abs=ROUNDING)
     fixed = composed([profile_of(Cell(ball, OneRandom(), Order.REPLACE, 5))] * steps, FINE)
     assert number(fixed, FINE, 1.0) == pytest.approx(1 - (1 - far / 5) ** steps, abs=1e-9)
+
+
+MISTAKEN: dict[str, tuple[Noise, Sampling, Order, int, Cell]] = {
+    "a replaced record of a fixed-size batch counts once": (
+        GaussianNoise(1.0),
+        WithoutReplacement(2),
+        Order.REPLACE,
+        3,
+        Cell(Gaussian(2.0), WithoutReplacement(2), Order.REPLACE, 3),
+    ),
+    "a record that joins a batch of fixed size counts once": (
+        LaplaceNoise(1.0),
+        OneRandom(),
+        Order.REMOVE,
+        3,
+        Cell(Laplace(2.0), OneRandom(), Order.REMOVE, 3),
+    ),
+    "the rate is that of a larger data set": (
+        GaussianNoise(1.0),
+        WithoutReplacement(2),
+        Order.ADD,
+        4,
+        Cell(Gaussian(1.0), WithoutReplacement(2), Order.ADD, 5),
+    ),
+    "a slot is drawn from more records than there are": (
+        GaussianNoise(1.0),
+        WithReplacement(2),
+        Order.REMOVE,
+        2,
+        Cell(Gaussian(1.0), WithReplacement(2), Order.REMOVE, 3),
+    ),
+    "with replacement is like without": (
+        GaussianNoise(2.0),
+        WithReplacement(2),
+        Order.REPLACE,
+        2,
+        Cell(Gaussian(2.0), WithoutReplacement(1), Order.REPLACE, 2),
+    ),
+    "remove for add": (BallNoise(3.3), Poisson(0.3), Order.ADD, 2, Cell(Ball(3.3, 1), Poisson(0.3), Order.REMOVE)),
+    "remove for replace": (
+        LaplaceNoise(1.0),
+        Poisson(0.3),
+        Order.REPLACE,
+        2,
+        Cell(Laplace(1.0), Poisson(0.3), Order.REMOVE),
+    ),
+    "a ball that is larger": (BallNoise(1.6), Full(), Order.REPLACE, 1, Cell(Ball(1.7, 1), Full(), Order.REPLACE)),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKEN)
+def test_mistakes_are_caught(mistake: str) -> None:
+    noise, sampling, order, size, cell = MISTAKEN[mistake]
+    best = attained(attacks(Additive(noise), sampling, on_the_line(order, size)), ALPHAS)
+    assert (best - profile(cell, ALPHAS)).max() > 0.01
 
 
 # --- One step: black boxes -------------------------------------------------------------------------------------------

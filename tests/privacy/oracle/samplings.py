@@ -116,9 +116,8 @@ def neighbours(
 ) -> Iterator[tuple[tuple[Record, ...], tuple[Record, ...]]]:
     """Ordered pairs of data sets that share some records and differ by one of ``own``, in every way."""
     for rest in shared:
+        longer = [tuple(itertools.chain(rest, [record])) for record in own]
         if order is Order.REPLACE:
-            for old, new in itertools.permutations(own, 2):
-                yield (*rest, old), (*rest, new)
+            yield from itertools.permutations(longer, 2)
         else:
-            for record in own:
-                yield ((*rest, record), rest) if order is Order.REMOVE else (rest, (*rest, record))
+            yield from ((more, rest) if order is Order.REMOVE else (rest, more) for more in longer)

@@ -593,7 +593,7 @@ def _root(increasing: Profile, targets: Array, low: float, high: float) -> Array
         middle = (below + above) / 2
         left = increasing(middle) < targets
         below, above = np.where(left, middle, below), np.where(left, above, middle)
-    return (below + above) / 2
+    return np.asarray((below + above) / 2)
 
 
 # --- Blocks of records -----------------------------------------------------------------------------------------------
