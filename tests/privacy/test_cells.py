@@ -889,6 +889,15 @@ def test_trap_directions_of_fixed_size_drawing_composed_separately(
     assert number(played([all_of_them] * 2, FINE), FINE, epsilon) < best + 2e-5  # no third attack helps
 
 
+def test_three_steps_of_fixed_size_drawing() -> None:
+    """The best adversary with records in {-1, 0, 1}, and what is claimed: 0.62585 <= 0.66118, 0.48352 <= 0.51519."""
+    found = line_attacks(GaussianNoise(1.0), OneRandom(), Order.REPLACE, 2)
+    claim = profile_of(Cell(Gaussian(1.0), OneRandom(), Order.REPLACE, 2))
+    best, claimed = played([found] * 3, FINE), composed([claim] * 3, FINE)
+    assert [number(best, FINE, e) for e in (0.0, 1.0)] == pytest.approx([0.62585, 0.48352], abs=1e-4)
+    assert [number(claimed, FINE, e) for e in (0.0, 1.0)] == pytest.approx([0.66118, 0.51519], abs=2e-5)
+
+
 def test_neither_direction_of_fixed_size_drawing_dominates() -> None:
     """z = 0.3: A falls short by 0.248 (one of two), B by 0.798 (four of five)."""
     alphas = np.exp(np.linspace(-4, 4, 161))
