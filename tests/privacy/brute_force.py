@@ -261,9 +261,13 @@ def losses(attacks: Sequence[Attack], grid: Grid, width: float = 0.01) -> Array:
     changes V at α by at most α e^{-reach Δ} on the left (V has slope at least -1), and on the right by at most the
     P-mass beyond, which is below e^{-reach Δ} as well.
     """
+    return tabulated_losses((cell_masses(attack, width) for attack in attacks), grid)
+
+
+def tabulated_losses(tables: Iterable[tuple[Array, Array]], grid: Grid) -> Array:
+    """The same for attacks given as the probabilities of the same outcomes under both laws."""
     distinct: dict[bytes, Array] = {}
-    for attack in attacks:
-        first, second = cell_masses(attack, width)
+    for first, second in tables:
         inside = first > 0
         mass, ratio = first[inside], np.maximum(second[inside], 1e-300) / first[inside]
         limit = grid.reach * grid.spacing
