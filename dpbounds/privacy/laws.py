@@ -281,6 +281,7 @@ def _two_points(high: arb, low: arb) -> Law:
 # --- Profiles that are only bounded above -----------------------------------------------------------------------------
 
 _ENVELOPE_POINTS = 1500
+_EXCESS_ORDERS = np.geomspace(1e-5, 1e7, 1500)  # λ - 1, to choose from
 _NEGLIGIBLE_LOG = -800  # of H_α: what lies beyond counts as infinite loss
 
 
@@ -355,13 +356,11 @@ def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | 
     concentrated = ball(rho)
 
     def tight(loss: arb) -> arb:
-        guess = float(loss) / (2 * float(concentrated)) + 0.5
-        best = arb(1)
-        # near the saddle point 2λ = l/ρ + 1; any order is sound
-        for factor in (0.9, 0.97, 1.0, 1.03, 1.1, 1.3, 2.0):
-            order = arb(max(guess * factor, 1.0 + 2.0**-10))
-            best = best.min(at(order, order * concentrated, loss))
-        return best
+        # any order is sound; a good one is found in floating point
+        u, l = _EXCESS_ORDERS, float(loss)
+        exponents = u * ((1 + u) * float(concentrated) - l) - np.log1p(u) - u * np.log1p(1 / u)
+        order = 1 + arb(float(u[int(np.argmin(exponents))]))
+        return at(order, order * concentrated, loss).min(arb(1))
 
     return Bound(tight, concentrated + 2 * (-_NEGLIGIBLE_LOG * concentrated).sqrt())
 
