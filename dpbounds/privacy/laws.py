@@ -357,8 +357,8 @@ def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | 
 
     def tight(loss: arb) -> arb:
         # any order is sound; a good one is found in floating point
-        u, l = _EXCESS_ORDERS, float(loss)
-        exponents = u * ((1 + u) * float(concentrated) - l) - np.log1p(u) - u * np.log1p(1 / u)
+        u, reached = _EXCESS_ORDERS, float(loss)
+        exponents = u * ((1 + u) * float(concentrated) - reached) - np.log1p(u) - u * np.log1p(1 / u)
         order = 1 + arb(float(u[int(np.argmin(exponents))]))
         return at(order, order * concentrated, loss).min(arb(1))
 

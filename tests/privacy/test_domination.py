@@ -134,8 +134,8 @@ def test_concentrated_boxes(sampling: Sampling, order: Order) -> None:
     mechanism = sampled(dp.ZCDP("0.125", relation=AR), sampling)
     claimed = twins.profile(twins.Cell(twins.Box(remove=twins.Concentrated(0.125)), sampling, order, SIZE), ALPHAS)
     found = profile(the_class(mechanism, order).product)
-    assert (found >= claimed - 1e-6).all(), "the twin's hull has a coarser grid, and may lie above by a little"
-    assert found == pytest.approx(claimed, abs=1e-2)
+    assert (found >= claimed - 5e-5).all(), "the twin's hull has a coarser grid, and may lie above by a little"
+    assert found == pytest.approx(claimed, abs=1e-3)
 
 
 @pytest.mark.parametrize(("mechanism", "base", "sampling", "order"), CELLS)
