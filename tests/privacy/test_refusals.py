@@ -166,7 +166,7 @@ def test_shuffled_batches_spend_at_most_one_release_an_epoch() -> None:
 
 def test_shuffled_batches_are_no_poisson_samples() -> None:
     """Two batches of one record each spend more than two Poisson samples of rate 1/2, whose pair is (±1 or 0)²."""
-    present, other = ({pair: 0.25 for pair in itertools.product((0.0, x), repeat=2)} for x in UNIT)
+    present, other = (dict.fromkeys(itertools.product((0.0, x), repeat=2), 0.25) for x in UNIT)
     assert excess(shuffled, replaced(1), 0.5, lambda e: divergence(present, other, 0.5, math.exp(e))) > 0.01
 
 

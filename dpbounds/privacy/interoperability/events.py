@@ -164,8 +164,8 @@ class _Reader:
         name = type(event).__name__
         if type(event) is not getattr(self.library, name, None):
             raise UnsupportedMechanism(
-                f"{name} is not one of dp-accounting's own events, and what it adds to them is not known here; write it "
-                "with those, or as a mechanism"
+                f"{name} is not one of dp-accounting's own events, and what it adds to them is not known here; "
+                "write it with those, or as a mechanism"
             )
         match name:
             case "NoOpDpEvent":
