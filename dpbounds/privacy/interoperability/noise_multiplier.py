@@ -1,4 +1,4 @@
-"""Drop-in names that users of other libraries know."""
+"""Noise for a budget, under the name and with the parameters that users of Opacus know."""
 
 from __future__ import annotations
 
