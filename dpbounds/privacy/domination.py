@@ -454,7 +454,7 @@ def _with_replacement(mechanism: SampledWithReplacement, order: Order) -> list[_
     draws = Draws(Fraction(1, n), b)
     if order is not Order.REPLACE:
         _demand_room(1, n, "dataset_size")
-        if isinstance(base, ShiftedGaussians):
+        if isinstance(base, ShiftedGaussians) and isinstance(inner, Gaussian):  # not several, chosen one by one
             return [((_Bound.attained(DrawnGaussians(order, draws, base.squared_shift)), 1),)]
         return [((_Bound(Sampled(order, draws, base), ()), 1),)]
     attacks: tuple[Pair, ...] = ()
