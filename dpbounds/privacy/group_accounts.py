@@ -42,6 +42,7 @@ from dpbounds.privacy.pairs import (
     ShiftedGaussians,
     ShiftedLaplaces,
     UniformBalls,
+    as_gaussian,
     enlarged,
 )
 from dpbounds.privacy.profiles import ball
@@ -179,8 +180,8 @@ class ChordCurve:
         reach = _reach(product, delta if delta is not None else Fraction(1, 10**12), k)
         number = _POINTS if as_gaussian(product) is None else _FINE_POINTS
         points = tuple(reach * i / number for i in range(number + 1))
-        uppers = (prove_delta(product, e, DEFAULT_TOLERANCE).enclosure.exact_upper for e in points)
-        return cls(points, tuple(map(Fraction, uppers)))
+        proofs = (prove_delta(product, e, DEFAULT_TOLERANCE) for e in points)
+        return cls(points, tuple(Fraction(proof.enclosure.exact_upper) for proof in proofs))
 
     def __call__(self, epsilon: Fraction) -> Fraction:
         """The bound at ε >= 0, rounded up."""
