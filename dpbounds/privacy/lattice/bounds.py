@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -34,7 +33,7 @@ from dpbounds.privacy.lattice.discretisation import (
     settled,
     working_precision,
 )
-from dpbounds.privacy.lattice.fourier import FourierComposed, Part, compose_fourier
+from dpbounds.privacy.lattice.fourier import FourierComposed, InexactFloats, Part, compose_fourier
 from dpbounds.privacy.lattice.integer_measures import LARGEST_WINDOW, LARGEST_WORK, Slots, Work
 from dpbounds.privacy.pairs import Pair, Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof
@@ -101,7 +100,9 @@ def _choose(
     if spread > 8 * LARGEST_WINDOW:
         raise Declined(f"lattice: about {spread:.3g} lattice points are needed, more than the work limit")
     fine = min(effective * aim.slope, 1.0) * 2.0 ** -(_FINE_BITS + knobs.guard_bits)
-    composing, share = choices.composing_tilt(sketches, aim, wanted, fine)
+    composing, share = aim.tilt, aim.share  # where float64 sees best
+    if engine == "integers":
+        composing, share = choices.composing_tilt(sketches, aim, wanted, fine)
     allowance = fine * share
     tilt = Fraction(composing)
     rates = [part.step.sample_rate for part in sketches]
@@ -140,10 +141,9 @@ def _attempt(steps: Steps, chosen: Choices, near: float, gap_limit: float, work:
     if gap > gap_limit:
         return _Attempt(chosen, gap)
     if engine == "fourier":
-        with suppress(Declined):  # then exact integers may do
-            high = _by_fourier(steps, chosen, discretised.uppers, discretised.infinite, near, work)
-            low = _by_fourier(steps, chosen, discretised.lowers, None, near, work)
-            return _Attempt(chosen, gap, max(high.window.length, low.window.length), high, low)
+        high = _by_fourier(steps, chosen, discretised.uppers, discretised.infinite, near, work)
+        low = _by_fourier(steps, chosen, discretised.lowers, None, near, work)
+        return _Attempt(chosen, gap, max(high.window.length, low.window.length), high, low)
     upper, window = compose(steps, chosen, discretised.uppers, discretised.infinite, work)
     lower, other = compose(steps, chosen, discretised.lowers, None, work)
     return _Attempt(chosen, gap, max(window, other), upper, lower)
@@ -328,7 +328,11 @@ def epsilon_bounds(
         width = tolerance * expected
         chosen = _choose(parts, aim, width, knobs, math.exp(cut_off), engine)
         near = aim.epsilon if found is None else found
-        attempt = _attempt(steps, chosen, near, _gap_limit(aim, width), work, engine)
+        try:
+            attempt = _attempt(steps, chosen, near, _gap_limit(aim, width), work, engine)
+        except InexactFloats:
+            engine = "integers"
+            continue
         if attempt.upper is None or attempt.lower is None:
             knobs.refinement *= math.sqrt(_SAFETY * aim.slope * width / attempt.gap)
             continue
@@ -336,15 +340,17 @@ def epsilon_bounds(
         if limit is not None:
             high = limit.upper if high is None else min(high, limit.upper)
         if high is None or low is None:
-            knobs.cut_off *= 1e-3
+            if _shares(attempt.upper, near, log_delta)[_INFINITE] > 0.1:
+                knobs.cut_off *= 1e-3
             knobs.guard_bits += 20
             continue
         if high == 0 or high - low <= tolerance * low:  # (at 0 the answer is exactly 0)
             enclosure = _certified_epsilon(attempt.upper, attempt.lower, high, low, delta, limit)
             if enclosure is not None and enclosure.width <= tolerance * enclosure.upper:
                 return _proof(enclosure, attempt, knobs, high, log_delta)
-        found, slope = low or high, _slope(attempt.upper, low, high)
-        _revise(knobs, attempt.upper, low, log_delta, slope * (high - low), slope * tolerance * max(low, high / 4))
+        slope = _slope(attempt.upper, low, high)
+        found = high if slope * (high - low) > 1 else low  # the lower side may have lost sight of δ
+        _revise(knobs, attempt.upper, found, log_delta, slope * (high - low), slope * tolerance * max(low, high / 4))
     raise Declined(f"lattice: a relative width of {tolerance:g} was not reached in {_ROUNDS} attempts")
 
 
@@ -425,7 +431,11 @@ def delta_bounds(
         aim = choices.saddle_for_epsilon(parts, value)
         wanted = tolerance * max(1.0, -log_delta)
         chosen = _choose(parts, aim, wanted / aim.slope, knobs, math.exp(cut_off), engine)
-        attempt = _attempt(steps, chosen, value, 2 * wanted if aim.tilt > 0 else math.inf, work, engine)
+        try:
+            attempt = _attempt(steps, chosen, value, 2 * wanted if aim.tilt > 0 else math.inf, work, engine)
+        except InexactFloats:
+            engine = "integers"
+            continue
         if attempt.upper is None or attempt.lower is None:
             knobs.refinement *= math.sqrt(_SAFETY * wanted / attempt.gap)
             continue

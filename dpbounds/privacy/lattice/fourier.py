@@ -28,6 +28,10 @@ _MOST_ROUND_OFF = 128  # times what was allowed: more is not worth having
 _WORK_PER_POINT = 8  # a lattice point takes as long (some 150 nanoseconds) as so many bytes of products of integers
 
 
+class InexactFloats(Declined):
+    """Float64 does not suffice for a composition; exact integers may."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """Steps of one kind.
@@ -188,8 +192,8 @@ def compose_fourier(
 
     Raises:
         InvalidValue: There is no step.
-        Declined: The measure is empty, its tails are too heavy for the longest window, float64 does not suffice, or
-            there is too much work.
+        InexactFloats: Float64 does not suffice.
+        Declined: The measure is empty, its tails are too heavy for the longest window, or there is too much work.
     """
     if not parts:
         raise InvalidValue("parts", parts, "at least one step")
@@ -225,7 +229,7 @@ def compose_fourier(
             sums = Blocks.of(masses, window.start, tilt, spacing)
         round_off = norm * error
         if not round_off <= largest_weight(tilt) * arb(log_allowance).exp() * _MOST_ROUND_OFF:
-            raise Declined("lattice: float64 does not suffice for this composition; exact integers do")
+            raise InexactFloats("lattice: float64 does not suffice for this composition; exact integers do")
         return FourierComposed(
             sums=sums,
             window=window,
