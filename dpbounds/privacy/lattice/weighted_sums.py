@@ -96,10 +96,10 @@ class FewFrequencies:
 
     def _series(self, k: int, rate: Fraction, count: int) -> acb:
         """Σ_(0 <= i < count) exp(-rate·h·i + 2πi k i / N)."""
-        if k == 0 and rate == 0:
-            return acb(count)
-        ratio = self._root(k) * (-ball(rate * self.spacing)).exp()
-        return (1 - self._root(k * count) * (-ball(rate * self.spacing * count)).exp()) / (1 - ratio)
+        decay = ball(rate * self.spacing)
+        if k == 0:
+            return acb((-decay * count).expm1() / (-decay).expm1() if rate > 0 else arb(count))
+        return (1 - self._root(k * count) * (-decay * count).exp()) / (1 - self._root(k) * (-decay).exp())
 
     def log_estimate(self, first: int, t: float) -> float:
         """See ``WeightedSum``."""

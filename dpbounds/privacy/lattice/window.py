@@ -157,7 +157,8 @@ def choose_window(
     ends = (rate * aim + rates * mean + upwards + damped) / (rate + rates)  # under the weight exp(-λ(x - ε'))
     end = max(aim, float(ends.min()))
     slow = np.append(rates[rates < rate], rate) if rate > 0 else np.empty(0)
-    returns = aim - mean + (cumulants(-slow) + damped) / slow
+    with np.errstate(over="ignore"):  # no return is too far for the slightest of tilts
+        returns = aim - mean + (cumulants(-slow) + damped) / slow
     room = _ROOM * deviation
     length = 1 << max(2, (max(law.length for law in laws) - 1).bit_length())
     while length <= LARGEST_LENGTH:
