@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import flint
 import numpy as np
@@ -191,12 +192,16 @@ def compose_fourier(
         work: What may still be spent.
 
     Raises:
-        InvalidValue: There is no step.
+        InvalidValue: There is no step, atoms are not in order, or λ is negative.
         InexactFloats: Float64 does not suffice.
         Declined: The measure is empty, its tails are too heavy for the longest window, or there is too much work.
     """
     if not parts:
         raise InvalidValue("parts", parts, "at least one step")
+    if any(second[0] <= first[0] for part in parts for first, second in pairwise(part.atoms)):
+        raise InvalidValue("parts", parts, "atoms in increasing order")
+    if tilt < 0:
+        raise InvalidValue("tilt", tilt, "a number at least 0")
     laws, origin, log_scale = [], Fraction(0), Fraction(0)
     with flint.ctx.workprec(precision):
         for part in parts:

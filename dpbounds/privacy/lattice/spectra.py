@@ -22,6 +22,7 @@ Frequencies = NDArray[np.intp]
 
 _EXACT_TERMS = 200_000  # b_k z^k in ball arithmetic (some 50 milliseconds) per side
 _SLACK = 1 + 2.0**-20  # covers the rounding of error bounds: sums of fewer than 2^30 positive numbers
+_TINY_ROOT = 2.0**-500  # what underflow of squares may take from a square root
 _LARGEST_COUNT = 1 << 40
 _LARGEST_SPECTRA = 1 << 24  # numbers in all spectra together
 
@@ -70,7 +71,7 @@ class ComposedSpectrum:
                 spectrum, error = forward(values), _error_of(law, length)
                 total = law.total()
                 most *= total.max(arb(1)) ** law.count
-                computed = spectrum.magnitudes() * (1 + 8 * UNIT) + TINY
+                computed = spectrum.magnitudes() * (1 + 8 * UNIT) + _TINY_ROOT
                 size = np.maximum(computed, np.minimum((computed + error) * (1 + 2 * UNIT), _above(total)))
                 negligible = (target * 2.0**-8) ** (1 / law.count)
                 everywhere &= size > negligible

@@ -45,7 +45,7 @@ class Spectrum:
         return 2 * (len(self.re) - 1)
 
     def magnitudes(self) -> Floats:
-        """|F_k|, each within 3u relative and TINY."""
+        """|F_k|, each within 3u relative and 2^-500."""
         return np.sqrt(self.re * self.re + self.im * self.im)
 
 

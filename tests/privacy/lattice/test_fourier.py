@@ -442,6 +442,31 @@ def test_a_forgotten_return_of_the_tails_would_show() -> None:
     assert lower_end(honest.delta(epsilon)) <= truth
 
 
+@pytest.mark.parametrize("allowance", [0.3, 0.03, 1e-3])
+def test_generous_allowances_widen_but_do_not_mislead(allowance: float) -> None:
+    """What is left out is counted: without that, some of these bounds would be on the wrong side."""
+    dice = np.random.default_rng(11)
+    spacing, misled = Fraction(1, 64), 0
+    for _ in range(12):
+        masses, count = random_measure(dice, 8, 10, 1), int(dice.integers(20, 300))
+        parts = [(masses, Fraction(0), count)]
+        mean = float(sum(k * m for k, m in masses))
+        deviation = math.sqrt(count * float(sum((k - mean) ** 2 * m for k, m in masses))) / 64
+        tilt, near = Fraction(float(dice.uniform(0, 3)) / deviation), max(0.0, count * mean / 64)
+        epsilon = Fraction(near) + Fraction(deviation) / 3
+        truth = [integers(parts, tilt, spacing, upper=side).delta(epsilon) for side in (True, False)]
+        for side in (True, False):
+            composed = fourier(parts, tilt, spacing, near, upper=side, allowance=allowance)
+            careless = replace(composed, round_off=arb(0)).delta(epsilon)
+            if side:
+                assert upper_end(composed.delta(epsilon)) >= lower_end(truth[1])
+                misled += upper_end(careless) < lower_end(truth[1])
+            else:
+                assert lower_end(composed.delta(epsilon)) <= upper_end(truth[0])
+                misled += lower_end(careless) > upper_end(truth[0])
+    assert misled > 0
+
+
 def exact_delta_by_integers(
     parts: Sequence[tuple[Masses, Fraction, int]], spacing: Fraction, epsilon: Fraction
 ) -> Fraction:
@@ -482,6 +507,12 @@ def test_what_cannot_be_composed_is_refused() -> None:
         fourier([], Fraction(1), Fraction(1, 64), 1.0, upper=True)
     with pytest.raises(Declined, match="empty"):
         fourier([([(0, Fraction(0))], Fraction(0), 3)], Fraction(1), Fraction(1, 64), 1.0, upper=True)
+    with pytest.raises(InvalidValue, match="increasing"):
+        fourier(
+            [([(1, Fraction(1, 2)), (1, Fraction(1, 2))], Fraction(0), 3)], Fraction(1), Fraction(1), 1.0, upper=True
+        )
+    with pytest.raises(InvalidValue, match="tilt"):
+        fourier([(bell(1.0), Fraction(0), 3)], Fraction(-1), Fraction(1, 64), 1.0, upper=True)
     far = [(0, Fraction(1, 2)), (1 << 23, Fraction(1, 2))]
     with pytest.raises(Declined, match="lattice points"):
         fourier([(far, Fraction(0), 3)], Fraction(1), Fraction(1, 64), 1.0, upper=True)
