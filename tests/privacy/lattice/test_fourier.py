@@ -442,29 +442,36 @@ def test_a_forgotten_return_of_the_tails_would_show() -> None:
     assert lower_end(honest.delta(epsilon)) <= truth
 
 
-@pytest.mark.parametrize("allowance", [0.3, 0.03, 1e-3])
-def test_generous_allowances_widen_but_do_not_mislead(allowance: float) -> None:
-    """What is left out is counted: without that, some of these bounds would be on the wrong side."""
-    dice = np.random.default_rng(11)
-    spacing, misled = Fraction(1, 64), 0
-    for _ in range(12):
-        masses, count = random_measure(dice, 8, 10, 1), int(dice.integers(20, 300))
-        parts = [(masses, Fraction(0), count)]
-        mean = float(sum(k * m for k, m in masses))
-        deviation = math.sqrt(count * float(sum((k - mean) ** 2 * m for k, m in masses))) / 64
-        tilt, near = Fraction(float(dice.uniform(0, 3)) / deviation), max(0.0, count * mean / 64)
-        epsilon = Fraction(near) + Fraction(deviation) / 3
-        truth = [integers(parts, tilt, spacing, upper=side).delta(epsilon) for side in (True, False)]
-        for side in (True, False):
-            composed = fourier(parts, tilt, spacing, near, upper=side, allowance=allowance)
-            careless = replace(composed, round_off=arb(0)).delta(epsilon)
-            if side:
-                assert upper_end(composed.delta(epsilon)) >= lower_end(truth[1])
-                misled += upper_end(careless) < lower_end(truth[1])
-            else:
-                assert lower_end(composed.delta(epsilon)) <= upper_end(truth[0])
-                misled += lower_end(careless) > upper_end(truth[0])
-    assert misled > 0
+@pytest.mark.parametrize("count", [1, 7, 60])
+@pytest.mark.parametrize("several", [False, True])
+def test_what_is_left_out_of_the_spectrum_is_counted(count: int, several: bool) -> None:
+    """Against c itself; with so coarse a target that forgetting what is left out would show."""
+    dice, length = np.random.default_rng(count), 256
+    laws = []
+    with flint.ctx.workprec(BITS):
+        for n in (count, 5)[: 1 + several]:
+            masses = random_measure(dice, 12, 9, 1)
+            laws.append(Law.of(tuple((k, as_arb(m)) for k, m in masses), arb(1), n))
+    truth = np.zeros(length)
+    truth[0] = 1.0
+    for law in laws:
+        one = np.zeros(length)
+        one[list(law.positions)] = law.nearest
+        for _ in range(law.count):
+            truth = sum((mass * np.roll(truth, k) for k, mass in enumerate(one) if mass), np.zeros(length))
+    missed = []
+    for target in (1e-9, 1.0, 8.0, 40.0):
+        spectrum = spectra.ComposedSpectrum.of(laws, length, target)
+        wave = np.arange(length)
+        found = np.zeros(length)
+        for k, value in spectrum.in_balls(spectrum.frequencies):
+            term = complex(value) * np.exp(2j * math.pi / length * (k * wave % length)) / length
+            found += term.real * (1 if k in (0, length // 2) else 2)
+        missed.append(float(np.linalg.norm(found - truth)))
+        assert missed[-1] <= float(spectrum.left_out) + 1e-13
+        masses, error = spectrum.masses([])  # all in float64
+        assert float(np.linalg.norm(masses - truth)) <= float(error) + 1e-14
+    assert missed[-1] > 1e-6, "forgetting it would show"
 
 
 def exact_delta_by_integers(
