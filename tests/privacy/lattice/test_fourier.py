@@ -419,6 +419,63 @@ def test_solving_meets_the_wanted_delta() -> None:
     assert fourier(parts, Fraction(3), Fraction(1, 64), near, upper=False).solve(1e4) == 0.0
 
 
+@pytest.mark.parametrize("tilt", [Fraction(0), Fraction(3)])
+@pytest.mark.parametrize("start", [-10, 5, 22, 40, 70])
+def test_what_wraps_around_is_counted(tilt: Fraction, start: int) -> None:
+    """In windows far too short, against the exact convolution."""
+    spacing, length = Fraction(1, 16), 32
+    parts = [(random_measure(np.random.default_rng(3), 6, 9), Fraction(0), 5)]
+    with flint.ctx.workprec(BITS):
+        law = Law.of(tuple((k, as_arb(m)) for k, m in parts[0][0]), arb(1), 5)
+    origin = 5 * parts[0][0][0][0]
+    masses = {j - origin: m for j, m in convolution(parts).items()}
+    sides = {side: fourier(parts, tilt, spacing, 0.5, upper=side) for side in (True, False)}
+    for exponents in ((1, 1, 1), (5, 4, 3)):
+        high, low, alias = (Fraction(k) for k in exponents)
+        tails = Tails.of([law], spacing, high, low, min(tilt, alias))
+        for first in range(start - 10, start + length + 10, 3):
+            remaining = first * spacing - Fraction(1, 100)
+            inside = {j: m for j, m in masses.items() if max(first, start) <= j < start + length}
+            everything = weighted(masses, tilt, spacing, remaining)
+            kept = weighted(inside, tilt, spacing, remaining)
+            folded: dict[int, Fraction] = {}
+            for j, m in masses.items():
+                place = start + (j - start) % length
+                if place >= first:
+                    folded[place] = folded.get(place, Fraction(0)) + m
+            periodic = weighted(folded, tilt, spacing, remaining)
+            window = replace(sides[True].window, length=length, start=start)
+            over, under = (
+                replace(sides[side], window=window, tails=tails).wrapped(remaining) for side in (True, False)
+            )
+            with flint.ctx.workprec(BITS):
+                assert over.upper() >= (everything - kept).lower()
+                assert under.upper() >= (periodic - everything).lower()
+
+
+def test_mass_at_infinity_is_added() -> None:
+    parts = [(bell(2.0), Fraction(1, 500), 40)]
+    with flint.ctx.workprec(BITS):
+        atoms = tuple((k, as_arb(m)) for k, m in parts[0][0])
+    composed = fourier(parts, Fraction(2), Fraction(1, 64), 0.2, upper=True)
+    part = Part(atoms, Fraction(1, 500), 40)
+    with_more = compose_fourier(
+        [part],
+        Fraction(2),
+        Fraction(1, 64),
+        arb("0.125"),
+        near=0.2,
+        log_allowance=math.log(1e-12),
+        precision=BITS,
+        work=Work(),
+    )
+    difference = with_more.delta(Fraction(1, 5)) - composed.delta(Fraction(1, 5))
+    assert float(difference) == pytest.approx(0.125, rel=1e-9)
+    assert with_more.log_shares(0.2)["moved to infinity"] == pytest.approx(math.log(0.125))
+    grown = math.exp(with_more.approximate(0.2)) - math.exp(composed.approximate(0.2))
+    assert grown == pytest.approx(0.125, rel=1e-9)
+
+
 # --- what must be caught --------------------------------------------------------------------------------------------
 
 
@@ -501,6 +558,11 @@ def test_forgotten_round_off_would_show(monkeypatch: pytest.MonkeyPatch) -> None
     assert float(error) <= float(rough.round_off)
     assert float(error) > 1e3 * float(fine.round_off)
     assert float(error) > 1e-6 * float(rough.round_off), "the bound is useless"
+    with flint.ctx.workprec(BITS):
+        weights = float(norm_of_weights(tilt, spacing, rough.window.length))
+        masses = math.sqrt(float(sum((m * m for _, m in parts[0][0]), Fraction(0))))
+    of_the_transform = count * relative_error(rough.window.length) * masses * weights
+    assert 0.3 * of_the_transform < float(rough.round_off) < 3 * of_the_transform
 
 
 def test_floats_that_do_not_suffice_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
