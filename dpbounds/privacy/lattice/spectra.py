@@ -21,6 +21,7 @@ from dpbounds.privacy.proofs import Declined
 Frequencies = NDArray[np.intp]
 
 _EXACT_TERMS = 200_000  # b_k z^k in ball arithmetic (some 50 milliseconds) per side
+_NEGLIGIBLE = 2.0**-30  # what a frequency that is left out may be, relative to what is allowed: it costs little
 _SLACK = 1 + 2.0**-20  # covers the rounding of error bounds: sums of fewer than 2^30 positive numbers
 _TINY_ROOT = 2.0**-500  # what underflow of squares may take from a square root
 _LARGEST_COUNT = 1 << 40
@@ -52,7 +53,7 @@ class ComposedSpectrum:
 
     @classmethod
     def of(cls, laws: Sequence[Law], length: int, target: float) -> ComposedSpectrum:
-        """Transform each law; frequencies with |G| below about ``target`` are left out.
+        """Transform each law; frequencies with |G| far below ``target`` are left out.
 
         Raises:
             Declined: Too many steps, or too long spectra, for the error bounds or the memory.
@@ -73,7 +74,7 @@ class ComposedSpectrum:
                 most *= total.max(arb(1)) ** law.count
                 computed = spectrum.magnitudes() * (1 + 8 * UNIT) + _TINY_ROOT
                 size = np.maximum(computed, np.minimum((computed + error) * (1 + 2 * UNIT), _above(total)))
-                negligible = (target * 2.0**-8) ** (1 / law.count)
+                negligible = (target * _NEGLIGIBLE) ** (1 / law.count)
                 everywhere &= size > negligible
                 left_out = left_out.max(arb(negligible) ** law.count)
                 spectra.append(spectrum)
@@ -126,11 +127,12 @@ class ComposedSpectrum:
             _power(spectrum.re[rest], spectrum.im[rest], law.count)
             for spectrum, law in zip(self.spectra, self.laws, strict=True)
         ]
-        rest_re, rest_im = factors[0]
-        for re, im in factors[1:]:
-            rest_re, rest_im = rest_re * re - rest_im * im, rest_re * im + rest_im * re
+        (product_re, product_im), *others = factors
+        for re, im in others:
+            product_re, product_im = product_re * re - product_im * im, product_re * im + product_im * re
         re, im = np.zeros(self.length // 2 + 1), np.zeros(self.length // 2 + 1)
-        re[rest], im[rest] = rest_re, rest_im
+        re[rest], im[rest] = product_re, product_im
+        del factors, others, product_re, product_im
         of_rest = _norm(re, im)
         with flint.ctx.workprec(PRECISION):
             squares = arb(0)

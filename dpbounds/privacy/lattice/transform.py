@@ -98,17 +98,28 @@ def inverse(spectrum: Spectrum) -> Floats:
     half = length // 2
     re, im = spectrum.re, spectrum.im.copy()
     im[0] = im[half] = 0.0
-    cos, sin = _half_circle(length)
-    odd_re, odd_im = ((re - re[::-1]) * 0.5)[:half], ((im + im[::-1]) * 0.5)[:half]
-    even_re, even_im = ((re + re[::-1]) * 0.5)[:half], ((im - im[::-1]) * 0.5)[:half]
-    z_re = even_re - (odd_im * cos - odd_re * sin)  # Z = E + i conj(w) D
-    z_im = even_im + (odd_re * cos + odd_im * sin)
+    z_re, z_im = _halves_joined(re, im, *_half_circle(length))
+    del im
     np.negative(z_im, out=z_im)
     z_re, z_im = _complex_transform(z_re, z_im)
     values = np.empty(length)
     np.multiply(z_re, 1.0 / half, out=values[0::2])
     np.multiply(z_im, -1.0 / half, out=values[1::2])
     return values
+
+
+def _halves_joined(re: Floats, im: Floats, cos: Floats, sin: Floats) -> tuple[Floats, Floats]:
+    """Z = E + i conj(w) D with E = (G_k + conj G_{M-k})/2, D = (G_k - conj G_{M-k})/2."""
+    half = len(cos)
+    d_re, d_im = ((re - re[::-1]) * 0.5)[:half], ((im + im[::-1]) * 0.5)[:half]
+    z_re = ((re + re[::-1]) * 0.5)[:half]
+    z_re -= d_im * cos - d_re * sin
+    z_im = ((im - im[::-1]) * 0.5)[:half]
+    d_re *= cos
+    d_im *= sin
+    d_re += d_im
+    z_im += d_re
+    return z_re, z_im
 
 
 def _check_length(length: int) -> None:
@@ -131,6 +142,7 @@ def _complex_transform(re: Floats, im: Floats) -> tuple[Floats, Floats]:
         c, s = cos[:, part], sin[:, part]
         turned_re[part] = (a * c - b * s).T
         turned_im[part] = (a * s + b * c).T
+    del re, im
     out_re, out_im = np.empty((columns, rows)), np.empty((columns, rows))
     of_columns, of_rows = _reversed_bits(columns), _reversed_bits(rows)
     for first in range(0, rows, _COLUMNS):

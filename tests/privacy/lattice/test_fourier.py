@@ -518,7 +518,7 @@ def test_what_is_left_out_of_the_spectrum_is_counted(count: int, several: bool) 
             truth = sum((mass * np.roll(truth, k) for k, mass in enumerate(one) if mass), np.zeros(length))
     missed = []
     for target in (1e-9, 1.0, 8.0, 40.0):
-        spectrum = spectra.ComposedSpectrum.of(laws, length, target)
+        spectrum = spectra.ComposedSpectrum.of(laws, length, target / (256 * spectra._NEGLIGIBLE))
         wave = np.arange(length)
         found = np.zeros(length)
         for k, value in spectrum.in_balls(spectrum.frequencies):
