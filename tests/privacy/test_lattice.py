@@ -418,7 +418,7 @@ def small_composition(bits: int, steps: int = 6) -> tuple[Steps, Composed, Compo
     sketches = lattice.sketches_of(typed, math.log(1e-6))
     parts = lattice.cut_sketches(sketches, math.log(1e-12))
     aim = saddle.saddle_for_delta(parts, math.log(1e-6), math.inf, 1e-3)
-    chosen = lattice._choose(parts, aim, 1e-3 * aim.epsilon, lattice._Knobs(), 1e-12)
+    chosen = lattice._choose(parts, aim, 1e-3 * aim.epsilon, lattice._Knobs(), 1e-12, "integers")
     chosen = replace(chosen, slots=Slots.holding(bits), allowance=1e-15)
     found = discretise(typed, chosen)
     upper, _ = compose(typed, chosen, found.uppers, found.infinite, Work())

@@ -1,8 +1,10 @@
-"""The lattice route: discretise the loss upwards and downwards, tilt, and compose with exact integers.
+"""The lattice route: discretise the loss upwards and downwards, tilt, compose by one of two engines.
 
-``discretisation`` moves mass to lattice points so that δ can only rise, or only fall; ``integer_measures`` composes
-measures of integers with an exact account of what rounding lost; ``composed`` tilts and adds up; ``saddle`` makes the
-choices in floating point; ``bounds`` draws the conclusion. The proof is ``proof.md``.
+``discretisation`` moves mass to lattice points so that δ can only rise, or only fall; ``composed`` tilts. Then either
+``fourier`` composes in float64 with a proven bound on its round-off (``transform``: the transform itself; ``window``:
+what wraps around; ``spectra``: powers; ``weighted_sums``: δ), or ``integer_measures`` does in exact integers. The
+choices (``saddle``) are made in floating point; ``bounds`` draws the conclusion. The proofs are ``proof.md`` and
+``fourier.md``.
 """
 
 from dpbounds.privacy.lattice.bounds import delta_bounds, epsilon_bounds, expected_log_delta

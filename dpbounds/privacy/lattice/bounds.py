@@ -1,8 +1,9 @@
-"""Composition on a lattice in exact integers: proven bounds on δ(ε) and ε(δ) where nothing analytic is at hand.
+"""Composition on a lattice: proven bounds on δ(ε) and ε(δ) where nothing analytic is at hand.
 
 Each step's loss is moved to a lattice, once upwards and once downwards (``discretisation.py``), tilted exponentially so
-that rounding is relative to δ, and convolved as integers (``integer_measures.py``), so that what rounding lost is known
-exactly. Floating point (``saddle.py``) only makes the choices. The proof, line by line, is in ``proof.md``.
+that rounding is relative to δ, and convolved by one of two engines: by Fourier transform with a proven bound on its
+round-off (``fourier.py``), or as integers (``integer_measures.py``), where what rounding lost is known exactly. The
+choices (``saddle.py``) are made in floating point. The proof, line by line, is in ``proof.md`` and ``fourier.md``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 import flint
 import numpy as np
@@ -22,7 +24,8 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.lattice import saddle as choices
 from dpbounds.privacy.lattice.composed import SUM_PRECISION, Choices, Composed, Steps, compose, discretise, log_of
-from dpbounds.privacy.lattice.discretisation import RoundingDown, settled, working_precision
+from dpbounds.privacy.lattice.discretisation import Atoms, RoundingDown, settled, working_precision
+from dpbounds.privacy.lattice.fourier import FourierComposed, InexactFloats, Part, compose_fourier
 from dpbounds.privacy.lattice.integer_measures import LARGEST_WINDOW, LARGEST_WORK, Slots, Work
 from dpbounds.privacy.lattice.steps import AnyStep, as_step, natural_spacing
 from dpbounds.privacy.laws import ball
@@ -39,7 +42,12 @@ _WORK_PER_CELL = 7_000  # a cell takes as long (some 120 microseconds) as so man
 _MANY_STEPS, _PASSES = 1_000, 7  # from 1,000 steps on, the powers take about 6 to 20 times the last window in all
 _LARGEST_LOG = 1500.0  # of 1/δ
 _MARGINS = (0.0, 1e-12, 1e-9, 1e-6, 1e-5, 1e-4)  # relative, in ε: tried in turn when the proof is written
+_INFINITE = "moved to infinity"  # as a source of error
 _MARGIN = 1e-8  # in log δ: room for floating point in the search, so that the proof that follows succeeds
+
+
+Engine = Literal["fourier", "integers"]
+Side = FourierComposed | Composed
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +57,8 @@ class _Attempt:
     chosen: Choices
     gap: float
     window: int = 0
-    upper: Composed | None = None
-    lower: Composed | None = None
+    upper: Side | None = None
+    lower: Side | None = None
 
 
 @dataclass(slots=True)
@@ -64,7 +72,12 @@ class _Knobs:
 
 
 def _choose(
-    sketches: Sequence[choices.Sketch], aim: choices.Saddle, width: float, knobs: _Knobs, cut_off_mass: float
+    sketches: Sequence[choices.Sketch],
+    aim: choices.Saddle,
+    width: float,
+    knobs: _Knobs,
+    cut_off_mass: float,
+    engine: Engine,
 ) -> Choices:
     """Turn what is wanted (a width in ε) into choices.
 
@@ -79,7 +92,9 @@ def _choose(
     if spread > 8 * LARGEST_WINDOW:
         raise Declined(f"lattice: about {spread:.3g} lattice points are needed, more than the work limit")
     fine = min(effective * aim.slope, 1.0) * 2.0 ** -(_FINE_BITS + knobs.guard_bits)
-    composing, share = choices.composing_tilt(sketches, aim, wanted, fine)
+    composing, share = aim.tilt, aim.share  # where float64 sees best
+    if engine == "integers":
+        composing, share = choices.composing_tilt(sketches, aim, wanted, fine)
     allowance = fine * share
     tilt = Fraction(composing)
     precision = working_precision(spacing, max(part.step.extra_bits for part in sketches))
@@ -95,7 +110,7 @@ def _choose(
     window = max(2 * spread, *(mark[-1] - mark[0] for mark in marks))
     bits = math.ceil(math.log2(2 * steps * window / allowance)) + 2
     slots = Slots.holding(bits)
-    if steps >= _MANY_STEPS and _PASSES * spread * slots.width / 8 > LARGEST_WORK:
+    if engine == "integers" and steps >= _MANY_STEPS and _PASSES * spread * slots.width / 8 > LARGEST_WORK:
         raise Declined("lattice: the powers would go beyond the work limit; ask for a looser tolerance")
     return Choices(
         tilt=tilt,
@@ -122,20 +137,45 @@ def _spacing(
     return wanted, Fraction(math.floor(math.ldexp(mantissa, 20))) * Fraction(2) ** (exponent - 20)
 
 
-def _attempt(steps: Steps, chosen: Choices, gap_limit: float, work: Work) -> _Attempt:
+def _attempt(steps: Steps, chosen: Choices, near: float, gap_limit: float, work: Work, engine: Engine) -> _Attempt:
     work.spend(_WORK_PER_CELL * sum(map(len, chosen.marks)))
     discretised = discretise(steps, chosen)
     gap = discretised.gap(steps)
     if gap > gap_limit:
         return _Attempt(chosen, gap)
+    if engine == "fourier":
+        high = _by_fourier(steps, chosen, discretised.uppers, discretised.infinite, near, work)
+        low = _by_fourier(steps, chosen, discretised.lowers, None, near, work)
+        return _Attempt(chosen, gap, max(high.window.length, low.window.length), high, low)
     upper, window = compose(steps, chosen, discretised.uppers, discretised.infinite, work)
     lower, other = compose(steps, chosen, discretised.lowers, None, work)
     return _Attempt(chosen, gap, max(window, other), upper, lower)
 
 
-def _revise(knobs: _Knobs, upper: Composed, epsilon: float, log_delta: float, width: float, wanted: float) -> None:
+def _by_fourier(
+    steps: Steps, chosen: Choices, tilted_atoms: Sequence[Atoms], infinite: arb | None, near: float, work: Work
+) -> FourierComposed:
+    parts = [
+        Part(atoms, lattice.offset, count)
+        for (_, count), lattice, atoms in zip(steps, chosen.lattices, tilted_atoms, strict=True)
+    ]
+    return compose_fourier(
+        parts,
+        chosen.tilt,
+        chosen.spacing,
+        infinite,
+        near=near,
+        log_allowance=math.log(chosen.allowance),
+        precision=chosen.precision,
+        work=work,
+    )
+
+
+def _revise(knobs: _Knobs, upper: Side, epsilon: float, log_delta: float, width: float, wanted: float) -> None:
     """Turn the knobs: ``width`` and ``wanted`` are widths of log δ; ``epsilon`` is where δ is at least as small."""
-    infinite, missing = _shares(upper, epsilon, log_delta)
+    shares = _shares(upper, epsilon, log_delta)
+    infinite = shares.pop(_INFINITE)
+    missing = sum(shares.values())
     if infinite > 0.1 * wanted:
         knobs.cut_off *= max(0.02 * wanted / infinite, 1e-30)
     if missing > 0.1 * wanted:
@@ -146,35 +186,35 @@ def _revise(knobs: _Knobs, upper: Composed, epsilon: float, log_delta: float, wi
             knobs.refinement *= min(0.95, math.sqrt(0.8 * wanted / max(rest, 0.8 * wanted)))
 
 
-def _shares(upper: Composed, epsilon: float, log_delta: float) -> tuple[float, float]:
-    """Relative to δ: the mass at infinity, and what missing mass may weigh."""
-    infinite = math.exp(min(600.0, log_of(upper.infinite) - log_delta))
-    scale = float(upper.log_scale) - float(upper.tilt) * upper.offset_from(epsilon)
-    return infinite, math.exp(min(600.0, upper.log_lost() + scale - log_delta))
+def _shares(upper: Side, epsilon: float, log_delta: float) -> dict[str, float]:
+    """What each source of error may add to δ, relative to δ."""
+    return {name: math.exp(min(600.0, share - log_delta)) for name, share in upper.log_shares(epsilon).items()}
 
 
 def _proof(enclosure: Enclosure, attempt: _Attempt, knobs: _Knobs, epsilon: float, log_delta: float) -> Proof:
     chosen, upper, lower = attempt.chosen, attempt.upper, attempt.lower
     budget = {}
     if upper is not None and lower is not None:
-        infinite, missing = _shares(upper, epsilon, log_delta)
+        shares = _shares(upper, epsilon, log_delta)
         both = upper.approximate(epsilon) - lower.approximate(epsilon)
-        budget = {
-            "discretisation": max(0.0, math.expm1(min(both, 600.0)) - infinite - missing),
-            "moved to infinity": infinite,
-            "rounding and cutting off": missing,
-        }
+        budget = {"discretisation": max(0.0, math.expm1(min(both, 600.0)) - sum(shares.values())), **shares}
     parameters = {
         "tilt": float(chosen.tilt),
         "lattice step": float(chosen.spacing),
         "offsets": tuple(float(lattice.offset) for lattice in chosen.lattices),
         "cells": tuple(len(marks) - 1 for marks in chosen.marks),
         "largest window": attempt.window,
-        "bits": chosen.slots.unit_bits,
+        **_engine_of(upper, chosen),
         "working precision": chosen.precision,
         "attempts": knobs.rounds,
     }
     return Proof(enclosure, "lattice", parameters, budget)
+
+
+def _engine_of(side: Side | None, chosen: Choices) -> dict[str, object]:
+    if isinstance(side, FourierComposed):
+        return {"engine": "fourier", "exact frequencies": side.exact_frequencies}
+    return {"engine": "integers", "bits": chosen.slots.unit_bits}
 
 
 def steps_of(product: Product) -> Steps:
@@ -248,7 +288,14 @@ def _checked_tolerance(tolerance: float) -> float:
     return tolerance
 
 
-def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3, work: Work | None = None) -> Proof:
+def epsilon_bounds(
+    product: Product,
+    delta: Fraction,
+    *,
+    tolerance: float = 1e-3,
+    work: Work | None = None,
+    engine: Engine = "fourier",
+) -> Proof:
     """Enclose ε(δ) = inf{ε >= 0: δ(ε) <= δ} for a product of dominating pairs.
 
     Args:
@@ -256,6 +303,8 @@ def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3
         delta: δ > 0.
         tolerance: Wanted relative width, in (0, 1).
         work: What may still be spent, where several attempts share it.
+        engine: "fourier" (float64 with a proven bound on round-off; integers where that does not suffice) or
+            "integers" (exact: the independent check).
 
     Returns:
         A proof whose enclosure has both ends proven; its relative width is at most ``tolerance``. Exactly 0 where δ is
@@ -290,7 +339,7 @@ def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice", SUM_PRECISION), "lattice")
     sketches = sketches_of(steps, log_delta)
     work = work or Work()
-    knobs, expected = _Knobs(cut_off=_CUT_OFF * tolerance), None
+    knobs, expected, found = _Knobs(cut_off=_CUT_OFF * tolerance), None, None
     upper_limit = math.inf if limit is None else limit.lower
     first = choices.saddle_for_delta(
         cut_sketches(sketches, log_delta + math.log(knobs.cut_off)), log_delta, upper_limit, tolerance
@@ -303,7 +352,13 @@ def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3
         if expected is None:  # where the answer may be 0, a coarse look comes first
             expected = max(aim.epsilon, 0.0 if aim.tilt > 0 else aim.deviation)
         width = tolerance * expected
-        attempt = _attempt(steps, _choose(parts, aim, width, knobs, math.exp(cut_off)), _gap_limit(aim, width), work)
+        chosen = _choose(parts, aim, width, knobs, math.exp(cut_off), engine)
+        near = aim.epsilon if found is None else found
+        try:
+            attempt = _attempt(steps, chosen, near, _gap_limit(aim, width), work, engine)
+        except InexactFloats:
+            engine = "integers"
+            continue
         if attempt.upper is None or attempt.lower is None:
             knobs.refinement *= math.sqrt(_SAFETY * aim.slope * width / attempt.gap)
             continue
@@ -311,7 +366,8 @@ def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3
         if limit is not None:
             high = limit.upper if high is None else min(high, limit.upper)
         if high is None or low is None:
-            knobs.cut_off *= 1e-3
+            if _shares(attempt.upper, near, log_delta)[_INFINITE] > 0.1:
+                knobs.cut_off *= 1e-3
             knobs.guard_bits += 20
             continue
         if high == 0 or high - low <= tolerance * low:  # (at 0 the answer is exactly 0)
@@ -319,7 +375,8 @@ def epsilon_bounds(product: Product, delta: Fraction, *, tolerance: float = 1e-3
             if enclosure is not None and enclosure.width <= tolerance * enclosure.upper:
                 return _proof(enclosure, attempt, knobs, high, log_delta)
         slope = _slope(attempt.upper, low, high)
-        _revise(knobs, attempt.upper, low, log_delta, slope * (high - low), slope * tolerance * max(low, high / 4))
+        found = high if slope * (high - low) > 1 else low  # the lower side may have lost sight of δ
+        _revise(knobs, attempt.upper, found, log_delta, slope * (high - low), slope * tolerance * max(low, high / 4))
     raise Declined(f"lattice: a relative width of {tolerance:g} was not reached in {_ROUNDS} attempts")
 
 
@@ -327,13 +384,13 @@ def _gap_limit(aim: choices.Saddle, width: float) -> float:
     return 2 * aim.slope * width if aim.tilt > 0 else math.inf
 
 
-def _slope(upper: Composed, low: float, high: float) -> float:
+def _slope(upper: Side, low: float, high: float) -> float:
     step = max(high - low, 1e-6 * high)
     return max((upper.approximate(high) - upper.approximate(high + step)) / step, 1e-12)
 
 
 def _certified_epsilon(
-    upper: Composed, lower: Composed, high: float, low: float, wanted: arb, limit: Enclosure | None
+    upper: Side, lower: Side, high: float, low: float, wanted: arb, limit: Enclosure | None
 ) -> Enclosure | None:
     """The ends, moved outwards until δ(high) <= δ and δ(low) >= δ are decided in ball arithmetic.
 
@@ -354,7 +411,14 @@ def _certified_epsilon(
     return None
 
 
-def delta_bounds(product: Product, epsilon: Fraction, *, tolerance: float = 1e-3, work: Work | None = None) -> Proof:
+def delta_bounds(
+    product: Product,
+    epsilon: Fraction,
+    *,
+    tolerance: float = 1e-3,
+    work: Work | None = None,
+    engine: Engine = "fourier",
+) -> Proof:
     """Enclose δ(ε) = E_P[(1 - exp(ε - L_1 - ... - L_T))_+] for a product of dominating pairs.
 
     Args:
@@ -362,6 +426,8 @@ def delta_bounds(product: Product, epsilon: Fraction, *, tolerance: float = 1e-3
         epsilon: ε >= 0.
         tolerance: Wanted width of log δ, relative to max(1, log 1/δ); in (0, 1).
         work: What may still be spent, where several attempts share it.
+        engine: "fourier" (float64 with a proven bound on round-off; integers where that does not suffice) or
+            "integers" (exact: the independent check).
 
     Returns:
         A proof whose enclosure has both ends proven. Exactly 0 where no loss exceeds ε.
@@ -391,8 +457,12 @@ def delta_bounds(product: Product, epsilon: Fraction, *, tolerance: float = 1e-3
         parts = cut_sketches(sketches_of(steps, log_delta), cut_off)
         aim = choices.saddle_for_epsilon(parts, value)
         wanted = tolerance * max(1.0, -log_delta)
-        chosen = _choose(parts, aim, wanted / aim.slope, knobs, math.exp(cut_off))
-        attempt = _attempt(steps, chosen, 2 * wanted if aim.tilt > 0 else math.inf, work)
+        chosen = _choose(parts, aim, wanted / aim.slope, knobs, math.exp(cut_off), engine)
+        try:
+            attempt = _attempt(steps, chosen, value, 2 * wanted if aim.tilt > 0 else math.inf, work, engine)
+        except InexactFloats:
+            engine = "integers"
+            continue
         if attempt.upper is None or attempt.lower is None:
             knobs.refinement *= math.sqrt(_SAFETY * wanted / attempt.gap)
             continue

@@ -135,6 +135,11 @@ class Composed:
             return value + scale
         return float(np.logaddexp(np.logaddexp(value, self.log_lost()) + scale, log_of(self.infinite)))
 
+    def log_shares(self, epsilon: float) -> dict[str, float]:
+        """Logarithms of what each source of error may add to δ(ε)."""
+        scale = float(self.log_scale) - float(self.tilt) * self.offset_from(epsilon)
+        return {"moved to infinity": log_of(self.infinite), "rounding and cutting off": self.log_lost() + scale}
+
     def log_lost(self) -> float:
         """Logarithm of what the missing mass may weigh."""
         if self.missing is None:
