@@ -34,6 +34,7 @@ Route = Literal["auto", "closed form", "contour", "lattice"]
 
 DEFAULT_TOLERANCE = 1e-9
 _ACCEPTED = 1e-3  # the width, relative, at which the contour's answer is taken even where less was wished for
+_LATTICE_AIM = 1e-5  # the same where there is no contour integral, and the lattice is asked first
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
 _CLOSED_FORM_PRECISION = 160
 _LARGEST_EPSILON = 10**12
@@ -383,7 +384,8 @@ def _first_good(
     """
     if contour is None and route == "contour":
         raise NotCertified("the contour integral needs an analytic density, which these pairs do not have")
-    enough = tolerance if tolerance > DEFAULT_TOLERANCE else _ACCEPTED
+    accepted = _ACCEPTED if contour is not None else _LATTICE_AIM
+    enough = tolerance if tolerance > DEFAULT_TOLERANCE else accepted
     found: list[Proof] = []
     reasons: list[str] = []
     if contour is not None and route in ("auto", "contour"):
