@@ -21,6 +21,7 @@ from dpbounds.privacy.pairs import Product
 Solve = Literal["noise", "steps", "sample-rate"]
 
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
+_COARSE = 1e-3  # width asked for first; only where that does not decide the finest one is
 _CLOSE = 1e-10  # relative distance of the two proven sides at which the search ends
 _TRIALS = 24
 _TIGHTER = 8  # trials per side once the proofs no longer decide in the middle
@@ -85,10 +86,10 @@ class Crossing:
         """Prove δ(ε) at a value, keep it if it decides, and return log δ(ε) - log δ in the middle."""
         if value in self._seen:
             return self._seen[value]
-        lower, upper = Fraction(0), Fraction(0)
-        for product in self.products(value):
-            proven = prove_delta(product, self.epsilon, DEFAULT_TOLERANCE).enclosure
-            lower, upper = max(lower, Fraction(proven.exact_lower)), max(upper, Fraction(proven.exact_upper))
+        products = self.products(value)
+        lower, upper = self._enclosed(products, _COARSE)
+        if lower <= self.delta < upper:
+            lower, upper = self._enclosed(products, DEFAULT_TOLERANCE)
         if upper <= self.delta and (self.safe is None or self._y(value) < self._y(self.safe)):
             self.safe = value
         if lower > self.delta and (self.unsafe is None or self._y(value) > self._y(self.unsafe)):
@@ -99,6 +100,14 @@ class Crossing:
             excess = 0.0
         self._seen[value] = excess
         return excess
+
+    def _enclosed(self, products: tuple[Product, ...], tolerance: float) -> tuple[Fraction, Fraction]:
+        """Proven ends of the largest δ(ε) of the products."""
+        lower, upper = Fraction(0), Fraction(0)
+        for product in products:
+            proven = prove_delta(product, self.epsilon, tolerance).enclosure
+            lower, upper = max(lower, Fraction(proven.exact_lower)), max(upper, Fraction(proven.exact_upper))
+        return lower, upper
 
     def _decided_at_the_end(self) -> bool:
         """Whether the largest rate suffices already; or not even a single step does."""
