@@ -14,14 +14,14 @@ from fractions import Fraction
 from typing import Literal
 
 from dpbounds.errors import InvalidValue, NotCertified
-from dpbounds.privacy.accountants import DEFAULT_TOLERANCE, prove_delta
+from dpbounds.privacy.accountants import prove_delta
 from dpbounds.privacy.lattice import expected_log_delta
 from dpbounds.privacy.pairs import Product
 
 Solve = Literal["noise", "steps", "sample-rate"]
 
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
-_COARSE = 1e-3  # width asked for first; only where that does not decide the finest one is
+_COARSE, _FINE = 1e-3, 1e-4  # width asked for first, and where that does not decide
 _CLOSE = 1e-10  # relative distance of the two proven sides at which the search ends
 _TRIALS = 24
 _TIGHTER = 8  # trials per side once the proofs no longer decide in the middle
@@ -89,7 +89,7 @@ class Crossing:
         products = self.products(value)
         lower, upper = self._enclosed(products, _COARSE)
         if lower <= self.delta < upper:
-            lower, upper = self._enclosed(products, DEFAULT_TOLERANCE)
+            lower, upper = self._enclosed(products, _FINE)
         if upper <= self.delta and (self.safe is None or self._y(value) < self._y(self.safe)):
             self.safe = value
         if lower > self.delta and (self.unsafe is None or self._y(value) > self._y(self.unsafe)):
