@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 from flint import arb, ctx, fmpq
@@ -565,6 +565,16 @@ def _drawn_gaussians(order: Order, draws: Draws, squared_shift: Fraction) -> Law
     slack = arb(0).union(rest)
 
     logs = [float(mass.log()) for mass in weights]
+    remaining = list(accumulate(reversed(weights), initial=rest))[::-1]  # mass of the terms from k on
+
+    def summed(first: arb, probability: Callable[[int], arb]) -> arb:
+        """Σ_k p_k times a probability; what cannot matter at this precision is enclosed as a whole."""
+        total = first
+        for k, mass in enumerate(weights, start=1):
+            if remaining[k - 1] < total * arb(2) ** (_SPARE_BITS - ctx.prec):
+                return total + arb(0).union(remaining[k - 1])
+            total = total + mass * probability(k)
+        return total + slack
 
     def position(loss: arb) -> arb | None:
         """The x at which Σ_k p_k e^(ksx - k²s²/2) = e^l; None at and below log p_0."""
@@ -586,19 +596,13 @@ def _drawn_gaussians(order: Order, draws: Draws, squared_shift: Fraction) -> Law
         x = position(loss)
         if x is None:
             return arb(1), arb(1)
-        p = absent * upper_tail(x)
-        for k, mass in enumerate(weights, start=1):
-            p = p + mass * upper_tail(x - k * shift)
-        return p + slack, upper_tail(x)
+        return summed(absent * upper_tail(x), lambda k: upper_tail(x - k * shift)), upper_tail(x)
 
     def head(loss: arb) -> Masses:
         x = position(loss)
         if x is None:
             return arb(0), arb(0)
-        p = absent * upper_tail(-x)
-        for k, mass in enumerate(weights, start=1):
-            p = p + mass * upper_tail(k * shift - x)
-        return p + slack, upper_tail(-x)
+        return summed(absent * upper_tail(-x), lambda k: upper_tail(k * shift - x)), upper_tail(-x)
 
     # Whether k exceeds what is summed counts as revealed: on the upper side that is an infinite loss. On the lower side
     # cells of x keep their true masses, which lie within the slack.
