@@ -220,5 +220,8 @@ def total(atoms: Iterable[tuple[int, arb]]) -> arb:
 
 
 def working_precision(spacing: Fraction, extra_bits: int) -> int:
-    """Bits that leave some sixty good ones in every mass: two differences on the scale of the spacing are taken."""
-    return 160 + 3 * max(0, -exponent_of(spacing)) + extra_bits
+    """Bits that leave some sixty good ones in every mass: two differences on the scale of the spacing are taken.
+
+    A multiple of 64, so that laws that take long to build are built for few precisions.
+    """
+    return -64 * (-(160 + 3 * max(0, -exponent_of(spacing)) + extra_bits) // 64)
