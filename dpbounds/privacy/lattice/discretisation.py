@@ -18,7 +18,6 @@ from flint import arb
 
 from dpbounds.privacy.lattice.steps import AnyStep, Cells, Lattice, cut, exponent_of
 from dpbounds.privacy.laws import Masses, ball
-from dpbounds.privacy.proofs import Declined
 
 # How far beyond its lattice point the centroid of a merged piece is aimed, so that rounding cannot leave it short.
 _SAFETY_BITS, _NUDGE_BITS = 40, 60
@@ -124,9 +123,6 @@ def lower_atoms(pieces: Sequence[Masses], lattice: Lattice, rule: RoundingDown, 
 
     Where to meet is a choice. All from the left, a narrow bulk of small losses can use up the few large losses on which
     δ depends; all from the right, the last pool can be a bulk at the lower bound of the loss.
-
-    Raises:
-        Declined: A piece could not be shown to lie at or above its lattice point.
     """
     atoms: defaultdict[int, arb] = defaultdict(lambda: arb(0))
     budget = [rule.slack]
@@ -195,12 +191,14 @@ def settled(step: AnyStep, lattice: Lattice, slack: float) -> Lattice:
 
 
 def _place(atoms: defaultdict[int, arb], p: arb, r: arb, target: int, lattice: Lattice) -> None:
-    """Add an atom at the target, or just below it, where its centroid is proven not to lie lower."""
+    """Add an atom at the target, or just below it, where its centroid is proven not to lie lower.
+
+    What is not proven to lie there (masses whose balls are too wide) is left out, which can only lower the bound.
+    """
     for index in (target, target - 1, target - 2):
         if _lies_above(p, r, index, lattice):
             atoms[index] += p
             return
-    raise Declined("lattice: a merged piece could not be shown to lie above its lattice point at this precision")
 
 
 def _lies_above(p: arb, r: arb, index: int, lattice: Lattice) -> bool:
