@@ -1,0 +1,574 @@
+"""The Rényi accountant: D_λ of a whole mechanism at every real order, and what it promises as (ε, δ).
+
+Rényi divergences add up under adaptive composition, for each class of ordered neighbours and each order (Mironov 2017).
+The conversion to (ε, δ) is that of Canonne, Kamath & Steinke 2020, at the best real order, which is searched for in
+floating point and then proven in balls: no list of orders caps it. The derivations are in ``renyi.md``.
+
+What is returned says how far the *Rényi* analysis reaches. It is sound, and looser than composing the loss itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+from flint import arb, ctx
+
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.privacy.domination import NeighbourClass, neighbour_classes
+from dpbounds.privacy.laws import ball
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.pairs import (
+    BoundedRange,
+    Combined,
+    Draws,
+    FourPoints,
+    Order,
+    Pair,
+    Product,
+    RenyiCurve,
+    Responses,
+    Sampled,
+    SampledGaussians,
+    SampledLaplaces,
+    ShiftedGaussians,
+    ShiftedLaplaces,
+    TwoGuarantees,
+    TwoPoints,
+)
+from dpbounds.privacy.profiles import closed_form_delta
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.renyi_moments import add_spends_less, has_exact_moments, mirrored, total_log_moment
+
+Form = Literal["classical", "tight"]
+LogMoment = Callable[[Fraction, int], arb]  # (order, accuracy in bits) -> (λ-1) D_λ
+
+_LEAST_EXCESS, _LARGEST_EXCESS = 1e-9, 1e9  # of the orders over 1 that are looked at
+_STRIDE = math.log(8)
+_FINE, _FINEST = 4e-3, 1e-11  # of log(λ-1), where the golden section may end, and where it ends
+_FLAT = 1e-8  # relative, of values that a parabola may interpolate
+_SEARCH_BITS, _PROOF_BITS = 40, 96
+_APART = tuple(Fraction(1, 1 << bits) for bits in (14, 20, 26, 32))  # relative distances of the orders of a lower end
+_CLOSE = 1e-6  # relative width with which a lower end is content
+_ROUNDING_PRECISION = 160
+
+
+# --- The curve of a mechanism -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DivergenceCurve:
+    """D_λ of a whole mechanism, bounded at every real order λ > 1.
+
+    Attributes:
+        classes: One per class of ordered neighbours, with the product of pairs whose divergences are added; a class
+            that is proven to spend no more than another at any order is left out.
+        orders_hint: Orders at which a guarantee was given, where the best order may lie exactly.
+    """
+
+    classes: tuple[NeighbourClass, ...]
+    orders_hint: tuple[Fraction, ...]
+
+    def upper(self, order: ExactLike) -> Fraction | float:
+        """Return a proven upper bound on D_λ, the largest over the classes; ``inf`` where none is finite.
+
+        Raises:
+            InvalidValue: The order is not above 1.
+            NotCertified: The value is out of reach.
+        """
+        number = exact(order, "order")
+        worst: Fraction | float = Fraction(0)
+        for neighbours in self.classes:
+            moment = total_log_moment(neighbours.product, number)
+            if not moment.is_finite():
+                return math.inf
+            with ctx.workprec(_ROUNDING_PRECISION):
+                worst = max(worst, ball_end(moment / ball(number - 1), "up"))
+        return worst
+
+
+def renyi_curve(mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE) -> DivergenceCurve:
+    """Return the Rényi divergences of a mechanism as a curve.
+
+    Args:
+        mechanism: What ran, or will run.
+        relation: The neighbouring relation.
+
+    Raises:
+        InvalidValue: There is no such relation.
+        UnsupportedMechanism: A part has no proven pair under this relation.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> renyi_curve(Gaussian(2) ** 8).upper("1.5")
+    Fraction(3, 2)
+    """
+    classes = neighbour_classes(mechanism, as_relation(relation))
+    products = {neighbours.product for neighbours in classes}
+    kept = [
+        neighbours
+        for neighbours in classes
+        if not (_swapped(neighbours.product) in products - {neighbours.product} and add_spends_less(neighbours.product))
+    ]
+    hints = {order for neighbours in kept for pair, _ in neighbours.product for order in _given_orders(pair)}
+    return DivergenceCurve(tuple(kept), tuple(sorted(hints)))
+
+
+def _swapped(product: Product) -> Product:
+    return tuple((mirrored(pair), count) for pair, count in product)
+
+
+def _given_orders(pair: Pair) -> tuple[Fraction, ...]:
+    match pair:
+        case RenyiCurve(points=points):
+            return tuple(order for order, _ in points)
+        case Sampled(base=base):
+            return _given_orders(base)
+        case TwoGuarantees(present=present, replaced=replaced):
+            return _given_orders(present) + _given_orders(replaced)
+        case Combined(product=product):
+            return tuple(order for inner, _ in product for order in _given_orders(inner))
+    return ()
+
+
+# --- From the curve to (ε, δ) -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """What a Rényi curve promises at one δ (or ε).
+
+    Attributes:
+        given: Which of "delta" and "epsilon" was given; the enclosure holds the other.
+        target: Its value.
+        enclosure: The upper end is proven to suffice for the mechanism. Where ``two_sided``, the best that this
+            conversion yields at any real order is proven to lie between the ends; otherwise the lower end is 0 and says
+            nothing. It never says anything about what the mechanism really spends, which may be less.
+        two_sided: See above.
+        order: λ of the upper end; None where no order gives a finite one.
+        neighbours: The class of ordered neighbours that spends most.
+    """
+
+    given: Literal["delta", "epsilon"]
+    target: Fraction
+    enclosure: Enclosure
+    two_sided: bool
+    order: Fraction | None
+    neighbours: str
+
+
+def renyi_epsilon(
+    mechanism: Mechanism, delta: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
+) -> Converted:
+    """Return the ε that the mechanism's Rényi divergences promise at δ.
+
+    ε = inf over λ > 1 of D_λ + log((λ-1)/λ) - (log δ + log λ)/(λ-1), at least 0: Canonne, Kamath & Steinke 2020,
+    Proposition 12. ``inf`` where a likelihood ratio is unbounded with positive probability (uniform noise, δ > 0).
+
+    Args:
+        mechanism: What ran, or will run.
+        delta: In (0, 1); text such as ``"1e-6"`` is exact.
+        relation: The neighbouring relation.
+
+    Raises:
+        InvalidValue: δ or the relation is not allowed.
+        UnsupportedMechanism: A part has no proven pair under this relation.
+        NotCertified: The divergences are out of reach at every order tried.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
+    >>> found = renyi_epsilon(PoissonSampled(Gaussian(1), "0.01") ** 10_000, "1e-6")
+    >>> "7.4137" < found.enclosure < "7.4138"
+    True
+    """
+    target = _probability(delta)
+    curve = renyi_curve(mechanism, relation)
+    return _worst(curve, "delta", target, lambda moment, exact_ends: _epsilon(moment, target, exact_ends, curve))
+
+
+def renyi_delta(
+    mechanism: Mechanism, epsilon: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
+) -> Converted:
+    """Return the δ that the mechanism's Rényi divergences promise at ε.
+
+    δ = inf over λ > 1 of e^((λ-1)(D_λ - ε)) (1 - 1/λ)^λ / (λ-1), at most 1: Canonne, Kamath & Steinke 2020,
+    Proposition 12. Arguments and errors as for :func:`renyi_epsilon`, with ε at least 0.
+    """
+    target = exact(epsilon, "epsilon")
+    if target < 0:
+        raise InvalidValue("epsilon", epsilon, "a number that is at least 0")
+    curve = renyi_curve(mechanism, relation)
+    return _worst(curve, "epsilon", target, lambda moment, exact_ends: _delta(moment, target, exact_ends, curve))
+
+
+def _probability(delta: ExactLike) -> Fraction:
+    number = exact(delta, "delta")
+    if not 0 < number < 1:
+        raise InvalidValue("delta", delta, "a number greater than 0 and less than 1")
+    return number
+
+
+_Found = tuple[Enclosure, Fraction | None, bool]  # the ends, the order, whether both are proven
+
+
+def _worst(
+    curve: DivergenceCurve,
+    given: Literal["delta", "epsilon"],
+    target: Fraction,
+    convert: Callable[[LogMoment, bool], _Found],
+) -> Converted:
+    """Convert each class by itself: the mechanism spends what the worst of them does."""
+    found: list[tuple[_Found, str]] = []
+    for neighbours in curve.classes:
+        exact_ends = all(has_exact_moments(pair) for pair, _ in neighbours.product)
+        found.append((convert(_moments_of(neighbours.product), exact_ends), neighbours.name))
+    (top, order, _), name = max(found, key=lambda entry: entry[0][0].exact_upper)
+    two_sided = all(both for (_, _, both), _ in found)
+    enclosure = top if two_sided else Enclosure(Fraction(0), top.exact_upper, top.method, top.precision)
+    for (other, _, _), _ in found if two_sided else ():
+        enclosure = enclosure.larger(other)
+    return Converted(given, target, enclosure, two_sided, order, name)
+
+
+def _moments_of(product: Product) -> LogMoment:
+    return lambda order, bits: total_log_moment(product, order, bits)
+
+
+def _epsilon(moment: LogMoment, delta: Fraction, exact_ends: bool, curve: DivergenceCurve | None = None) -> _Found:
+    """The least N(s)/s over s = λ-1 > 0, N(s) = (λ-1) D_λ + s log s - λ log λ - log δ convex with N(0) > 0."""
+
+    def numerator(excess: Fraction, bits: int) -> arb:
+        return moment(1 + excess, bits) + _entropy(excess) - ball(delta).log()
+
+    def objective(excess: float) -> float:
+        with ctx.workprec(_SEARCH_BITS + 64):
+            return float((numerator(Fraction(excess), _SEARCH_BITS) / ball(Fraction(excess))).mid())
+
+    excess = _best_excess(objective, curve)
+    if excess is None:
+        return Enclosure(Fraction(0), math.inf, "renyi", 0), None, False
+    with ctx.workprec(_ROUNDING_PRECISION):
+        upper = numerator(excess, _PROOF_BITS) / ball(excess)
+        lower = _lower_end(_least_slope, lambda s: numerator(s, _PROOF_BITS), excess, upper) if exact_ends else None
+        enclosure = _ends(lower, upper, arb("inf"))
+    return enclosure, 1 + excess, lower is not None
+
+
+def _delta(moment: LogMoment, epsilon: Fraction, exact_ends: bool, curve: DivergenceCurve | None = None) -> _Found:
+    """The least e^G(s) over s = λ-1 > 0, G(s) = (λ-1) D_λ - sε + s log s - λ log λ convex."""
+
+    def exponent(excess: Fraction, bits: int) -> arb:
+        return moment(1 + excess, bits) + _entropy(excess) - ball(excess * epsilon)
+
+    def objective(excess: float) -> float:
+        with ctx.workprec(_SEARCH_BITS + 64):
+            return float(exponent(Fraction(excess), _SEARCH_BITS).mid())
+
+    excess = _best_excess(objective, curve)
+    if excess is None:
+        return Enclosure(Fraction(0), Fraction(1), "renyi", 0), None, False
+    with ctx.workprec(_ROUNDING_PRECISION):
+        upper = exponent(excess, _PROOF_BITS)
+        lower = _lower_end(_least_value, lambda s: exponent(s, _PROOF_BITS), excess, upper) if exact_ends else None
+        enclosure = _ends(None if lower is None else lower.exp(), upper.exp(), arb(1))
+    return enclosure, 1 + excess, lower is not None
+
+
+def _ends(lower: arb | None, upper: arb, largest: arb) -> Enclosure:
+    """Both ends, cut off at 0 and at the largest value that makes sense; 0 below where nothing is proven."""
+    least = arb(0) if lower is None else lower.max(arb(0)).min(largest)
+    return Enclosure.from_balls(least, upper.max(arb(0)).min(largest), "renyi", _ROUNDING_PRECISION)
+
+
+def _entropy(excess: Fraction) -> arb:
+    """Return s log s - (1+s) log(1+s): convex in s, and 0 at s = 0."""
+    s = ball(excess)
+    return s * s.log() - (1 + s) * s.log1p()
+
+
+# --- The best order: a search, which proves nothing -------------------------------------------------------------------
+
+
+def _best_excess(objective: Callable[[float], float], curve: DivergenceCurve | None) -> Fraction | None:
+    """λ-1 at which the objective is about least: it falls, then rises. None where it is nowhere finite."""
+
+    def at(x: float) -> float:
+        try:
+            value = objective(math.exp(x))
+        except NotCertified:
+            return math.inf
+        return value if math.isfinite(value) else math.inf
+
+    value, best = _golden_section(at, *_bracket(at))
+    excess = _short(math.exp(best)) if math.isfinite(value) else None
+    for order in curve.orders_hint if curve is not None else ():
+        hinted = at(math.log(order - 1))
+        if hinted < value:
+            value, excess = hinted, order - 1
+    return excess
+
+
+def _bracket(at: Callable[[float], float]) -> tuple[float, float]:
+    """Log(λ-1) left and right of the least value, from λ = 2 on, as far as it takes."""
+    least, largest = math.log(_LEAST_EXCESS), math.log(_LARGEST_EXCESS)
+    x, value = 0.0, at(0.0)
+    for stride in (_STRIDE, -_STRIDE):
+        moved = False
+        while least < x < largest or x == 0.0:
+            following = min(max(x + stride, least), largest)
+            ahead = at(following)
+            if not (ahead < value or (math.isinf(value) and stride < 0)):
+                break
+            x, value, moved = following, ahead, True
+        if moved:
+            break
+    return max(x - _STRIDE, least), min(x + _STRIDE, largest)
+
+
+def _golden_section(at: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """The least value and where it lies, with a parabola through the last points."""
+    share = (math.sqrt(5) - 1) / 2
+    left, right = high - share * (high - low), low + share * (high - low)
+    found = {x: at(x) for x in (low, left, right, high)}
+    while high - low > _FINEST and (high - low > _FINE or not _is_flat(found[low], found[left], found[high])):
+        if found[left] < found[right] or math.isinf(found[right]):
+            high, right = right, left
+            left = high - share * (high - low)
+            found[left] = at(left)
+        else:
+            low, left = left, right
+            right = low + share * (high - low)
+            found[right] = at(right)
+    middle, step = min((left, right), key=found.__getitem__), high - low
+    first, second, third = (found.setdefault(x, at(x)) for x in (middle - step, middle, middle + step))
+    bend = first - 2 * second + third
+    if math.isfinite(bend) and bend > 0:
+        vertex = middle + step * max(-2.0, min(2.0, (first - third) / (2 * bend)))
+        found[vertex] = at(vertex)
+    best = min(found, key=found.__getitem__)
+    return found[best], best
+
+
+def _is_flat(*values: float) -> bool:
+    """Whether values differ by so little that a parabola finishes the search."""
+    return max(values) - min(values) <= _FLAT * abs(min(values))
+
+
+def _short(value: float) -> Fraction:
+    """A nearby number with 40 significant bits."""
+    mantissa, exponent = math.frexp(value)
+    return Fraction(round(math.ldexp(mantissa, 40))) * Fraction(2) ** (exponent - 40)
+
+
+# --- The lower ends: convexity ----------------------------------------------------------------------------------------
+
+
+_Bound = Callable[[Callable[[Fraction], arb], Fraction, Fraction], arb | None]
+
+
+def _lower_end(bound: _Bound, value: Callable[[Fraction], arb], middle: Fraction, upper: arb) -> arb | None:
+    """The best lower bound from three points, which need to be the closer the sharper the bend."""
+    best: arb | None = None
+    for apart in _APART:
+        found = bound(value, middle, apart)
+        if found is not None:
+            best = found if best is None else best.max(found)
+            if best > upper - _CLOSE * abs(upper):
+                break
+    return best
+
+
+def _three(
+    value: Callable[[Fraction], arb], middle: Fraction, apart: Fraction
+) -> tuple[list[arb], list[arb], arb, arb]:
+    """Three nearby points and the values there, and the slopes of the chords between them."""
+    places = [middle * (1 - apart), middle, middle * (1 + apart)]
+    s, n = [ball(place) for place in places], [value(place) for place in places]
+    return s, n, (n[1] - n[0]) / (s[1] - s[0]), (n[2] - n[1]) / (s[2] - s[1])
+
+
+def _least_slope(numerator: Callable[[Fraction], arb], middle: Fraction, apart: Fraction) -> arb | None:
+    """A lower bound on N(s)/s over all s > 0, for convex N; None where the three points do not prove one."""
+    s, n, before, after = _three(numerator, middle, apart)
+    start_before, start_after = n[1] - before * s[1], n[1] - after * s[1]  # where the chords meet s = 0
+    if not start_before > 0:
+        return None
+    # beyond a chord's ends N lies above it, and (start + slope s)/s is monotone
+    candidates = [n[i] / s[i] for i in range(3)]
+    candidates += [after, after + start_after / s[0], before + start_before / s[2]]
+    return _smallest(candidates)
+
+
+def _least_value(exponent: Callable[[Fraction], arb], middle: Fraction, apart: Fraction) -> arb | None:
+    """A lower bound on G(s) over all s > 0, for convex G; None where the three points do not prove one."""
+    s, n, before, after = _three(exponent, middle, apart)
+    if not (before < 0 and after > 0):
+        return None
+    return _smallest([*n, n[1] + after * (s[0] - s[1]), n[1] + before * (s[2] - s[1])])
+
+
+def _smallest(values: list[arb]) -> arb | None:
+    if not all(value.is_finite() for value in values):
+        return None
+    least = arb(values[0].lower())
+    for value in values[1:]:
+        least = least.min(arb(value.lower()))
+    return least
+
+
+# --- Concentrated differential privacy --------------------------------------------------------------------------------
+
+
+def zcdp_rho(mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE) -> Fraction:
+    """Return a ρ for which the mechanism is proven to be ρ-zCDP: D_λ <= λρ for all λ > 1 (Bun & Steinke 2016).
+
+    Gaussian μ²/2, Laplace s + e^-s - 1, ε-DP ε tanh(ε/2), range η²/8; each is the smallest but for the last. ρ adds up
+    under composition. A sample gains nothing here: D_λ of what runs on it is returned. Rounded up.
+
+    Raises:
+        UnsupportedMechanism: No finite ρ is proven; the message says what to ask instead.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> zcdp_rho(Gaussian(10) ** 100)
+    Fraction(1, 2)
+    """
+    classes = neighbour_classes(mechanism, as_relation(relation))
+    return max(sum((count * _rho(pair) for pair, count in each.product), Fraction(0)) for each in classes)
+
+
+def _rho(pair: Pair) -> Fraction:
+    match pair:
+        case ShiftedGaussians(squared_shift=squared):
+            return squared / 2
+        case ShiftedLaplaces(shift=shift):
+            return _rounded_up(lambda: ball(shift) + (-ball(shift)).expm1())
+        case Responses(epsilon=epsilon) | FourPoints(epsilon=epsilon, delta=Fraction(numerator=0)):
+            return _rounded_up(lambda: ball(epsilon) * (ball(epsilon) / 2).tanh())
+        case BoundedRange(span=span) | TwoPoints(span=span):
+            return span**2 / 8
+        case RenyiCurve(rho=rho) if rho is not None:
+            return rho
+        case SampledGaussians(order=order, variance=variance):
+            return (4 if order is Order.REPLACE else 1) / (2 * variance)
+        case SampledLaplaces(shift=shift):
+            return _rho(ShiftedLaplaces(2 * shift))
+        case Sampled(order=Order.ADD, draws=Draws(slots=1), base=base):
+            return _rho(mirrored(base))
+        case Sampled(draws=Draws(slots=1), base=base):
+            return _rho(base)
+        case TwoGuarantees(replaced=replaced):
+            return _rho(replaced)
+        case Combined(product=product):
+            return sum((count * _rho(inner) for inner, count in product), Fraction(0))
+    raise UnsupportedMechanism(
+        f"no ρ is proven here with which {pair} is ρ-zCDP: ask for its Rényi divergences (renyi_curve), or for ε at a δ"
+    )
+
+
+def _rounded_up(value: Callable[[], arb]) -> Fraction:
+    with ctx.workprec(_ROUNDING_PRECISION):
+        return ball_end(value(), "up")
+
+
+def zcdp_epsilon(
+    mechanism: Mechanism,
+    delta: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    form: Form = "tight",
+) -> Enclosure:
+    """Enclose the ε that the mechanism's ρ promises at δ, by one of two formulas.
+
+    "classical": ρ + 2 sqrt(ρ log(1/δ)) (Bun & Steinke 2016, Proposition 1.3). "tight": the best order of the conversion
+    in :func:`renyi_epsilon` at D_λ = λρ, never more (Canonne, Kamath & Steinke 2020).
+
+    Raises:
+        InvalidValue: δ, the relation or the form is not allowed.
+        UnsupportedMechanism: No finite ρ is proven.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> "5.75" < zcdp_epsilon(Gaussian(1), "1e-6", form="classical") < "5.76"
+    True
+    """
+    if form not in get_args(Form):
+        raise InvalidValue("form", repr(form), " or ".join(get_args(Form)))
+    target = _probability(delta)
+    rho = zcdp_rho(mechanism, relation)
+    if form == "classical":
+        with ctx.workprec(_ROUNDING_PRECISION):
+            value = ball(rho) + 2 * (-ball(rho) * ball(target).log()).sqrt()
+            return Enclosure.from_balls(value, value, "zcdp", _ROUNDING_PRECISION)
+
+    def moment(order: Fraction, bits: int) -> arb:
+        return ball(order * (order - 1) * rho)
+
+    enclosure, _, _ = _epsilon(moment, target, True)
+    return Enclosure(enclosure.exact_lower, enclosure.exact_upper, "zcdp", enclosure.precision)
+
+
+# --- An approximation -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Approximation:
+    """A number without a proof, and without a known sign of its error.
+
+    Attributes:
+        epsilon: The approximate ε; it may lie below what is really spent.
+        mu: The μ of the Gaussian mechanism that is put in the place of the composition.
+        certified: Always False.
+    """
+
+    epsilon: float
+    mu: float
+    certified: Literal[False] = False
+
+
+def gdp_clt_epsilon(
+    mechanism: Mechanism, delta: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
+) -> Approximation:
+    """Approximate ε(δ) by the central limit theorem of Gaussian differential privacy, for comparison only.
+
+    T releases on Poisson samples of rate q count as one Gaussian release of shift μ, μ² = q² T (e^(1/z²) - 1), under
+    add-or-remove-one (Bu, Dong, Long & Su 2020); full-batch releases add their own μ², which is exact.
+
+    Raises:
+        InvalidValue: δ or the relation is not allowed.
+        UnsupportedMechanism: The limit is not known for a part of the mechanism.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
+    >>> round(gdp_clt_epsilon(PoissonSampled(Gaussian(1), "0.01") ** 10_000, "1e-6").epsilon, 3)
+    6.669
+    """
+    target = _probability(delta)
+    product = neighbour_classes(mechanism, as_relation(relation))[0].product
+    squared = math.fsum(count * _limit(pair) for pair, count in product)
+    if not math.isfinite(squared):
+        return Approximation(math.inf, math.inf)
+    curve = ShiftedGaussians(Fraction(squared))
+    low, high = 0.0, 1.0
+
+    def excess(epsilon: float) -> bool:
+        return bool(closed_form_delta(curve, Fraction(epsilon))[0].mid() > ball(target).mid())
+
+    while excess(high):
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) else (low, middle)
+    return Approximation((low + high) / 2 if low > 0 else 0.0, math.sqrt(squared))
+
+
+def _limit(pair: Pair) -> float:
+    match pair:
+        case ShiftedGaussians(squared_shift=squared):
+            return float(squared)
+        case SampledGaussians(order=Order.REMOVE, sample_rate=rate, variance=variance):
+            exponent = float(1 / variance)
+            return float(rate) ** 2 * math.expm1(exponent) if exponent < 700 else math.inf
+    raise UnsupportedMechanism(
+        f"the central limit approximation is known here for Gaussian releases, full-batch or on Poisson samples under "
+        f"add-or-remove-one, not for {pair}: ask for a proven ε instead"
+    )
