@@ -13,39 +13,21 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Literal
 
 from flint import arb, ctx
 
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.privacy.domination import NeighbourClass, neighbour_classes
 from dpbounds.privacy.laws import ball
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs import (
-    BoundedRange,
-    Combined,
-    Draws,
-    FourPoints,
-    Order,
-    Pair,
-    Product,
-    RenyiCurve,
-    Responses,
-    Sampled,
-    SampledGaussians,
-    SampledLaplaces,
-    ShiftedGaussians,
-    ShiftedLaplaces,
-    TwoGuarantees,
-    TwoPoints,
-)
-from dpbounds.privacy.profiles import closed_form_delta
+from dpbounds.privacy.pairs import Combined, Pair, Product, RenyiCurve, Sampled, TwoGuarantees
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.privacy.renyi_moments import add_spends_less, has_exact_moments, mirrored, total_log_moment
+from dpbounds.privacy.renyi_guarantees import mirrored
+from dpbounds.privacy.renyi_moments import add_spends_less, has_exact_moments, total_log_moment
 
-Form = Literal["classical", "tight"]
 LogMoment = Callable[[Fraction, int], arb]  # (order, accuracy in bits) -> (λ-1) D_λ
 
 _LEAST_EXCESS, _LARGEST_EXCESS = 1e-9, 1e9  # of the orders over 1 that are looked at
@@ -184,9 +166,11 @@ def renyi_epsilon(
     >>> "7.4137" < found.enclosure < "7.4138"
     True
     """
-    target = _probability(delta)
+    target = valid_delta(delta)
     curve = renyi_curve(mechanism, relation)
-    return _worst(curve, "delta", target, lambda moment, exact_ends: _epsilon(moment, target, exact_ends, curve))
+    return _worst(
+        curve, "delta", target, lambda moment, exact_ends: best_epsilon(moment, target, exact_ends, curve.orders_hint)
+    )
 
 
 def renyi_delta(
@@ -201,30 +185,33 @@ def renyi_delta(
     if target < 0:
         raise InvalidValue("epsilon", epsilon, "a number that is at least 0")
     curve = renyi_curve(mechanism, relation)
-    return _worst(curve, "epsilon", target, lambda moment, exact_ends: _delta(moment, target, exact_ends, curve))
+    return _worst(
+        curve, "epsilon", target, lambda moment, exact_ends: _delta(moment, target, exact_ends, curve.orders_hint)
+    )
 
 
-def _probability(delta: ExactLike) -> Fraction:
+def valid_delta(delta: ExactLike) -> Fraction:
+    """Return δ as an exact number in (0, 1), or raise ``InvalidValue``."""
     number = exact(delta, "delta")
     if not 0 < number < 1:
         raise InvalidValue("delta", delta, "a number greater than 0 and less than 1")
     return number
 
 
-_Found = tuple[Enclosure, Fraction | None, bool]  # the ends, the order, whether both are proven
+Found = tuple[Enclosure, Fraction | None, bool]  # the ends, the order, whether both are proven
 
 
 def _worst(
     curve: DivergenceCurve,
     given: Literal["delta", "epsilon"],
     target: Fraction,
-    convert: Callable[[LogMoment, bool], _Found],
+    convert: Callable[[LogMoment, bool], Found],
 ) -> Converted:
     """Convert each class by itself: the mechanism spends what the worst of them does."""
-    found: list[tuple[_Found, str]] = []
+    found: list[tuple[Found, str]] = []
     for neighbours in curve.classes:
         exact_ends = all(has_exact_moments(pair) for pair, _ in neighbours.product)
-        found.append((convert(_moments_of(neighbours.product), exact_ends), neighbours.name))
+        found.append((convert(_log_moments(neighbours.product), exact_ends), neighbours.name))
     (top, order, _), name = max(found, key=lambda entry: entry[0][0].exact_upper)
     two_sided = all(both for (_, _, both), _ in found)
     enclosure = top if two_sided else Enclosure(Fraction(0), top.exact_upper, top.method, top.precision)
@@ -233,21 +220,30 @@ def _worst(
     return Converted(given, target, enclosure, two_sided, order, name)
 
 
-def _moments_of(product: Product) -> LogMoment:
+def _log_moments(product: Product) -> LogMoment:
     return lambda order, bits: total_log_moment(product, order, bits)
 
 
-def _epsilon(moment: LogMoment, delta: Fraction, exact_ends: bool, curve: DivergenceCurve | None = None) -> _Found:
-    """The least N(s)/s over s = λ-1 > 0, N(s) = (λ-1) D_λ + s log s - λ log λ - log δ convex with N(0) > 0."""
+def best_epsilon(
+    moment: LogMoment, delta: Fraction, exact_ends: bool = True, hints: tuple[Fraction, ...] = ()
+) -> Found:
+    """Enclose the least N(s)/s over s = λ-1 > 0, N(s) = (λ-1) D_λ + s log s - λ log λ - log δ convex with N(0) > 0.
+
+    Args:
+        moment: (λ-1) D_λ, enclosed, or bounded above.
+        delta: In (0, 1).
+        exact_ends: Whether the lower ends of ``moment`` mean something.
+        hints: Orders to try in any case.
+    """
 
     def numerator(excess: Fraction, bits: int) -> arb:
         return moment(1 + excess, bits) + _entropy(excess) - ball(delta).log()
 
-    def objective(excess: float) -> float:
+    def objective(excess: Fraction) -> float:
         with ctx.workprec(_SEARCH_BITS + 64):
-            return float((numerator(Fraction(excess), _SEARCH_BITS) / ball(Fraction(excess))).mid())
+            return float((numerator(excess, _SEARCH_BITS) / ball(excess)).mid())
 
-    excess = _best_excess(objective, curve)
+    excess = _best_excess(objective, hints)
     if excess is None:
         return Enclosure(Fraction(0), math.inf, "renyi", 0), None, False
     with ctx.workprec(_ROUNDING_PRECISION):
@@ -257,17 +253,17 @@ def _epsilon(moment: LogMoment, delta: Fraction, exact_ends: bool, curve: Diverg
     return enclosure, 1 + excess, lower is not None
 
 
-def _delta(moment: LogMoment, epsilon: Fraction, exact_ends: bool, curve: DivergenceCurve | None = None) -> _Found:
+def _delta(moment: LogMoment, epsilon: Fraction, exact_ends: bool, hints: tuple[Fraction, ...]) -> Found:
     """The least e^G(s) over s = λ-1 > 0, G(s) = (λ-1) D_λ - sε + s log s - λ log λ convex."""
 
     def exponent(excess: Fraction, bits: int) -> arb:
         return moment(1 + excess, bits) + _entropy(excess) - ball(excess * epsilon)
 
-    def objective(excess: float) -> float:
+    def objective(excess: Fraction) -> float:
         with ctx.workprec(_SEARCH_BITS + 64):
-            return float(exponent(Fraction(excess), _SEARCH_BITS).mid())
+            return float(exponent(excess, _SEARCH_BITS).mid())
 
-    excess = _best_excess(objective, curve)
+    excess = _best_excess(objective, hints)
     if excess is None:
         return Enclosure(Fraction(0), Fraction(1), "renyi", 0), None, False
     with ctx.workprec(_ROUNDING_PRECISION):
@@ -292,23 +288,23 @@ def _entropy(excess: Fraction) -> arb:
 # --- The best order: a search, which proves nothing -------------------------------------------------------------------
 
 
-def _best_excess(objective: Callable[[float], float], curve: DivergenceCurve | None) -> Fraction | None:
+def _best_excess(objective: Callable[[Fraction], float], hints: tuple[Fraction, ...]) -> Fraction | None:
     """λ-1 at which the objective is about least: it falls, then rises. None where it is nowhere finite."""
 
-    def at(x: float) -> float:
+    def value_at(excess: Fraction) -> float:
         try:
-            value = objective(math.exp(x))
+            value = objective(excess)
         except NotCertified:
             return math.inf
         return value if math.isfinite(value) else math.inf
 
-    value, best = _golden_section(at, *_bracket(at))
-    excess = _short(math.exp(best)) if math.isfinite(value) else None
-    for order in curve.orders_hint if curve is not None else ():
-        hinted = at(math.log(order - 1))
-        if hinted < value:
-            value, excess = hinted, order - 1
-    return excess
+    def at(x: float) -> float:
+        return value_at(_short(math.exp(x)))
+
+    candidates = [_short(math.exp(_golden_section(at, *_bracket(at)))), *(order - 1 for order in hints)]
+    values = {excess: value_at(excess) for excess in candidates}
+    best = min(values, key=values.__getitem__)
+    return best if math.isfinite(values[best]) else None
 
 
 def _bracket(at: Callable[[float], float]) -> tuple[float, float]:
@@ -328,8 +324,8 @@ def _bracket(at: Callable[[float], float]) -> tuple[float, float]:
     return max(x - _STRIDE, least), min(x + _STRIDE, largest)
 
 
-def _golden_section(at: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """The least value and where it lies, with a parabola through the last points."""
+def _golden_section(at: Callable[[float], float], low: float, high: float) -> float:
+    """Where the least value lies, with a parabola through the last points."""
     share = (math.sqrt(5) - 1) / 2
     left, right = high - share * (high - low), low + share * (high - low)
     found = {x: at(x) for x in (low, left, right, high)}
@@ -348,8 +344,7 @@ def _golden_section(at: Callable[[float], float], low: float, high: float) -> tu
     if math.isfinite(bend) and bend > 0:
         vertex = middle + step * max(-2.0, min(2.0, (first - third) / (2 * bend)))
         found[vertex] = at(vertex)
-    best = min(found, key=found.__getitem__)
-    return found[best], best
+    return min(found, key=found.__getitem__)
 
 
 def _is_flat(*values: float) -> bool:
@@ -417,158 +412,3 @@ def _smallest(values: list[arb]) -> arb | None:
     for value in values[1:]:
         least = least.min(arb(value.lower()))
     return least
-
-
-# --- Concentrated differential privacy --------------------------------------------------------------------------------
-
-
-def zcdp_rho(mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE) -> Fraction:
-    """Return a ρ for which the mechanism is proven to be ρ-zCDP: D_λ <= λρ for all λ > 1 (Bun & Steinke 2016).
-
-    Gaussian μ²/2, Laplace s + e^-s - 1, ε-DP ε tanh(ε/2), range η²/8; each is the smallest but for the last. ρ adds up
-    under composition. A sample gains nothing here: D_λ of what runs on it is returned. Rounded up.
-
-    Raises:
-        UnsupportedMechanism: No finite ρ is proven; the message says what to ask instead.
-
-    >>> from dpbounds.privacy.mechanisms import Gaussian
-    >>> zcdp_rho(Gaussian(10) ** 100)
-    Fraction(1, 2)
-    """
-    classes = neighbour_classes(mechanism, as_relation(relation))
-    return max(sum((count * _rho(pair) for pair, count in each.product), Fraction(0)) for each in classes)
-
-
-def _rho(pair: Pair) -> Fraction:
-    match pair:
-        case ShiftedGaussians(squared_shift=squared):
-            return squared / 2
-        case ShiftedLaplaces(shift=shift):
-            return _rounded_up(lambda: ball(shift) + (-ball(shift)).expm1())
-        case Responses(epsilon=epsilon) | FourPoints(epsilon=epsilon, delta=Fraction(numerator=0)):
-            return _rounded_up(lambda: ball(epsilon) * (ball(epsilon) / 2).tanh())
-        case BoundedRange(span=span) | TwoPoints(span=span):
-            return span**2 / 8
-        case RenyiCurve(rho=rho) if rho is not None:
-            return rho
-        case SampledGaussians(order=order, variance=variance):
-            return (4 if order is Order.REPLACE else 1) / (2 * variance)
-        case SampledLaplaces(shift=shift):
-            return _rho(ShiftedLaplaces(2 * shift))
-        case Sampled(order=Order.ADD, draws=Draws(slots=1), base=base):
-            return _rho(mirrored(base))
-        case Sampled(draws=Draws(slots=1), base=base):
-            return _rho(base)
-        case TwoGuarantees(replaced=replaced):
-            return _rho(replaced)
-        case Combined(product=product):
-            return sum((count * _rho(inner) for inner, count in product), Fraction(0))
-    raise UnsupportedMechanism(
-        f"no ρ is proven here with which {pair} is ρ-zCDP: ask for its Rényi divergences (renyi_curve), or for ε at a δ"
-    )
-
-
-def _rounded_up(value: Callable[[], arb]) -> Fraction:
-    with ctx.workprec(_ROUNDING_PRECISION):
-        return ball_end(value(), "up")
-
-
-def zcdp_epsilon(
-    mechanism: Mechanism,
-    delta: ExactLike,
-    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
-    form: Form = "tight",
-) -> Enclosure:
-    """Enclose the ε that the mechanism's ρ promises at δ, by one of two formulas.
-
-    "classical": ρ + 2 sqrt(ρ log(1/δ)) (Bun & Steinke 2016, Proposition 1.3). "tight": the best order of the conversion
-    in :func:`renyi_epsilon` at D_λ = λρ, never more (Canonne, Kamath & Steinke 2020).
-
-    Raises:
-        InvalidValue: δ, the relation or the form is not allowed.
-        UnsupportedMechanism: No finite ρ is proven.
-
-    >>> from dpbounds.privacy.mechanisms import Gaussian
-    >>> "5.75" < zcdp_epsilon(Gaussian(1), "1e-6", form="classical") < "5.76"
-    True
-    """
-    if form not in get_args(Form):
-        raise InvalidValue("form", repr(form), " or ".join(get_args(Form)))
-    target = _probability(delta)
-    rho = zcdp_rho(mechanism, relation)
-    if form == "classical":
-        with ctx.workprec(_ROUNDING_PRECISION):
-            value = ball(rho) + 2 * (-ball(rho) * ball(target).log()).sqrt()
-            return Enclosure.from_balls(value, value, "zcdp", _ROUNDING_PRECISION)
-
-    def moment(order: Fraction, bits: int) -> arb:
-        return ball(order * (order - 1) * rho)
-
-    enclosure, _, _ = _epsilon(moment, target, True)
-    return Enclosure(enclosure.exact_lower, enclosure.exact_upper, "zcdp", enclosure.precision)
-
-
-# --- An approximation -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Approximation:
-    """A number without a proof, and without a known sign of its error.
-
-    Attributes:
-        epsilon: The approximate ε; it may lie below what is really spent.
-        mu: The μ of the Gaussian mechanism that is put in the place of the composition.
-        certified: Always False.
-    """
-
-    epsilon: float
-    mu: float
-    certified: Literal[False] = False
-
-
-def gdp_clt_epsilon(
-    mechanism: Mechanism, delta: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
-) -> Approximation:
-    """Approximate ε(δ) by the central limit theorem of Gaussian differential privacy, for comparison only.
-
-    T releases on Poisson samples of rate q count as one Gaussian release of shift μ, μ² = q² T (e^(1/z²) - 1), under
-    add-or-remove-one (Bu, Dong, Long & Su 2020); full-batch releases add their own μ², which is exact.
-
-    Raises:
-        InvalidValue: δ or the relation is not allowed.
-        UnsupportedMechanism: The limit is not known for a part of the mechanism.
-
-    >>> from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
-    >>> round(gdp_clt_epsilon(PoissonSampled(Gaussian(1), "0.01") ** 10_000, "1e-6").epsilon, 3)
-    6.669
-    """
-    target = _probability(delta)
-    product = neighbour_classes(mechanism, as_relation(relation))[0].product
-    squared = math.fsum(count * _limit(pair) for pair, count in product)
-    if not math.isfinite(squared):
-        return Approximation(math.inf, math.inf)
-    curve = ShiftedGaussians(Fraction(squared))
-    low, high = 0.0, 1.0
-
-    def excess(epsilon: float) -> bool:
-        return bool(closed_form_delta(curve, Fraction(epsilon))[0].mid() > ball(target).mid())
-
-    while excess(high):
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if excess(middle) else (low, middle)
-    return Approximation((low + high) / 2 if low > 0 else 0.0, math.sqrt(squared))
-
-
-def _limit(pair: Pair) -> float:
-    match pair:
-        case ShiftedGaussians(squared_shift=squared):
-            return float(squared)
-        case SampledGaussians(order=Order.REMOVE, sample_rate=rate, variance=variance):
-            exponent = float(1 / variance)
-            return float(rate) ** 2 * math.expm1(exponent) if exponent < 700 else math.inf
-    raise UnsupportedMechanism(
-        f"the central limit approximation is known here for Gaussian releases, full-batch or on Poisson samples under "
-        f"add-or-remove-one, not for {pair}: ask for a proven ε instead"
-    )
