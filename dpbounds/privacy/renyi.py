@@ -168,9 +168,14 @@ def renyi_epsilon(
     """
     target = valid_delta(delta)
     curve = renyi_curve(mechanism, relation)
-    return _worst(
-        curve, "delta", target, lambda moment, exact_ends: best_epsilon(moment, target, exact_ends, curve.orders_hint)
-    )
+
+    def convert(moment: LogMoment, exact_ends: bool) -> Found:
+        return best_epsilon(moment, target, exact_ends, curve.orders_hint)
+
+    def at(moment: LogMoment, excess: Fraction) -> arb:
+        return _slope_numerator(moment, target, excess, _PROOF_BITS) / ball(excess)
+
+    return _worst(curve, "delta", target, convert, at)
 
 
 def renyi_delta(
@@ -185,9 +190,14 @@ def renyi_delta(
     if target < 0:
         raise InvalidValue("epsilon", epsilon, "a number that is at least 0")
     curve = renyi_curve(mechanism, relation)
-    return _worst(
-        curve, "epsilon", target, lambda moment, exact_ends: _delta(moment, target, exact_ends, curve.orders_hint)
-    )
+
+    def convert(moment: LogMoment, exact_ends: bool) -> Found:
+        return _best_delta(moment, target, exact_ends, curve.orders_hint)
+
+    def at(moment: LogMoment, excess: Fraction) -> arb:
+        return _exponent(moment, target, excess, _PROOF_BITS).exp()
+
+    return _worst(curve, "epsilon", target, convert, at)
 
 
 def valid_delta(delta: ExactLike) -> Fraction:
@@ -206,18 +216,37 @@ def _worst(
     given: Literal["delta", "epsilon"],
     target: Fraction,
     convert: Callable[[LogMoment, bool], Found],
+    at: Callable[[LogMoment, Fraction], arb],
 ) -> Converted:
-    """Convert each class by itself: the mechanism spends what the worst of them does."""
-    found: list[tuple[Found, str]] = []
+    """Convert each class by itself: the mechanism spends what the worst of them does.
+
+    A class that spends no more than another at that one's best order needs no search of its own.
+    """
+    top: Found | None = None
+    name = ""
     for neighbours in curve.classes:
+        moment = _log_moments(neighbours.product)
+        if top is not None and _spends_no_more(moment, top, at):
+            continue
         exact_ends = all(has_exact_moments(pair) for pair, _ in neighbours.product)
-        found.append((convert(_log_moments(neighbours.product), exact_ends), neighbours.name))
-    (top, order, _), name = max(found, key=lambda entry: entry[0][0].exact_upper)
-    two_sided = all(both for (_, _, both), _ in found)
-    enclosure = top if two_sided else Enclosure(Fraction(0), top.exact_upper, top.method, top.precision)
-    for (other, _, _), _ in found if two_sided else ():
-        enclosure = enclosure.larger(other)
+        found = convert(moment, exact_ends)
+        if top is None or found[0].exact_upper > top[0].exact_upper:
+            top, name = found, neighbours.name
+    assert top is not None
+    enclosure, order, two_sided = top
     return Converted(given, target, enclosure, two_sided, order, name)
+
+
+def _spends_no_more(moment: LogMoment, top: Found, at: Callable[[LogMoment, Fraction], arb]) -> bool:
+    enclosure, order, _ = top
+    if order is None:
+        return True
+    with ctx.workprec(_ROUNDING_PRECISION):
+        try:
+            value = at(moment, order - 1)
+        except NotCertified:
+            return False
+        return value.is_finite() and ball_end(value, "up") <= enclosure.exact_upper
 
 
 def _log_moments(product: Product) -> LogMoment:
@@ -236,41 +265,51 @@ def best_epsilon(
         hints: Orders to try in any case.
     """
 
-    def numerator(excess: Fraction, bits: int) -> arb:
-        return moment(1 + excess, bits) + _entropy(excess) - ball(delta).log()
-
     def objective(excess: Fraction) -> float:
         with ctx.workprec(_SEARCH_BITS + 64):
-            return float((numerator(excess, _SEARCH_BITS) / ball(excess)).mid())
+            return float((_slope_numerator(moment, delta, excess, _SEARCH_BITS) / ball(excess)).mid())
 
     excess = _best_excess(objective, hints)
     if excess is None:
         return Enclosure(Fraction(0), math.inf, "renyi", 0), None, False
+
+    def proven(s: Fraction) -> arb:
+        return _slope_numerator(moment, delta, s, _PROOF_BITS)
+
     with ctx.workprec(_ROUNDING_PRECISION):
-        upper = numerator(excess, _PROOF_BITS) / ball(excess)
-        lower = _lower_end(_least_slope, lambda s: numerator(s, _PROOF_BITS), excess, upper) if exact_ends else None
+        upper = proven(excess) / ball(excess)
+        lower = _lower_end(_least_slope, proven, excess, upper) if exact_ends else None
         enclosure = _ends(lower, upper, arb("inf"))
     return enclosure, 1 + excess, lower is not None
 
 
-def _delta(moment: LogMoment, epsilon: Fraction, exact_ends: bool, hints: tuple[Fraction, ...]) -> Found:
-    """The least e^G(s) over s = λ-1 > 0, G(s) = (λ-1) D_λ - sε + s log s - λ log λ convex."""
-
-    def exponent(excess: Fraction, bits: int) -> arb:
-        return moment(1 + excess, bits) + _entropy(excess) - ball(excess * epsilon)
+def _best_delta(moment: LogMoment, epsilon: Fraction, exact_ends: bool, hints: tuple[Fraction, ...]) -> Found:
+    """Enclose the least e^G(s) over s = λ-1 > 0, G(s) = (λ-1) D_λ - sε + s log s - λ log λ convex."""
 
     def objective(excess: Fraction) -> float:
         with ctx.workprec(_SEARCH_BITS + 64):
-            return float(exponent(excess, _SEARCH_BITS).mid())
+            return float(_exponent(moment, epsilon, excess, _SEARCH_BITS).mid())
 
     excess = _best_excess(objective, hints)
     if excess is None:
         return Enclosure(Fraction(0), Fraction(1), "renyi", 0), None, False
+
+    def proven(s: Fraction) -> arb:
+        return _exponent(moment, epsilon, s, _PROOF_BITS)
+
     with ctx.workprec(_ROUNDING_PRECISION):
-        upper = exponent(excess, _PROOF_BITS)
-        lower = _lower_end(_least_value, lambda s: exponent(s, _PROOF_BITS), excess, upper) if exact_ends else None
+        upper = proven(excess)
+        lower = _lower_end(_least_value, proven, excess, upper) if exact_ends else None
         enclosure = _ends(None if lower is None else lower.exp(), upper.exp(), arb(1))
     return enclosure, 1 + excess, lower is not None
+
+
+def _slope_numerator(moment: LogMoment, delta: Fraction, excess: Fraction, bits: int) -> arb:
+    return moment(1 + excess, bits) + _entropy(excess) - ball(delta).log()
+
+
+def _exponent(moment: LogMoment, epsilon: Fraction, excess: Fraction, bits: int) -> arb:
+    return moment(1 + excess, bits) + _entropy(excess) - ball(excess * epsilon)
 
 
 def _ends(lower: arb | None, upper: arb, largest: arb) -> Enclosure:

@@ -17,7 +17,7 @@ from dpbounds.privacy.laws import ball, upper_tail
 from dpbounds.privacy.pairs import DrawnGaussians, Order
 from dpbounds.privacy.renyi_integrals import Branch, density, draw_masses, integral, nats, need, up_to
 
-_MOST_NODES = 400_000
+_MOST_NODES_PER_BIT = 1_000  # of precision
 
 
 # --- Gaussians on a Poisson sample: trapezoidal sums ------------------------------------------------------------------
@@ -42,7 +42,7 @@ def sampled_gaussians(way: Order, q: arb, v: arb, order: arb) -> arb:
             return known
     step, strip = _step(float(z), float(b.mid()))
     first, last = _nodes(float(q), float(z), float(a.mid()), float(b.mid()), step)
-    if last - first > _MOST_NODES:
+    if last - first > _MOST_NODES_PER_BIT * ctx.prec:
         raise NotCertified(f"a trapezoidal sum of {last - first} terms is too long (λ = {float(order.mid()):g})")
     h, d = arb(step), arb(strip)
     rest, kappa = 1 - q, 1 / (2 * v)
@@ -158,7 +158,7 @@ def drawn_gaussians(pair: DrawnGaussians, order: arb) -> arb:
             if nats() + height > 0
         )
     last = math.ceil((end + 1) / step)
-    if (last - first) * len(masses) > 10 * _MOST_NODES:
+    if (last - first) * len(masses) > 10 * _MOST_NODES_PER_BIT * ctx.prec:
         raise NotCertified(f"{last - first} nodes of {len(masses)} terms are too many (λ = {float(order.mid()):g})")
     values = []
     for j in range(first, last + 1):

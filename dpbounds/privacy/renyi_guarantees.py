@@ -190,9 +190,7 @@ def _removed(moment: Moment, q: arb, base: Pair, order: Fraction) -> arb:
     moments = _moments_of(moment, base)
     candidates = [_unamplified(q, moment(base, order))]
     if order <= 2:
-        # Taylor: (1+x)^λ <= 1 + λx + C(λ,2) (1-q)^(λ-2) x² for x >= -q
-        curvature = ball(order * (order - 1) / 2) * ((ball(order) - 2) * (-q).log1p()).exp()
-        candidates.append((curvature * q * q * moments(2).expm1()).log1p())
+        candidates.append(_from_second_moment(q, ball(order), moments(2)))
         return _least(candidates)
     if isinstance(base, RenyiCurve) and base.rho is not None:
         # e^(k(k-1)ρ) are the moments of a pair of Gaussians: the sum is theirs
@@ -216,13 +214,23 @@ def _binomial_sum(q: arb, moments: AtInteger, n: int) -> arb:
 
 
 def _added(q: arb, forward: AtInteger, backward: arb, order: Fraction) -> arb:
-    """E (1-q + qr)^(1-λ): by Taylor, by its largest value, by joint convexity."""
-    k, rest = ball(order - 1), (-q).log1p()
-    curvature = ball(order * (order - 1) / 2) * (-(ball(order) + 1) * rest).exp()
-    candidates = [-k * rest, _unamplified(q, backward)]
-    if forward(2).is_finite():
-        candidates.append((curvature * q * q * forward(2).expm1()).log1p())
-    return _least(candidates)
+    """E (1-q + qr)^(1-λ): by its second moment, by its largest value, by joint convexity."""
+    exponent = ball(1 - order)
+    return _least(
+        [
+            _from_second_moment(q, exponent, forward(2)),
+            exponent * (-q).log1p(),
+            _unamplified(q, backward),
+        ]
+    )
+
+
+def _from_second_moment(q: arb, exponent: arb, second: arb) -> arb:
+    """E (1 + q(r-1))^p <= 1 + E(r-1)² ((1-q)^p - 1 + pq) for p <= 2: what is left of a tangent, over x², decreases."""
+    if not second.is_finite():
+        return INFINITY
+    left = (exponent * (-q).log1p()).expm1() + exponent * q
+    return (left * second.expm1()).log1p()
 
 
 def _replaced(moment: Moment, q: arb, base: Pair, order: Fraction) -> arb:
