@@ -37,6 +37,7 @@ from dpbounds.privacy.pairs import (
     TwoGuarantees,
     TwoPoints,
     UniformBalls,
+    enlarged,
 )
 from dpbounds.privacy.renyi_gaussians import drawn_gaussians, replaced_gaussians, sampled_gaussians
 from dpbounds.privacy.renyi_guarantees import (
@@ -174,6 +175,11 @@ def add_spends_less(product: Product) -> bool:
 def _log_moment(pair: Pair, order: Fraction) -> arb:
     a = ball(order)
     match pair:
+        case Sampled(order=way, draws=Draws(rate=rate, slots=slots), base=base) if rate == 1:
+            whole = enlarged(base, slots)
+            return _log_moment(mirrored(whole) if way is Order.ADD else whole, order)
+        case DrawnGaussians(draws=Draws(rate=rate, slots=slots), squared_shift=squared) if rate == 1:
+            return closed_form(ShiftedGaussians(slots**2 * squared), a)
         case (
             ShiftedGaussians()
             | ShiftedLaplaces()

@@ -272,6 +272,19 @@ def test_discrete_pairs_are_sums_over_their_atoms() -> None:
                     assert float(found.mid()) == pytest.approx(direct, rel=1e-9)
 
 
+def test_a_sample_that_always_holds_the_record_is_none() -> None:
+    always = Draws(F(1), 3)
+    for way in Order:
+        for base, whole in ((ShiftedGaussians(F(1)), ShiftedGaussians(F(9))), (Responses(F(1)), Responses(F(3)))):
+            assert log_moment(Sampled(way, always, base), F("2.5")).overlaps(log_moment(whole, F("2.5")))
+    drawn = log_moment(DrawnGaussians(Order.ADD, always, F(1)), F("2.5"))
+    assert drawn.overlaps(log_moment(ShiftedGaussians(F(9)), F("2.5")))
+    full = SampledWithReplacement(Gaussian(2), 3, 1)
+    assert renyi_epsilon(full, "1e-5", REPLACE).enclosure.overlaps(
+        renyi_epsilon(Gaussian(noise_stddev=2, sensitivity=6), "1e-5").enclosure
+    )
+
+
 def test_a_sample_of_a_sample_is_the_sample_of_the_product_of_rates() -> None:
     for way in (Order.REMOVE, Order.ADD):
         inner = SampledGaussians(Order.REMOVE, F(1, 2), F(1))
