@@ -19,7 +19,7 @@ from mpmath import mp, mpf
 
 import dpbounds.privacy.renyi_gaussians as gaussians
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
-from dpbounds.privacy.concentrated import gdp_clt_epsilon, zcdp_epsilon, zcdp_rho
+from dpbounds.privacy.concentrated_accounts import gdp_clt_epsilon, zcdp_epsilon, zcdp_rho
 from dpbounds.privacy.domination import dominating_products
 from dpbounds.privacy.laws import ball, law_of
 from dpbounds.privacy.mechanisms import (
