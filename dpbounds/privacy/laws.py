@@ -280,7 +280,7 @@ def _two_points(high: arb, low: arb) -> Law:
 
 # --- Profiles that are only bounded above -----------------------------------------------------------------------------
 
-_ENVELOPE_POINTS = 1500
+_ENVELOPE_POINTS = 800
 _EXCESS_ORDERS = np.geomspace(1e-5, 1e7, 1500)  # λ - 1, to choose from
 _NEGLIGIBLE_LOG = -800  # of H_α: what lies beyond counts as infinite loss
 
