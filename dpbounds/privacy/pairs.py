@@ -188,7 +188,8 @@ class DrawnGaussians:
 class SampledLaplaces:
     """Scalar Laplace noise on a Poisson sample under replace-one: (1-q) f(x) + q f(x-s) against (1-q) f(x) + q f(x+s).
 
-    f is the density of Lap(0, 1), s = per-record bound / scale. ``sampling.md``, section 4 (dimension one only). Attained.
+    f is the density of Lap(0, 1), s = per-record bound / scale. Derived in ``sampling.md``, section 4 (dimension one
+    only). Attained.
     """
 
     sample_rate: Fraction
