@@ -5,7 +5,8 @@ that some mechanism of the description, on some two data sets of the class, atta
 analysis is *tight*: what it proves is exactly what is spent. What has no proven pair is refused with
 ``UnsupportedMechanism``, which names what is missing and what could be asked instead.
 
-The proofs are in ``pairs.md``; the brute-force oracle of the tests tries to refute every line of the table there.
+The proofs are in ``pairs.md``, ``laws.md`` and ``sampling.md``, whose section 9 says for each attack which data sets
+attain it; the brute-force oracle of the tests tries to refute every line.
 """
 
 from __future__ import annotations

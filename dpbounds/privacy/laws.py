@@ -4,7 +4,7 @@ The loss L = log dP/dQ has a continuous part, given by the P- and Q-mass above a
 P-mass at infinity. Everything else follows: δ(ε) = E_P (1 - e^(ε-L))_+ is a sum over them, and the lattice cuts them
 into cells. Balls are computed at the working precision, so call everything inside one ``ctx.workprec``.
 
-The transformation of a base pair's law under sampling is derived in ``pairs.md``, section "Laws".
+The derivations, also of what sampling makes of a base pair's law, are in ``laws.md``.
 """
 
 from __future__ import annotations

@@ -3,13 +3,14 @@
 A pair (P, Q) *dominates* a mechanism for a class of ordered neighbours (D, D') when
 H_α(M(D) ‖ M(D')) <= H_α(P ‖ Q) for every α >= 0, where H_α(P ‖ Q) = ∫ (dP - α dQ)_+. If every step of an adaptive
 composition is dominated, given any history, by a pair fixed in advance, then the product of the pairs dominates the
-composition (Zhu, Dong & Wang 2022; Dong, Roth & Su 2022; proven in ``pairs.md``). The class of ordered neighbours must
+composition (Zhu, Dong & Wang 2022; Dong, Roth & Su 2022; ``pairs.md``, section 2). The class of ordered neighbours must
 be one that every step shares: "the record is in the first data set" (remove) or "in the second" (add); the privacy
 curve is then the maximum over the classes, taken after the whole composition.
 
 A pair is known by its profile H_α alone, and every convex function of α that decreases from 1 at α = 0 and stays at or
 above (1-α)_+ is the profile of one (Blackwell; Dong, Roth & Su 2022). Here are the records; ``laws.py`` says how their
-losses are distributed, ``domination.py`` which mechanism is dominated by which. The derivations are in ``pairs.md``.
+losses are distributed, ``domination.py`` which mechanism is dominated by which. The derivations are in ``pairs.md``
+(composition, Gaussian noise, chains), ``laws.md`` (other noise, black boxes) and ``sampling.md``.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Order(StrEnum):
     REPLACE = "replace"  # both hold one, different ones
 
 
-# --- Pairs without sampling. All but ``Combined`` are symmetric: (P, Q) and (Q, P) have the same profile. -------------
+# --- Pairs without sampling. All but ``TwoPoints`` are symmetric: (P, Q) and (Q, P) have the same profile. ------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class ShiftedGaussians:
     """P = N(μ, 1), Q = N(0, 1) with μ² = ``squared_shift``: one or many full-batch Gaussian releases.
 
     The same curve in both orders. Balle & Wang 2018 (single release, any dimension); μ² adds up under adaptive
-    composition: Dong, Roth & Su 2022.
+    composition: Dong, Roth & Su 2022; ``pairs.md``, section 4.
     """
 
     squared_shift: Fraction
@@ -53,7 +54,7 @@ class ShiftedLaplaces:
     """P = Lap(s, 1), Q = Lap(0, 1): one full-batch release with Laplace noise, s = l1 distance / scale.
 
     Any dimension: an l1 step is a chain of steps along the axes, and for the Laplace law chains of shifts in one
-    direction are no worse than one shift (``pairs.md``). Attained in one dimension.
+    direction are no worse than one shift (``pairs.md``, section 6). Attained by a step along one axis.
     """
 
     shift: Fraction
@@ -91,8 +92,8 @@ class FourPoints:
 class BoundedRange:
     """The least upper bound of all two-point pairs with losses t and t - η, 0 <= t <= η (exponential mechanism).
 
-    H at α = e^ε is (1 - e^((ε-η)/2))² / (1 - e^(-η)) for |ε| <= η. Derived in ``pairs.md``; attained at each ε by one
-    of the two-point pairs, not by one pair for all ε.
+    H at α = e^ε is (1 - e^((ε-η)/2))² / (1 - e^(-η)) for |ε| <= η. Derived in ``laws.md``, section 2; attained at each
+    ε by one of the two-point pairs, not by one pair for all ε.
     """
 
     span: Fraction
@@ -100,7 +101,10 @@ class BoundedRange:
 
 @dataclass(frozen=True, slots=True)
 class TwoPoints:
-    """Losses t and t - η only, 0 < t < η: what one exponential mechanism can attain. ``high`` is t, ``span`` is η."""
+    """Losses t and t - η only, 0 < t < η: what one exponential mechanism can attain. ``high`` is t, ``span`` is η.
+
+    ``laws.md``, section 2.
+    """
 
     high: Fraction
     span: Fraction
@@ -111,7 +115,7 @@ class RenyiCurve:
     """The profile that D_λ <= ε(λ) allows, at finitely many orders λ or (``rho``) D_λ <= λρ at all λ > 1.
 
     H_α <= inf_λ e^((λ-1)(ε(λ) - log α)) λ^(-1) (1 - 1/λ)^(λ-1) for α >= 1 (Canonne, Kamath & Steinke 2020), mirrored
-    for α < 1. Not attained: composing it is sound, and looser than adding up the Rényi divergences.
+    for α < 1. Not attained: composing it is sound, and looser than adding up the Rényi divergences. ``laws.md``.
     """
 
     points: tuple[tuple[Fraction, Fraction], ...]
@@ -129,8 +133,9 @@ class SampledGaussians:
 
     - remove: P = (1-q) N(0) + q N(1), Q = N(0); add: the same two, swapped. Zhu, Dong & Wang 2022 (the
       mixture split H_α(ω‖ω₀) = q H_{(α-1+q)/q}(ω₁‖ω₀) is an identity); any dimension. Attained.
-    - replace: P = (1-q) N(0) + q N(1), Q = (1-q) N(0) + q N(-1). Derived in ``pairs.md`` (Gaussian comparison: the
-      divergence grows with both variances of the log-likelihoods and falls with their covariance). Attained.
+    - replace: P = (1-q) N(0) + q N(1), Q = (1-q) N(0) + q N(-1). Derived in ``pairs.md``, section 5 (Gaussian
+      comparison: the divergence grows with both variances of the log-likelihoods and falls with their covariance).
+      Attained.
     """
 
     order: Order
@@ -156,7 +161,9 @@ class Sampled:
       draw this is the mixture ((1-q)Q + qP, Q), an identity: Zhu, Dong & Wang 2022. For more it follows by convexity.
     - replace: Σ_{k>=1} p_k h_k(1 + (α-1)/η) for α >= 1, mirrored for α < 1: Balle, Barthe & Gaboardi 2018 (advanced
       joint convexity), Zhu, Dong & Wang 2022. Attained in a single step, by one of *two* pairs of data sets; composed,
-      it is sound under adaptivity, where the two composed separately are not.
+      it is sound under adaptivity, where the two composed separately are not. The base must be symmetric.
+
+    ``sampling.md``, sections 2, 5 and 6.
     """
 
     order: Order
@@ -168,7 +175,8 @@ class Sampled:
 class DrawnGaussians:
     """Gaussian noise, the record drawn k ~ ``draws`` times: Σ_k p_k N(ks, 1) against N(0, 1), s² = ``squared_shift``.
 
-    Remove; add is the same pair, swapped. Derived in ``pairs.md`` by the Gaussian comparison. Attained.
+    Remove; add is the same pair, swapped. Derived in ``sampling.md``, section 6, by the Gaussian comparison; for one
+    release, and for several adaptive ones on the same batch. Attained.
     """
 
     order: Order
@@ -180,7 +188,8 @@ class DrawnGaussians:
 class SampledLaplaces:
     """Scalar Laplace noise on a Poisson sample under replace-one: (1-q) f(x) + q f(x-s) against (1-q) f(x) + q f(x+s).
 
-    f is the density of Lap(0, 1), s = per-record bound / scale. Derived in ``pairs.md`` (dimension one only). Attained.
+    f is the density of Lap(0, 1), s = per-record bound / scale. Derived in ``sampling.md``, section 4 (dimension one
+    only). Attained.
     """
 
     sample_rate: Fraction
@@ -192,7 +201,7 @@ class SampledBalls:
     """Uniform noise on a ball, on a Poisson sample, under replace-one; s² = ``squared_shift`` for one record's bound.
 
     With τ1 = τ(s), τ2 = τ(2s): H_α = q τ1 + (τ2 - τ1)(1 - α(1-q))_+ for α >= 1, mirrored below. Derived in
-    ``pairs.md``. Attained.
+    ``sampling.md``, section 4. Attained.
     """
 
     sample_rate: Fraction
@@ -206,7 +215,7 @@ class TwoGuarantees:
 
     With h1 the profile of ``present`` (with the record against without), h2 that of ``replaced``, α'' = 1 + (α-1)/q and
     β = α/α'': H_α <= q ((1-β) h1(α'') + β h2(α'')) for α >= 1 (Balle, Barthe & Gaboardi 2018), mirrored below, and the
-    convex envelope of that. Sound, not attained in general.
+    convex envelope of that. Sound, not attained in general. ``sampling.md``, section 4.
     """
 
     sample_rate: Fraction
@@ -218,7 +227,8 @@ class TwoGuarantees:
 class Combined:
     """Several independent pairs taken as one: what runs on one sample.
 
-    Its law has no closed form; the accountants replace it by a ``Discrete`` pair that dominates it.
+    Its law has no closed form; the accountants replace it by a ``Discrete`` pair that dominates it (``sampling.md``,
+    section 7).
     """
 
     product: Product
@@ -272,7 +282,7 @@ def enlarged(pair: Pair, k: int) -> Pair:
     """Return a pair that dominates for any two data sets that are k steps of one relation apart.
 
     Shifts grow k-fold; a pure ε, a range η and (for zCDP) sqrt(ρ), too; (ε, δ) becomes (kε, δ (e^(kε)-1)/(e^ε-1)),
-    rounded up. Dwork & Roth 2014 (group privacy), Bun & Steinke 2016, Proposition 1.9; ``pairs.md``.
+    rounded up. Dwork & Roth 2014 (group privacy), Bun & Steinke 2016, Proposition 1.9; ``pairs.md``, section 6.
 
     Raises:
         UnsupportedMechanism: No such pair is proven here.
