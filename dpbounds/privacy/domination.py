@@ -13,41 +13,31 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.mechanisms import (
-    ZCDP,
-    AboveThreshold,
-    ApproximateDP,
     Composed,
-    ExponentialMechanism,
     Gaussian,
     InParallel,
     Laplace,
     Mechanism,
     PoissonSampled,
-    PureDP,
     RandomizedResponse,
-    RenyiDP,
     SampledWithoutReplacement,
     SampledWithReplacement,
     UniformBall,
     parts_of,
 )
 from dpbounds.privacy.pairs import (
-    BoundedRange,
     Combined,
     DrawnGaussians,
     Draws,
-    FourPoints,
     Order,
     Pair,
     Product,
-    RenyiCurve,
-    Responses,
     Sampled,
     SampledBalls,
     SampledGaussians,
@@ -55,14 +45,12 @@ from dpbounds.privacy.pairs import (
     ShiftedGaussians,
     ShiftedLaplaces,
     TwoGuarantees,
-    TwoPoints,
-    UniformBalls,
     enlarged,
 )
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.single_releases import StepBound, single_release
 
 _MOST_CLASSES = 64  # of blocks that a record may lie in
-_TWO_POINT_ATTACKS = (Fraction(1, 2), Fraction(5, 8), Fraction(3, 4))  # of the range; the best depends on ε
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +74,7 @@ class NeighbourClass:
         return self.product in self.attacks
 
 
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """One step: the pair that dominates it, and pairs that attacks attain.
-
-    ``only_once``: in a single step, not in a composition, the dominating pair itself is attained at every ε.
-    """
-
-    pair: Pair
-    attacks: tuple[Pair, ...]
-    only_once: bool = False
-
-    @classmethod
-    def attained(cls, pair: Pair) -> _Bound:
-        return cls(pair, (pair,))
-
-
-_Steps = tuple[tuple[_Bound, int], ...]  # of one class
+_Steps = tuple[tuple[StepBound, int], ...]  # of one class
 
 
 def dominating_products(mechanism: Mechanism, relation: Relation) -> tuple[Product, ...]:
@@ -136,17 +108,17 @@ def neighbour_classes(mechanism: Mechanism, relation: Relation) -> tuple[Neighbo
     return tuple(found.values())
 
 
-def _attacks(steps: _Steps, product: Product) -> tuple[Product, ...]:
-    if all(bound.attacks == (bound.pair,) for bound, _ in steps):
+def _attacks(steps: _Steps, product: Product, *, on_its_own: bool = True) -> tuple[Product, ...]:
+    largest = max((bound.size for bound, _ in steps if bound.size is not None), default=None)
+    # the data sets of an attack have one size; leaving out the outputs of the other steps is post-processing
+    usable = [(bound, count) for bound, count in steps if bound.attacks and bound.size in (None, largest)]
+    if len(usable) == len(steps) and all(bound.tight for bound, _ in steps):
         return (product,)
-    alone = len(steps) == 1 and steps[0][1] == 1
-    if alone and steps[0][0].only_once:
+    if on_its_own and len(steps) == 1 and steps[0][1] == 1 and steps[0][0].only_once:
         return (product,)
-    most = max(len(bound.attacks) for bound, _ in steps)
+    most = max((len(bound.attacks) for bound, _ in usable), default=0)
     options = [
-        _product(
-            (bound.attacks[min(index, len(bound.attacks) - 1)], count) for bound, count in steps if bound.attacks
-        )  # leaving out the outputs of a step is post-processing
+        _product((bound.attacks[min(index, len(bound.attacks) - 1)], count) for bound, count in usable)
         for index in range(most)
     ]
     return tuple(dict.fromkeys(option for option in options if option))
@@ -181,31 +153,59 @@ def _classes(mechanism: Mechanism, order: Order) -> list[_Steps]:
     match mechanism:
         case Composed(parts=parts):
             return _composed(parts, order)
-        case InParallel():
-            return _in_parallel(mechanism, order)
         case PoissonSampled(mechanism=PoissonSampled(mechanism=inner, sample_rate=first), sample_rate=second):
             return _classes(PoissonSampled(inner, first * second), order)
         case PoissonSampled(mechanism=inner, sample_rate=rate) if rate == 1:
             return _classes(inner, order)
+        case InParallel() | PoissonSampled() if (partition := _partition_of(mechanism)) is not None:
+            return _in_parallel(_blocks(partition, ((mechanism, 1),)), order)
         case PoissonSampled():
             return [((bound, 1),) for bound in _poisson(mechanism, order)]
         case SampledWithoutReplacement():
             return _without_replacement(mechanism, order)
         case SampledWithReplacement():
             return _with_replacement(mechanism, order)
-    return [((_full_batch(mechanism, order), 1),)]
+    return [((single_release(mechanism, order), 1),)]
 
 
 def _composed(parts: Sequence[tuple[Mechanism, int]], order: Order) -> list[_Steps]:
-    # A mechanism that occurs several times sees the same partition each time: the record stays in its block.
-    counts: Counter[Mechanism] = Counter()
+    # The record stays in its block: all that runs on one partition, sampled or not, is one mechanism per block.
+    groups: dict[Mechanism, list[tuple[Mechanism, int]]] = {}
     for mechanism, count in parts:
-        counts[mechanism] += count
-    options = [
-        [tuple((bound, times * count) for bound, times in steps) for steps in _classes(mechanism, order)]
-        for mechanism, count in counts.items()
-    ]
+        groups.setdefault(_partition_of(mechanism) or mechanism, []).append((mechanism, count))
+    options: list[list[_Steps]] = []
+    for key, members in groups.items():
+        if isinstance(key, InParallel):
+            options.append(_in_parallel(_blocks(key, members), order))
+        else:
+            times = sum(count for _, count in members)
+            options.append([tuple((bound, times * count) for bound, count in steps) for steps in _classes(key, order)])
     return [sum(choice, ()) for choice in _bounded_product(options)]
+
+
+def _partition_of(mechanism: Mechanism) -> InParallel | None:
+    """The partition that a mechanism runs on as a whole, possibly on a Poisson sample of each block."""
+    if isinstance(mechanism, PoissonSampled):
+        return _partition_of(mechanism.mechanism)
+    return mechanism if isinstance(mechanism, InParallel) else None
+
+
+def _blocks(partition: InParallel, members: Sequence[tuple[Mechanism, int]]) -> InParallel:
+    """What runs on one partition as one mechanism per block: a Poisson sample of all blocks is one of each block."""
+
+    def block(mechanism: Mechanism, index: int) -> Mechanism:
+        if isinstance(mechanism, PoissonSampled):
+            return PoissonSampled(block(mechanism.mechanism, index), mechanism.sample_rate)
+        assert isinstance(mechanism, InParallel)
+        return mechanism.blocks[index]
+
+    return InParallel(
+        tuple(
+            Composed(tuple((block(member, index), count) for member, count in members))
+            for index in range(len(partition.blocks))
+        ),
+        partition.partition,
+    )
 
 
 def _bounded_product(options: Sequence[Sequence[_Steps]]) -> list[tuple[_Steps, ...]]:
@@ -227,15 +227,14 @@ def _in_parallel(mechanism: InParallel, order: Order) -> list[_Steps]:
             "partition by the record's content, or ask under replace-one"
         )
     if mechanism.partition == "record":
-        for block in mechanism.blocks:
-            if _has_fixed_size(block):
-                raise UnsupportedMechanism(
-                    "fixed-size samples inside a block whose size depends on the data: the rate is not public; use "
-                    "Poisson samples inside the blocks, or blocks by index"
-                )
+        _demand_no_fixed_size(mechanism, "a block whose size depends on the data", "blocks by index")
     same = [steps for block in mechanism.blocks for steps in _classes(block, order)]
     if order is not Order.REPLACE or mechanism.partition == "index":
         return list(dict.fromkeys(same))
+    if len(mechanism.blocks) > 1:
+        _demand_no_final_distance(
+            mechanism, "a record that leaves one block and enters another moves their answers by other distances"
+        )
     crossing = [
         leaving + entering
         for first, second in itertools.permutations(mechanism.blocks, 2)
@@ -245,17 +244,47 @@ def _in_parallel(mechanism: InParallel, order: Order) -> list[_Steps]:
     return list(dict.fromkeys([*same, *crossing]))
 
 
-def _has_fixed_size(mechanism: Mechanism) -> bool:
+# --- What must not be inside ------------------------------------------------------------------------------------------
+
+
+def _nested(mechanism: Mechanism) -> Iterator[Mechanism]:
+    """The mechanism and everything inside it."""
+    yield mechanism
     match mechanism:
-        case SampledWithoutReplacement() | SampledWithReplacement():
-            return True
         case PoissonSampled(mechanism=inner):
-            return _has_fixed_size(inner)
+            yield from _nested(inner)
+        case SampledWithoutReplacement(mechanism=inner) | SampledWithReplacement(mechanism=inner):
+            yield from _nested(inner)
         case InParallel(blocks=blocks):
-            return any(map(_has_fixed_size, blocks))
+            for block in blocks:
+                yield from _nested(block)
         case Composed(parts=parts):
-            return any(_has_fixed_size(part) for part, _ in parts)
-    return False
+            for part, _ in parts:
+                yield from _nested(part)
+
+
+def _demand_no_fixed_size(mechanism: Mechanism, where: str, instead: str) -> None:
+    if any(isinstance(part, SampledWithoutReplacement | SampledWithReplacement) for part in _nested(mechanism)):
+        raise UnsupportedMechanism(
+            f"fixed-size samples inside {where}: the rate is not public; use Poisson samples inside, or {instead}"
+        )
+
+
+def _demand_no_final_distance(mechanism: Mechanism, because: str) -> None:
+    for part in _nested(mechanism):
+        if getattr(part, "sensitivity", None) is not None:
+            raise UnsupportedMechanism(
+                f"{because}, so that the final distance given for {type(part).__name__} says too little: it needs "
+                "the per-record bound C; give the noise per unit of C (noise_multiplier, or radius), no sensitivity"
+            )
+
+
+def _demand_no_blocks(mechanism: Mechanism, where: str) -> None:
+    if any(isinstance(part, InParallel) for part in _nested(mechanism)):
+        raise UnsupportedMechanism(
+            f"blocks in parallel inside {where} have no proven pair here: sample inside the blocks with Poisson "
+            "sampling, or run the blocks one after the other"
+        )
 
 
 def _bases(mechanism: Mechanism, order: Order) -> list[tuple[Pair, tuple[Pair, ...]]]:
@@ -263,7 +292,7 @@ def _bases(mechanism: Mechanism, order: Order) -> list[tuple[Pair, tuple[Pair, .
     found = []
     for steps in _classes(mechanism, order):
         product = _product((bound.pair, count) for bound, count in steps)
-        attained = [pair for attack in _attacks(steps, product) for pair in _one_of(attack)]
+        attained = [pair for attack in _attacks(steps, product, on_its_own=False) for pair in _one_of(attack)]
         found.append((_as_pair(product), tuple(dict.fromkeys(attained))))
     return found
 
@@ -273,107 +302,19 @@ def _one_of(product: Product) -> tuple[Pair, ...]:
     return tuple(pair for pair, _ in product)
 
 
-# --- Full batch -------------------------------------------------------------------------------------------------------
-
-
-def _full_batch(mechanism: Mechanism, order: Order) -> _Bound:
-    replace = order is Order.REPLACE
-    match mechanism:
-        case Gaussian():
-            return _Bound.attained(ShiftedGaussians(_gaussian_shift(mechanism, replace) ** 2))
-        case Laplace():
-            return _Bound.attained(ShiftedLaplaces(_laplace_shift(mechanism, replace)))
-        case UniformBall():
-            return _Bound.attained(UniformBalls(_ball_shift(mechanism, replace) ** 2, mechanism.dimension))
-        case RandomizedResponse():
-            if not replace:
-                raise UnsupportedMechanism(
-                    "randomised response publishes one answer per record, and so the number of records: it is private "
-                    "under replace-one only; ask with relation='replace-one'"
-                )
-            return _Bound.attained(Responses(mechanism.epsilon, mechanism.options))
-        case ExponentialMechanism():
-            span = mechanism.loss_range * _times(mechanism, mechanism.relation, replace)
-            two_points = tuple(TwoPoints(share * span, span) for share in _TWO_POINT_ATTACKS)
-            return _Bound(BoundedRange(span), two_points)
-        case AboveThreshold():
-            times = _times(mechanism, mechanism.relation, replace)
-            return _Bound(Responses(mechanism.epsilon * times), ())
-        case PureDP() | ApproximateDP() | ZCDP() | RenyiDP():
-            return _black_box(mechanism, replace)
-    raise UnsupportedMechanism(f"no dominating pair is proven here for {mechanism!r} ({order})")
-
-
-def _gaussian_shift(mechanism: Gaussian, replace: bool) -> Fraction:
-    if mechanism.noise_multiplier is not None:
-        return (2 if replace else 1) / mechanism.noise_multiplier
-    assert mechanism.noise_stddev is not None
-    assert mechanism.sensitivity is not None
-    return mechanism.sensitivity / mechanism.noise_stddev
-
-
-def _laplace_shift(mechanism: Laplace, replace: bool) -> Fraction:
-    if mechanism.noise_multiplier is not None:
-        return (2 if replace else 1) / mechanism.noise_multiplier
-    assert mechanism.noise_scale is not None
-    assert mechanism.sensitivity is not None
-    return mechanism.sensitivity / mechanism.noise_scale
-
-
-def _ball_shift(mechanism: UniformBall, replace: bool) -> Fraction:
-    if mechanism.sensitivity is None:
-        return (2 if replace else 1) / mechanism.radius
-    return mechanism.sensitivity / mechanism.radius
-
-
-def _times(mechanism: Mechanism, declared: Relation, replace: bool) -> int:
-    """How many steps of the declared relation one step of the relation asked for takes: 1, or 2 (remove, then add)."""
-    if declared is Relation.REPLACE_ONE and not replace:
-        raise UnsupportedMechanism(
-            f"{mechanism!r} is private under replace-one, which says nothing about adding or removing a record (it may "
-            "publish how many there are): establish the guarantee under add-or-remove-one, or ask under replace-one"
-        )
-    return 2 if replace and declared is Relation.ADD_OR_REMOVE_ONE else 1
-
-
-def _black_box(mechanism: PureDP | ApproximateDP | ZCDP | RenyiDP, replace: bool) -> _Bound:
-    times = _times(mechanism, mechanism.relation, replace)
-    pair: Pair
-    instance: Pair
-    match mechanism:
-        case PureDP(epsilon=epsilon):
-            pair = instance = Responses(epsilon)
-        case ApproximateDP(epsilon=epsilon, delta=delta):
-            pair = instance = FourPoints(epsilon, delta)
-        case ZCDP(rho=rho):
-            pair, instance = RenyiCurve((), rho), ShiftedGaussians(2 * rho * times**2)
-        case RenyiDP(points=points):
-            if times > 1:
-                raise UnsupportedMechanism(
-                    "a Rényi guarantee under add-or-remove-one gives none here under replace-one (the triangle "
-                    "inequality of Rényi divergences changes the orders): declare it under replace-one, or use ZCDP"
-                )
-            pair = RenyiCurve(points)
-            least = min(value / order for order, value in points)
-            return _Bound(pair, (ShiftedGaussians(2 * least),) if least > 0 else ())
-    if isinstance(mechanism, PureDP | ApproximateDP) and times == 1:
-        return _Bound.attained(pair)
-    return _Bound(pair if times == 1 else enlarged(pair, times), (instance,))
-
-
 # --- Samples ----------------------------------------------------------------------------------------------------------
 
 
-def _poisson(mechanism: PoissonSampled, order: Order) -> list[_Bound]:
+def _poisson(mechanism: PoissonSampled, order: Order) -> list[StepBound]:
     rate, inner = mechanism.sample_rate, mechanism.mechanism
+    _demand_no_fixed_size(inner, "a Poisson sample, whose size is random", "a fixed-size sample of the whole data set")
+    _demand_no_blocks(inner, "a sample together with other releases")
     if order is Order.REPLACE:
         return _poisson_replace(inner, rate)
-    found = []
-    for base, attained in _bases(inner, Order.REMOVE):
-        found.append(
-            _Bound(_sampled(order, Draws(rate), base), tuple(_sampled(order, Draws(rate), pair) for pair in attained))
-        )
-    return found
+    return [
+        StepBound(_sampled(order, Draws(rate), base), tuple(_sampled(order, Draws(rate), pair) for pair in attained))
+        for base, attained in _bases(inner, Order.REMOVE)
+    ]
 
 
 def _sampled(order: Order, draws: Draws, base: Pair) -> Pair:
@@ -383,40 +324,39 @@ def _sampled(order: Order, draws: Draws, base: Pair) -> Pair:
     return Sampled(order, draws, base)
 
 
-def _poisson_replace(inner: Mechanism, rate: Fraction) -> list[_Bound]:
-    (only, count), *others = parts_of(inner)
-    alone = count == 1 and not others
+def _poisson_replace(inner: Mechanism, rate: Fraction) -> list[StepBound]:
+    _demand_no_final_distance(
+        inner, "on a Poisson sample under replace-one one sample holds the record and another does not"
+    )
+    parts = parts_of(inner)
+    if all(isinstance(part, Gaussian) for part, _ in parts):  # several, even chosen one by one, are as good as one
+        ((shift, _),) = _product((single_release(part, Order.REMOVE).pair, count) for part, count in parts)
+        assert isinstance(shift, ShiftedGaussians)
+        return [StepBound.attained(SampledGaussians(Order.REPLACE, rate, 1 / shift.squared_shift))]
+    (only, count), *others = parts
     match only:
-        case Gaussian(noise_multiplier=multiplier) if alone and multiplier is not None:
-            return [_Bound.attained(SampledGaussians(Order.REPLACE, rate, multiplier**2))]
-        case Laplace(noise_multiplier=multiplier, dimension=dimension) if alone and multiplier is not None:
+        case Laplace(noise_multiplier=multiplier, dimension=dimension) if count == 1 and not others:
+            assert multiplier is not None
             tight = SampledLaplaces(rate, 1 / multiplier)
             if dimension == 1:
-                return [_Bound.attained(tight)]
-            return [
-                _Bound(TwoGuarantees(rate, ShiftedLaplaces(1 / multiplier), ShiftedLaplaces(2 / multiplier)), (tight,))
-            ]
-        case UniformBall(radius=radius, dimension=dimension, sensitivity=None) if alone:
-            return [_Bound.attained(SampledBalls(rate, 1 / radius**2, dimension))]
-        case Gaussian() | Laplace() | UniformBall() if alone:
-            raise UnsupportedMechanism(
-                f"a Poisson-sampled {type(only).__name__} under replace-one needs the per-record bound C, of which the "
-                "distance between two answers says too little: give the noise per unit of C (noise_multiplier, or "
-                "radius) instead of a sensitivity"
-            )
+                return [StepBound.attained(tight)]
+            loose = TwoGuarantees(rate, ShiftedLaplaces(1 / multiplier), ShiftedLaplaces(2 / multiplier))
+            return [StepBound(loose, (tight,))]
+        case UniformBall(radius=radius, dimension=dimension) if count == 1 and not others:
+            return [StepBound.attained(SampledBalls(rate, 1 / radius**2, dimension))]
     _demand_presence(inner)
     bounds = []
     for (present, attained), (replaced, _) in itertools.product(
         _bases(inner, Order.REMOVE), _bases(inner, Order.REPLACE)
     ):
         attacks = tuple(_sampled(Order.REMOVE, Draws(rate), pair) for pair in attained)
-        bounds.append(_Bound(TwoGuarantees(rate, present, replaced), attacks))
+        bounds.append(StepBound(TwoGuarantees(rate, present, replaced), attacks))
     return bounds
 
 
 def _demand_presence(inner: Mechanism) -> None:
     """A Poisson sample may hold the record or not, whatever the relation: presence must be covered, too."""
-    for part, _ in parts_of(inner):
+    for part in _nested(inner):
         declared = getattr(part, "relation", None)
         if declared is Relation.REPLACE_ONE or isinstance(part, RandomizedResponse):
             raise UnsupportedMechanism(
@@ -428,50 +368,54 @@ def _demand_presence(inner: Mechanism) -> None:
 
 def _without_replacement(mechanism: SampledWithoutReplacement, order: Order) -> list[_Steps]:
     b, n, inner = mechanism.batch_size, mechanism.dataset_size, mechanism.mechanism
-    _demand_final_distances_make_sense(inner, order)
-    rate = Fraction(b, n)
+    if isinstance(inner, SampledWithoutReplacement) and inner.dataset_size == b:  # b' of b of n are b' of n
+        return _classes(SampledWithoutReplacement(inner.mechanism, inner.batch_size, n), order)
+    if order is Order.REPLACE and b == n:
+        return _classes(inner, order)
+    _demand_a_plain_batch(inner, order)
+    draws, (base, attained) = Draws(Fraction(b, n)), _one_base(inner)
+    # An attack lets the other records act like one of the two; that suits no attack on a further sample.
+    sampled = any(isinstance(part, PoissonSampled) for part in _nested(inner))
     if order is Order.REPLACE:
-        if rate == 1:
-            return _classes(inner, order)
-        base, attained = _one_base(inner)
-        tight = attained == (base,)
-        attacks = tuple(
-            _sampled(direction, Draws(rate), pair) for direction in (Order.REMOVE, Order.ADD) for pair in attained
-        )
-        return [((_Bound(Sampled(order, Draws(rate), base), attacks, only_once=tight), 1),)]
+        tight = attained == (base,) and not sampled
+        attacks = tuple(_sampled(way, draws, pair) for way in (Order.REMOVE, Order.ADD) for pair in attained)
+        return [((StepBound(Sampled(order, draws, base), () if sampled else attacks, tight, n), 1),)]
     _demand_room(b, n, "batch_size")
-    base, attained = _one_base(inner)
-    attacks = tuple(_sampled(order, Draws(rate), pair) for pair in attained)
-    return [((_Bound(_sampled(order, Draws(rate), base), attacks), 1),)]
+    attacks = tuple(_sampled(order, draws, pair) for pair in attained)
+    return [((StepBound(_sampled(order, draws, base), () if sampled else attacks, size=n), 1),)]
 
 
 def _with_replacement(mechanism: SampledWithReplacement, order: Order) -> list[_Steps]:
     b, n, inner = mechanism.batch_size, mechanism.dataset_size, mechanism.mechanism
     if b == 1:
         return _without_replacement(SampledWithoutReplacement(inner, 1, n), order)
-    _demand_final_distances_make_sense(inner, order)
+    _demand_a_plain_batch(inner, order)
     base, _ = _one_base(inner)
     enlarged(base, 2)  # refuses what has no proven pair for a record that is drawn several times
     draws = Draws(Fraction(1, n), b)
     if order is not Order.REPLACE:
         _demand_room(1, n, "dataset_size")
-        if isinstance(base, ShiftedGaussians) and isinstance(inner, Gaussian):  # not several, chosen one by one
-            return [((_Bound.attained(DrawnGaussians(order, draws, base.squared_shift)), 1),)]
-        return [((_Bound(Sampled(order, draws, base), ()), 1),)]
+        if isinstance(base, ShiftedGaussians):
+            return [((StepBound.attained(DrawnGaussians(order, draws, base.squared_shift), n), 1),)]
+        return [((StepBound(Sampled(order, draws, base), ()), 1),)]
     attacks: tuple[Pair, ...] = ()
     if isinstance(base, ShiftedGaussians) and n > 1:
         attacks = tuple(DrawnGaussians(way, draws, base.squared_shift) for way in (Order.REMOVE, Order.ADD))
-    return [((_Bound(Sampled(order, draws, base), attacks), 1),)]
+    return [((StepBound(Sampled(order, draws, base), attacks, size=n), 1),)]
+
+
+def _demand_a_plain_batch(inner: Mechanism, order: Order) -> None:
+    _demand_no_fixed_size(inner, "a fixed-size sample of another size", "draw from the data set itself")
+    _demand_no_blocks(inner, "a fixed-size sample")
+    if order is not Order.REPLACE:
+        _demand_no_final_distance(
+            inner, "a fixed-size sample under add-or-remove-one swaps one record of the batch for another"
+        )
 
 
 def _one_base(inner: Mechanism) -> tuple[Pair, tuple[Pair, ...]]:
-    bases = _bases(inner, Order.REPLACE)
-    if len(bases) > 1:
-        raise UnsupportedMechanism(
-            "a fixed-size sample of a mechanism that runs in parallel on blocks has no proven pair here: sample inside "
-            "the blocks with Poisson sampling, or run the blocks one after the other"
-        )
-    return bases[0]
+    (base,) = _bases(inner, Order.REPLACE)  # one class: there are no blocks inside
+    return base
 
 
 def _demand_room(b: int, n: int, name: str) -> None:
@@ -480,13 +424,3 @@ def _demand_room(b: int, n: int, name: str) -> None:
             f"{name}: under add-or-remove-one the smaller of two neighbours must still hold a whole batch of {b}, and "
             f"dataset_size {n} (a lower bound on the larger one) does not promise that; take a smaller batch"
         )
-
-
-def _demand_final_distances_make_sense(inner: Mechanism, order: Order) -> None:
-    for part, _ in parts_of(inner):
-        if order is not Order.REPLACE and getattr(part, "sensitivity", None) is not None:
-            raise UnsupportedMechanism(
-                f"a fixed-size sample under add-or-remove-one swaps one record of the batch for another, so that the "
-                f"final distance given for {type(part).__name__} is not the one that counts: give the noise per unit "
-                "of the per-record bound (noise_multiplier, or radius) instead"
-            )

@@ -31,7 +31,7 @@ from dpbounds.privacy.accountants import (
 )
 from dpbounds.privacy.domination import dominating_products, neighbour_classes
 from dpbounds.privacy.group_privacy import Link, group_epsilon, group_profile
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled, parts_of
+from dpbounds.privacy.mechanisms import Mechanism, PoissonSampled, parts_of
 from dpbounds.privacy.pairs import (
     DrawnGaussians,
     Draws,
@@ -128,7 +128,7 @@ def _grown_part(part: Mechanism, order: Order, k: int) -> Pair:
         # the records of the group are drawn independently: j of them with probability Binomial(k, q)(j)
         base = _single(part.mechanism, Order.REMOVE)
         enlarged(base, k)  # refuses what has no proven pair for several records
-        if isinstance(base, ShiftedGaussians) and isinstance(part.mechanism, Gaussian):
+        if isinstance(base, ShiftedGaussians):
             return DrawnGaussians(order, Draws(part.sample_rate, k), base.squared_shift)
         return Sampled(order, Draws(part.sample_rate, k), base)
     return enlarged(_single(part, order), k)

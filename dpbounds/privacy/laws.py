@@ -39,9 +39,11 @@ from dpbounds.privacy.pairs import (
     ShiftedLaplaces,
     TwoGuarantees,
     TwoPoints,
+    TwoResponses,
     UniformBalls,
     enlarged,
 )
+from dpbounds.privacy.proofs import Declined
 
 Masses = tuple[arb, arb]  # P-mass and Q-mass
 
@@ -146,6 +148,8 @@ def law_of(pair: Pair) -> Law:
             return _discrete([Point(arb(0), 1 - tau, 1 - tau)], tau)
         case Responses(epsilon=epsilon, options=options):
             return _responses(ball(epsilon), options)
+        case TwoResponses(epsilon=epsilon):
+            return _two_responses(ball(epsilon))
         case FourPoints(epsilon=epsilon, delta=delta):
             return _four_points(ball(epsilon), ball(delta))
         case BoundedRange(span=span):
@@ -244,6 +248,13 @@ def _responses(epsilon: arb, options: int) -> Law:
     return _discrete([Point(epsilon, true, other), Point(arb(0), rest, rest), Point(-epsilon, other, true)], arb(0))
 
 
+def _two_responses(epsilon: arb) -> Law:
+    high = 1 / (1 + (-epsilon).exp())
+    low = high * (-2 * epsilon).exp()
+    rest = -(-epsilon).expm1() / (1 + epsilon.exp())
+    return _discrete([Point(2 * epsilon, high, low), Point(arb(0), rest, rest), Point(-2 * epsilon, low, high)], arb(0))
+
+
 def _four_points(epsilon: arb, delta: arb) -> Law:
     if epsilon.is_zero():
         return _discrete([Point(arb(0), 1 - delta, 1 - delta)], delta)
@@ -310,7 +321,8 @@ def envelope_law(bound: Bound) -> Law:
     right = [(loss, bound.value(loss).upper().min(arb(1))) for loss in losses]
     left = [(-loss, 1 - (-loss).exp() + (-loss).exp() * value) for loss, value in reversed(right[1:])]
     alphas = [arb(0)] + [loss.exp() for loss, _ in left + right]
-    values = [arb(1)] + [value.upper() for _, value in left + right]
+    # a profile does not increase with α: what is known further left counts, too
+    values = list(accumulate((value.upper() for _, value in left + right), lambda a, b: a.min(b), initial=arb(1)))
     corners = _lower_hull(alphas, values)
     slopes = [
         (values[second] - values[first]) / (alphas[second] - alphas[first]) for first, second in pairwise(corners)
@@ -436,7 +448,11 @@ def _mixture(weights: Sequence[arb], laws: Sequence[Law], rest: arb, rate: arb, 
     def inner(loss: arb) -> arb | None:
         """The base's loss log((e^l - (1-η))/η); None at and below log(1-η)."""
         ratio = 1 + loss.expm1() / eta
-        return ratio.log() if ratio > 0 else None
+        if ratio > 0:
+            return ratio.log()
+        if ratio <= 0:
+            return None
+        raise Declined("a loss cannot be told from log(1 - sample rate) at this precision")
 
     def tail(loss: arb) -> Masses:
         at = inner(loss)
@@ -468,6 +484,7 @@ def _mixture(weights: Sequence[arb], laws: Sequence[Law], rest: arb, rate: arb, 
         highest=None if highest is None else (eta * highest.expm1()).log1p(),
         points=tuple(points),
         infinite=infinite + arb(0).union(rest) if not rest.is_zero() else infinite,
+        vanishing=arb(0) if rate < 1 else laws[-1].vanishing,
         symmetric=False,
     )
 
@@ -511,6 +528,8 @@ def _symmetrised(law: Law) -> Law:
         elif not point.loss <= 0:
             raise UnsupportedMechanism("an atom of the loss cannot be told from 0 at this precision")
     centre = 1 - law.infinite - above_p - above_r
+    if not centre >= 0:  # a base that is an upper bound only need not be symmetric: its mirrored profile, made convex
+        return envelope_law(Bound(law.delta, reach_of(law)))
 
     def tail(loss: arb) -> Masses:
         if loss >= 0:
@@ -579,8 +598,10 @@ def _drawn_gaussians(order: Order, draws: Draws, squared_shift: Fraction) -> Law
     def position(loss: arb) -> arb | None:
         """The x at which Σ_k p_k e^(ksx - k²s²/2) = e^l; None at and below log p_0."""
         wanted = loss.expm1() - (absent - 1)
-        if not wanted > 0:
+        if wanted <= 0:
             return None
+        if not wanted > 0:
+            raise Declined("a loss cannot be told from the logarithm of the chance of no draw at this precision")
         goal = wanted.log()
         x, error = arb(_rough_root(logs, float(shift), float(goal))), arb(1)
         for _ in range(_NEWTON_STEPS):
@@ -664,7 +685,11 @@ def _sampled_laplaces(rate: arb, shift: arb) -> Law:
         if loss >= 0:
             return above(loss)
         p, r = above((-loss).max(arb(0)))
-        return start[0] + start[1] - r, start[0] + start[1] - p
+        left = start[0] + start[1] - r, start[0] + start[1] - p
+        if loss <= 0:
+            return left
+        right = above(loss.max(arb(0)))
+        return right[0].union(left[0]), right[1].union(left[1])
 
     p, r = (1 - rate) * near + rate / 2, (1 - rate) * near + rate * far
     return Law(tail, _mirrored(tail), -largest, largest, (Point(largest, p, r), Point(-largest, r, p)))

@@ -81,6 +81,17 @@ class Responses:
 
 
 @dataclass(frozen=True, slots=True)
+class TwoResponses:
+    """Two ε-DP steps in a row, a record out and another one in: losses 2ε, 0 and -2ε.
+
+    The P-mass at 2ε is 1/(1 + e^-ε), at -2ε that times e^-2ε. Less than a response with 2ε; derived in ``pairs.md``.
+    Attained.
+    """
+
+    epsilon: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class FourPoints:
     """The worst (ε, δ)-DP pair: δ at infinite loss, the rest a randomised response. Kairouz, Oh & Viswanath 2015."""
 
@@ -236,10 +247,7 @@ class Combined:
 
 @dataclass(frozen=True, slots=True)
 class Discrete:
-    """Finitely many losses, exact, with exact P-masses; the rest of P at infinite loss, of Q at loss -∞.
-
-    ``infinite`` may exceed what is missing to 1, and the masses may, where they were rounded up.
-    """
+    """Finitely many losses, exact, with exact P-masses; the rest of P at infinite loss, of Q at loss -∞."""
 
     points: tuple[tuple[Fraction, Fraction], ...]
     infinite: Fraction
@@ -250,6 +258,7 @@ Pair = (
     | ShiftedLaplaces
     | UniformBalls
     | Responses
+    | TwoResponses
     | FourPoints
     | BoundedRange
     | TwoPoints
@@ -298,6 +307,8 @@ def enlarged(pair: Pair, k: int) -> Pair:
             return UniformBalls(k**2 * squared, dimension)
         case Responses(epsilon=epsilon, options=2):
             return Responses(k * epsilon)
+        case TwoResponses(epsilon=epsilon):
+            return Responses(2 * k * epsilon)
         case BoundedRange(span=span):
             return BoundedRange(k * span)
         case RenyiCurve(points=(), rho=rho) if rho is not None:

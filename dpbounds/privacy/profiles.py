@@ -22,6 +22,7 @@ from dpbounds.privacy.pairs import (
     ShiftedGaussians,
     TwoGuarantees,
 )
+from dpbounds.privacy.proofs import Declined
 
 __all__ = ["ball", "certainly_infinite", "closed_form_delta", "has_closed_form", "losses_stay_below"]
 
@@ -100,10 +101,15 @@ def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) ->
 def _delta_by_law(pair: Pair, epsilon: Fraction, accuracy_bits: int, precision: int) -> tuple[arb, int]:
     while True:
         with ctx.workprec(precision):
-            value = law_at(pair, precision).delta(ball(epsilon))
-            accurate = value.is_zero() or (value > 0 and value.rel_accuracy_bits() >= accuracy_bits)
-            if accurate or precision >= _LARGEST_LAW_PRECISION:
-                return value.max(arb(0)), precision
+            try:
+                value = law_at(pair, precision).delta(ball(epsilon))
+            except Declined as reason:  # a point of the law was not placed at this precision
+                if precision >= _LARGEST_LAW_PRECISION:
+                    raise NotCertified(f"δ({float(epsilon):g}): {reason}") from None
+            else:
+                accurate = value.is_zero() or (value > 0 and value.rel_accuracy_bits() >= accuracy_bits)
+                if accurate or precision >= _LARGEST_LAW_PRECISION:
+                    return value.max(arb(0)), precision
         precision *= 2
 
 

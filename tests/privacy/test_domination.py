@@ -251,7 +251,7 @@ def test_the_same_blocks_throughout_and_other_blocks() -> None:
         (
             dp.SampledWithoutReplacement(dp.InParallel((dp.Gaussian(1), dp.Laplace(1))), 1, 5),
             RE,
-            "fixed-size sample of",
+            "blocks in parallel inside a fixed-size sample",
         ),
     ],
 )
@@ -271,6 +271,120 @@ def test_the_discount_for_monotone_queries_is_refused_under_replace_one(build: o
     assert callable(build)
     with pytest.raises(InvalidValue, match="raise one count and lower another"):
         build()
+
+
+NEAR = dp.Gaussian(noise_stddev=1, sensitivity=2)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "relation", "reason"),
+    [
+        # two vectors at distance 2, both far from the origin, spend q h(e) = .0751 at ε = 1; .0518 would be claimed
+        (dp.PoissonSampled(NEAR**2, "0.1"), RE, "one sample holds the record and another does not"),
+        (dp.PoissonSampled(NEAR @ dp.Laplace(1), "0.1"), RE, "one sample holds the record and another does not"),
+        (dp.InParallel((NEAR, dp.Gaussian(1))), RE, "leaves one block and enters another"),
+        (dp.SampledWithoutReplacement(dp.PoissonSampled(NEAR, "0.5"), 2, 4), AR, "swaps one record of the batch"),
+        (dp.PoissonSampled(dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 9), "0.5"), AR, "whose size is random"),
+        (dp.PoissonSampled(dp.SampledWithReplacement(dp.Gaussian(1), 2, 9), "0.5"), RE, "whose size is random"),
+        (
+            dp.SampledWithoutReplacement(dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 1000), 10, 1000),
+            RE,
+            "a fixed-size sample of another size",
+        ),
+        (dp.SampledWithoutReplacement(dp.InParallel((dp.Gaussian(1),) * 2, "index"), 2, 4), RE, "blocks in parallel"),
+        (dp.PoissonSampled(dp.InParallel((dp.Gaussian(1),) * 2) @ dp.Laplace(1), "0.1"), AR, "blocks in parallel"),
+    ],
+)
+def test_what_an_inner_mechanism_does_not_promise_is_refused(
+    mechanism: Mechanism, relation: Relation, reason: str
+) -> None:
+    with pytest.raises(UnsupportedMechanism, match=reason):
+        neighbour_classes(mechanism, relation)
+
+
+def test_a_sample_of_a_sample_of_that_size_is_a_sample() -> None:
+    nested = dp.SampledWithoutReplacement(dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 2), 2, 4)
+    plain = dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 4)
+    for relation in (AR, RE):
+        assert neighbour_classes(nested**2, relation) == neighbour_classes(plain**2, relation)
+
+
+def test_two_partitions_with_equal_blocks_are_two() -> None:
+    blocks = (dp.ApproximateDP(0, "0.1", relation=AR), dp.PureDP("0.4", relation=AR))
+    one, other = dp.InParallel(blocks), dp.InParallel(blocks)
+    # a record in the first block of one and in the second of the other spends .2776, at most .1974 in the same block
+    assert account(one @ other, epsilon=0).enclosure.lower == pytest.approx(0.2776, abs=1e-4)
+    assert account(one @ one, epsilon=0).enclosure.upper == pytest.approx(0.1974, abs=1e-4)
+
+
+def test_a_sample_of_blocks_is_a_sample_of_each() -> None:
+    blocks = (dp.Gaussian(2), dp.Laplace(3))
+    outside = dp.PoissonSampled(dp.InParallel(blocks), "0.2") ** 3
+    inside = dp.InParallel(tuple(dp.PoissonSampled(block, "0.2") for block in blocks)) ** 3
+    for relation in (AR, RE):
+        products = [each.product for each in neighbour_classes(inside, relation)]
+        assert [each.product for each in neighbour_classes(outside, relation)] == products
+    partition = dp.InParallel(blocks)
+    assert len(neighbour_classes(partition @ dp.PoissonSampled(partition, "0.2"), AR)) == 4  # two blocks, two orders
+
+
+def test_attacks_need_data_sets_of_one_size_and_roles_that_agree() -> None:
+    def step(n: int) -> Mechanism:
+        return dp.SampledWithoutReplacement(dp.Gaussian(1), 1, n)
+
+    assert all(each.tight for each in neighbour_classes(step(5) ** 3, AR))
+    assert not any(each.tight for each in neighbour_classes(step(5) @ step(9), AR))
+    sampled_batch = dp.SampledWithoutReplacement(dp.PoissonSampled(dp.Gaussian(1), "0.5"), 2, 3)
+    assert not any(each.tight for relation in (AR, RE) for each in neighbour_classes(sampled_batch, relation))
+
+
+def test_a_combination_with_much_mass_above_zero_stays_a_law() -> None:
+    mechanism = dp.SampledWithoutReplacement(dp.Laplace(1) ** 3, 99_999, 100_000)
+    ((pair, _),) = resolved(the_class(mechanism, Order.REPLACE).product)
+    with ctx.workprec(200):
+        law = law_of(pair)
+        assert all(point.p >= 0 for point in law.points)
+        total = sum((point.p for point in law.points), law.infinite)
+        assert abs(total - 1) < arb(2) ** -100
+    found = account(mechanism**5, delta="1e-3", relation=RE).enclosure
+    assert found.lower <= found.upper
+
+
+def test_an_envelope_of_a_bound_that_rises_stays_a_law() -> None:
+    # replacing costs less than presence far out, so that the bound by joint convexity rises there
+    from dpbounds.privacy.pairs import FourPoints, Responses, TwoGuarantees
+
+    with ctx.workprec(200):
+        law = law_of(
+            TwoGuarantees(Fraction(1, 10), FourPoints(Fraction(0), Fraction(9, 10)), Responses(Fraction(1, 5)))
+        )
+        assert all(point.p >= 0 and point.r >= 0 for point in law.points)
+
+
+def test_a_loss_at_the_edge_is_decided_or_declined() -> None:
+    from dpbounds.privacy.pairs import DrawnGaussians, Draws
+    from dpbounds.privacy.pairs import Order as PairOrder
+    from dpbounds.privacy.profiles import closed_form_delta
+
+    with ctx.workprec(400):
+        edge = -2 * (arb(2) / 3).log()
+        at = Fraction(int((edge * arb(2) ** 300).floor().unique_fmpz()), 2**300) - Fraction(1, 2**140)
+    pair = DrawnGaussians(PairOrder.ADD, Draws(Fraction(1, 3), 2), Fraction(100))
+    assert closed_form_delta(pair, at)[0].upper() > arb("6e-49")
+
+
+def test_two_pure_steps_are_less_than_one_of_twice_the_size() -> None:
+    # remove a record, add another: total variation 1 - e^-ε = .632 at ε = 1; randomised response with 2ε has .762
+    found = account(dp.PureDP(1, relation=AR), epsilon=0, relation=RE)
+    assert found.tight
+    assert found.enclosure.contains("0.63212055882855767840")
+
+
+def test_several_gaussians_on_one_sample_are_one() -> None:
+    together = dp.PoissonSampled(dp.Gaussian(2) ** 4, "0.1")
+    for relation in (AR, RE):
+        same = neighbour_classes(dp.PoissonSampled(dp.Gaussian(1), "0.1"), relation)
+        assert neighbour_classes(together, relation) == same
 
 
 # --- Several releases on one sample ----------------------------------------------------------------------------------

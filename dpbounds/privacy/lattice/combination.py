@@ -2,7 +2,8 @@
 
 What runs on one and the same sample is a single mechanism to the sampling. Its pair is the product of its parts' pairs;
 here that product becomes finitely many exact atoms by the upper side of the lattice route without a tilt. Everything
-that rounding, cutting off or the discretisation does moves mass upwards (``proof.md``), so the atoms dominate.
+that rounding, cutting off or the discretisation does moves mass upwards (``proof.md``), some of it to infinity, so the
+atoms dominate; they and the mass at infinity make one exactly.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from flint import arb
 
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.privacy.lattice import saddle as choices
-from dpbounds.privacy.lattice.bounds import certainly_infinite, cut_sketches, sketches_of, steps_of
+from dpbounds.privacy.lattice.bounds import cut_sketches, sketches_of, steps_of
 from dpbounds.privacy.lattice.composed import Choices, compose, upper_measures
 from dpbounds.privacy.lattice.discretisation import RoundingDown, settled, working_precision
 from dpbounds.privacy.lattice.integer_measures import Slots, Work, unpack
@@ -78,19 +79,18 @@ def as_discrete(product: Product) -> Discrete:
             cut_off_mass=math.exp(_LOG_NEGLIGIBLE),
             precision=precision,
         )
-        uppers, cut_off = upper_measures(steps, chosen)
-        side, _ = compose(steps, chosen, uppers, cut_off, Work())
+        uppers, _ = upper_measures(steps, chosen)
+        side, _ = compose(steps, chosen, uppers, None, Work())  # rounded down: what is missing goes to infinity below
         scale = ball(side.log_scale).exp() * arb(2) ** -side.slots.unit_bits
         first = side.measure.start
         masses = unpack(side.measure, side.slots, first, first + side.measure.length)
         points = tuple(
-            (side.origin + (first + i) * side.spacing, ball_end(scale * mass, "up"))
+            (side.origin + (first + i) * side.spacing, ball_end(scale * mass, "down"))
             for i, mass in enumerate(masses)
             if mass > 0
         )
-        assert side.missing is not None
-        beyond = certainly_infinite(steps) + side.infinite + ball(side.log_scale).exp() * side.missing
-        return Discrete(points, min(Fraction(1), ball_end(beyond, "up")))
+        placed = sum((mass for _, mass in points), Fraction(0))
+        return Discrete(points, 1 - placed)
 
 
 def _spacing(sketches: list[choices.Sketch], deviation: float) -> float:

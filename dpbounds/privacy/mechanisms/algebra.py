@@ -59,11 +59,12 @@ def _flattened(parts: tuple[tuple[Mechanism, int], ...]) -> Iterator[tuple[Mecha
             yield mechanism, count
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, eq=False)
 class InParallel(Mechanism):
     """One mechanism per block of a partition of the data; each block's may depend on what others published.
 
-    Used several times (``m ** T``, or the same object in ``a @ m @ b @ m``), it is the same partition each time.
+    Used several times (``m ** T``, or the same object in ``a @ m @ b @ m``), it is the same partition each time. Two
+    objects are two partitions, even where their blocks have equal mechanisms: they are equal only to themselves.
 
     Args:
         blocks: One mechanism per block, at least one.

@@ -205,7 +205,11 @@ class Pure:
         return Pure(size * self.epsilon).profile()
 
     def there_and_back(self, copies: int) -> Profile:
-        return self.group(2 * copies)
+        if copies > 1:
+            return self.group(2 * copies)
+        return symmetrised(
+            lambda alphas: np.maximum(1 - alphas * math.exp(-2 * self.epsilon), 0) / (1 + math.exp(-self.epsilon))
+        )
 
 
 @dataclass(frozen=True)
