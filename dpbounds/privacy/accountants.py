@@ -16,7 +16,7 @@ from typing import Literal, get_args
 
 from flint import ctx
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
@@ -29,6 +29,7 @@ from dpbounds.privacy.pairs import GaussianProduct, Order, Product, ShiftedGauss
 from dpbounds.privacy.profiles import ball, certainly_infinite, closed_form_delta, has_closed_form
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.renyi import renyi_delta, renyi_epsilon
 
 Route = Literal["auto", "closed form", "contour", "lattice"]
 
@@ -183,9 +184,31 @@ def account(
         for product in each.attacks
         if _worth_attacking(each, proofs)
     )
-    return Account(
-        mechanism, neighbours, question.given, question.target, _together(classes, proofs, attacks), proofs, attacks
-    )
+    enclosure = _together(classes, proofs, attacks)
+    if route == "auto" and not all(each.tight for each in classes):
+        enclosure, proofs = _or_by_moments(enclosure, proofs, mechanism, question, neighbours)
+    return Account(mechanism, neighbours, question.given, question.target, enclosure, proofs, attacks)
+
+
+def _or_by_moments(
+    enclosure: Enclosure,
+    proofs: tuple[tuple[str, Proof], ...],
+    mechanism: Mechanism,
+    question: _Question,
+    relation: Relation,
+) -> tuple[Enclosure, tuple[tuple[str, Proof], ...]]:
+    """The smaller upper end of two proofs: where pairs are not attained, adding up Rényi divergences can be better."""
+    by_moments = renyi_epsilon if question.given == "delta" else renyi_delta
+    try:
+        found = by_moments(mechanism, question.target, relation)
+    except (UnsupportedMechanism, NotCertified):  # the pairs' answer stands
+        return enclosure, proofs
+    if found.enclosure.exact_upper >= enclosure.exact_upper:
+        return enclosure, proofs
+    upper = max(found.enclosure.exact_upper, enclosure.exact_lower)
+    better = Enclosure(enclosure.exact_lower, upper, "Rényi divergences", found.enclosure.precision)
+    order = {} if found.order is None else {"order": found.order}
+    return better, (*proofs, ("all classes", Proof(better, "Rényi divergences", order)))
 
 
 @dataclass(frozen=True, slots=True)

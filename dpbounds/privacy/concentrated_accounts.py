@@ -36,6 +36,7 @@ from dpbounds.privacy.pairs import (
     ShiftedLaplaces,
     TwoGuarantees,
     TwoPoints,
+    TwoResponses,
 )
 from dpbounds.privacy.profiles import closed_form_delta
 from dpbounds.privacy.relations import Relation, as_relation
@@ -72,6 +73,8 @@ def _rho(pair: Pair) -> Fraction:
             return _rounded_up(lambda: ball(shift) + (-ball(shift)).expm1())
         case Responses(epsilon=epsilon) | FourPoints(epsilon=epsilon, delta=Fraction(numerator=0)):
             return _rounded_up(lambda: ball(epsilon) * (ball(epsilon) / 2).tanh())
+        case TwoResponses(epsilon=epsilon):
+            return _rho(Responses(2 * epsilon))  # which dominates it
         case BoundedRange(span=span) | TwoPoints(span=span):
             return span**2 / 8
         case RenyiCurve(rho=rho) if rho is not None:

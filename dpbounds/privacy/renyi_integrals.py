@@ -29,6 +29,7 @@ from dpbounds.privacy.pairs import (
     ShiftedGaussians,
     ShiftedLaplaces,
     TwoPoints,
+    TwoResponses,
     UniformBalls,
     enlarged,
 )
@@ -149,6 +150,7 @@ def has_integral(pair: Pair) -> bool:
             | ShiftedLaplaces()
             | UniformBalls()
             | Responses()
+            | TwoResponses()
             | FourPoints()
             | BoundedRange()
             | TwoPoints()
@@ -177,7 +179,7 @@ def expectation(pair: Pair, f: Weighing, closed_form: ClosedForm) -> arb:
             return _shifted_gaussians(ball(squared), f)
         case ShiftedLaplaces(shift=shift):
             return _atoms(law_of(pair), f) + _shifted_laplaces(ball(shift), f)
-        case UniformBalls() | Responses() | FourPoints() | TwoPoints() | SampledBalls():
+        case UniformBalls() | Responses() | TwoResponses() | FourPoints() | TwoPoints() | SampledBalls():
             return _atoms(law_of(pair), f)
         case BoundedRange(span=span):
             return _bounded_range(ball(span), f)

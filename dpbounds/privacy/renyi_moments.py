@@ -36,6 +36,7 @@ from dpbounds.privacy.pairs import (
     ShiftedLaplaces,
     TwoGuarantees,
     TwoPoints,
+    TwoResponses,
     UniformBalls,
     enlarged,
 )
@@ -184,6 +185,7 @@ def _log_moment(pair: Pair, order: Fraction) -> arb:
             ShiftedGaussians()
             | ShiftedLaplaces()
             | Responses()
+            | TwoResponses()
             | TwoPoints()
             | FourPoints()
             | BoundedRange()
@@ -244,7 +246,7 @@ def closed_form(pair: Pair, order: arb) -> arb:
             return (whole / (order * one)).log() + k * y.log()
         case RenyiCurve(points=(), rho=rho) if rho is not None:
             return order * k * ball(rho)
-        case UniformBalls() | SampledBalls() | FourPoints() | Responses() | TwoPoints():
+        case UniformBalls() | SampledBalls() | FourPoints() | Responses() | TwoResponses() | TwoPoints():
             law = law_of(pair)
             if not law.infinite.is_zero():
                 return INFINITY

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
 from dpbounds.privacy.calibration import calibrate
-from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
+from dpbounds.privacy.targets import calibrate_by_renyi
 
 
 def steps_for_epochs(epochs: ExactLike, sample_rate: ExactLike) -> int:
@@ -41,7 +43,7 @@ def get_noise_multiplier(
         sample_rate: In (0, 1]; expected batch size over data set size.
         epochs: Passes over the data, rounded up to whole steps; or
         steps: number of steps. Exactly one of the two.
-        accountant: "certified".
+        accountant: "certified"; or "rdp" for the Rényi accountant, which is proven as well and asks for more noise.
         epsilon_tolerance: Kept for compatibility; greater than 0. The answer is always tighter.
 
     Returns:
@@ -51,13 +53,18 @@ def get_noise_multiplier(
         InvalidValue: A value is not allowed, or both or neither of epochs and steps are given.
         NotCertified: The proof did not close.
     """
-    if accountant != "certified":
-        raise InvalidValue("accountant", repr(accountant), "certified", "other accountants are not available yet")
+    if accountant not in ("certified", "rdp"):
+        raise InvalidValue("accountant", repr(accountant), "certified or rdp")
     if (epochs is None) == (steps is None):
         raise InvalidValue("epochs, steps", (epochs, steps), "exactly one of the two")
     if exact(epsilon_tolerance, "epsilon_tolerance") <= 0:
         raise InvalidValue("epsilon_tolerance", epsilon_tolerance, "a number greater than 0")
     rate = exact(sample_rate, "sample_rate")
     count = positive_integer(steps, "steps") if steps is not None else steps_for_epochs(epochs or 0, rate)
-    found = calibrate(lambda z: PoissonSampled(Gaussian(z), rate) ** count, target_epsilon, target_delta)
-    return to_float(found.value, "up")
+
+    def training(z: Fraction) -> Mechanism:
+        return PoissonSampled(Gaussian(z), rate) ** count
+
+    if accountant == "rdp":
+        return to_float(calibrate_by_renyi(training, target_epsilon, target_delta), "up")
+    return to_float(calibrate(training, target_epsilon, target_delta).value, "up")
