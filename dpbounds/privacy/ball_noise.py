@@ -1,7 +1,7 @@
 """Perturbed gradient descent with noise that is uniform on a ball: closed forms for δ and for the radius.
 
-In each of T steps one of N records is drawn uniformly, and its gradient is published plus noise uniform on the d-ball of
-radius r; two gradients lie at most Δ apart, and neighbours replace one record (Tholeti & Kalyani 2020, Algorithm 1).
+In each of T steps one of N records is drawn uniformly, and its gradient is published plus noise uniform on the d-ball
+of radius r; two gradients lie at most Δ apart, and neighbours replace one record (Tholeti & Kalyani 2020, Algorithm 1).
 
 With τ = I_(Δ/2r)²(1/2, (d+1)/2), 1 for r <= Δ/2, the total variation of two such balls (their eq. 6), the whole run is
 (0, 1 - (1 - τ/N)^T)-private, and no better at any ε:

@@ -6,8 +6,8 @@ complement, under the two laws), that is
 
     b >= 1 - δ - e^ε a   and   b >= e^(-ε) (1 - δ - a).
 
-Both hold at every ε, with any δ that suffices there, so that the largest of them bounds the trade-off function f(a), the
-least b of all tests, from below (Wasserman & Zhou 2010; Dong, Roth & Su 2022, Proposition 2.12).
+Both hold at every ε, with any δ that suffices there, so that the largest of them bounds the trade-off function f(a),
+the least b of all tests, from below (Wasserman & Zhou 2010; Dong, Roth & Su 2022, Proposition 2.12).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class TradeOff:
 def membership_advantage(
     mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE, *, tolerance: float = DEFAULT_TOLERANCE
 ) -> Enclosure:
-    """Enclose δ(0), the largest total variation distance: the most by which an attack's true positives exceed its false.
+    """Enclose δ(0), the largest total variation distance: the most by which true positives can exceed false ones.
 
     Of all guesses whether the record is in the data, half of the cases being so, a share of (1 + δ(0))/2 at most is
     right. Errors as for :func:`dpbounds.privacy.accountants.delta`.

@@ -34,7 +34,9 @@ def composed(run: BallDescent, radius: Fraction) -> mpmath.mpf:
 
 def holds(enclosure, value: mpmath.mpf, digits: int = 40) -> bool:
     slack = abs(value) * mpmath.mpf(10) ** -digits
-    lower, upper = (mpmath.mpf(end.numerator) / end.denominator for end in (enclosure.exact_lower, enclosure.exact_upper))
+    lower, upper = (
+        mpmath.mpf(end.numerator) / end.denominator for end in (enclosure.exact_lower, enclosure.exact_upper)
+    )
     return lower - slack <= value <= upper + slack and upper - lower <= slack * 100
 
 

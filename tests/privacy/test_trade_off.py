@@ -1,4 +1,4 @@
-"""The trade-off function: below the exact one of Gaussians, on the tests that randomised response allows, to 50 digits."""
+"""The trade-off function: below the exact one of Gaussians, on the tests of randomised response, to 50 digits."""
 
 from __future__ import annotations
 
