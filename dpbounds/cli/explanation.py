@@ -176,13 +176,14 @@ def _advice(question: Question, answer: Answer) -> Iterator[str]:
     parts = [part for part, _ in parts_of(question.mechanism)]
     inner = [_inside(part) for part in parts]
     kinds = [pair for each in neighbour_classes(question.mechanism, question.relation) for pair, _ in each.product]
-    if any(isinstance(part, SampledWithoutReplacement | SampledWithReplacement) for part in parts):
+    fixed = [part for part in parts if isinstance(part, SampledWithoutReplacement | SampledWithReplacement)]
+    if fixed and all(isinstance(part.mechanism, Gaussian) for part in fixed):
         why = (
             "a record then moves a batch's sum by one bound, not two"
             if question.relation is Relation.ADD_OR_REMOVE_ONE
-            else "its analysis is tight"
+            else "their analysis is tight"
         )
-        yield f"--sampling poisson instead of batches of a fixed size, in the training too: {why}"
+        yield f"Poisson samples (--sampling poisson) instead of batches of a fixed size, in the training too: {why}"
     if any(isinstance(pair, pairs.RenyiCurve) for pair in kinds) or any(
         isinstance(each, PureDP | ApproximateDP) for each in inner
     ):

@@ -11,7 +11,6 @@ import click
 from dpbounds.cli import options as given_options
 from dpbounds.cli import output
 from dpbounds.cli.training import TRAINING_OPTIONS
-from dpbounds.errors import InvalidValue
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
         for name in _ONE_RECORD_ONLY:
             if given[name]:
                 option = "--" + name.replace("_", "-")
-                raise InvalidValue(option, output.plain_text(given[name]), "no such option with --group-size above 1")
+                raise click.UsageError(f"{option} is not possible with --group-size above 1: leave one of the two out")
     subject = read_subject(given)
     demand_publishable(subject.mechanism, given)
     tolerance = None if given["tolerance"] is None else _as_float(given["tolerance"])

@@ -27,7 +27,7 @@ from flint import arb, ctx
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
 from dpbounds.privacy.laws import overlap_lost
 from dpbounds.privacy.mechanisms import Mechanism, SampledWithoutReplacement, UniformBall
 from dpbounds.privacy.profiles import ball
@@ -98,16 +98,16 @@ class BallDescent:
 
         Raises:
             InvalidValue: δ is not in (0, 1).
-            NotCertified: The radius is not between 2^-1000 and 2^1000.
+            NotCertified: The radius, or Δ, is not between 2^-1000 and 2^1000.
         """
         target = exact(target_delta, "target_delta")
         if not 0 < target < 1:
             raise InvalidValue("target_delta", target_delta, "a number greater than 0 and less than 1")
         if self._keeps(Fraction(0), target):  # even publishing random gradients as they are
             return Radius(Fraction(0), None)
-        unsafe = max(float(self.sensitivity) / 2, _LEAST_RADIUS)
-        if self._keeps(Fraction(unsafe), target):
-            raise NotCertified(f"Δ = {float(self.sensitivity):g} is too small to find the radius next to it")
+        if not _LEAST_RADIUS <= self.sensitivity <= _LARGEST_RADIUS:
+            raise NotCertified("the radius is a double, and the sensitivity too far from 1 for that: change the units")
+        unsafe = to_float(self.sensitivity / 2, "down")  # the balls do not meet, which is no better than no noise
         safe = 2 * unsafe
         while not self._keeps(Fraction(safe), target):
             unsafe, safe = safe, 2 * safe

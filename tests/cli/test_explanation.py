@@ -50,7 +50,7 @@ def test_people_are_told_what_is_loose(capsys):
         "attack (replace) two data sets are known that spend",
         "each batch is drawn afresh and uniformly, in secret",
         "tight no",
-        "better --sampling poisson instead of batches of a fixed size, in the training too: its analysis is tight",
+        "better Poisson samples (--sampling poisson) instead of batches of a fixed size, in the training too: their",
         "--tolerance 1e-06 aims at a narrower interval",
     ):
         assert part in text, part

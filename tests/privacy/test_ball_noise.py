@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.privacy.accountants import DEFAULT_TOLERANCE, account, prove_delta
 from dpbounds.privacy.ball_noise import BallDescent
 from dpbounds.privacy.domination import dominating_products
@@ -133,6 +133,12 @@ def test_an_equality_is_answered_by_the_next_double() -> None:
     found = BallDescent(1, 1, 1, 1).radius("0.5")  # τ = 1/(2r): met by r = 1 exactly, which no ball can tell
     assert float(found.value) == math.nextafter(1.0, math.inf)
     assert float(found.fails_at) == math.nextafter(1.0, 0.0)
+
+
+@pytest.mark.parametrize("distance", ["1e-400", "1e400", "1e290"])
+def test_a_radius_out_of_reach_of_doubles_is_refused(distance: str) -> None:
+    with pytest.raises(NotCertified, match=r"units|2\^1000"):
+        BallDescent(distance, 5, 1, 1).radius("1e-20")
 
 
 def test_balls_that_do_not_meet_hide_nothing() -> None:
