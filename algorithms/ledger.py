@@ -7,11 +7,12 @@ says: k of them are k ledgers one after the other.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from algorithms import ledger_format
+from algorithms.ledger_format import FULL_BATCH, POISSON
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
@@ -22,9 +23,7 @@ from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSa
 from dpbounds.privacy.pairs import ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 
-FORMAT, VERSION = "dpbounds/ledger", 1
-ADAPTIVE_FORMAT = "dpbounds/adaptive-ledger"  # its own name, so that no reader can overlook what it says
-_FULL_BATCH, _POISSON = "full-batch", "poisson"
+_FIELDS = {"mechanism", "noise_stddev", "per_record_bound", "sampling", "count"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,37 +186,21 @@ class Ledger:
 
     def _demand_fixed_in_advance(self) -> None:
         if self.adaptive:
-            raise UnsupportedMechanism(
-                "the releases in this ledger were chosen as the run went, so that composing the list that happened to "
-                "run proves nothing: what the run spends is the guarantee of the filter that admitted them"
-            )
+            raise UnsupportedMechanism(ledger_format.ADAPTIVE)
 
     def to_json(self) -> str:
         """Write the ledger as JSON text; numbers are exact fractions."""
-        name = ADAPTIVE_FORMAT if self.adaptive else FORMAT
-        document = {"format": name, "version": VERSION, "releases": [_release_to_json(r) for r in self.releases]}
-        return json.dumps(document, indent=2)
+        return ledger_format.to_text([_release_to_json(release) for release in self.releases], adaptive=self.adaptive)
 
     @classmethod
     def from_json(cls, text: str) -> Ledger:
-        """Read what ``to_json`` wrote.
+        """Read what ``to_json`` wrote; ``ledger_format.read_releases`` reads releases of any other kind, too.
 
         Raises:
             InvalidValue: Not JSON, another format or version, a missing or unknown field, or a value out of range.
         """
-        try:
-            document = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InvalidValue("ledger", f"line {error.lineno}", "JSON text", error.msg) from None
-        if not isinstance(document, dict) or document.get("format") not in (FORMAT, ADAPTIVE_FORMAT):
-            found = document.get("format") if isinstance(document, dict) else type(document).__name__
-            raise InvalidValue("ledger format", found, f"{FORMAT} or {ADAPTIVE_FORMAT}")
-        if document.get("version") != VERSION:
-            raise InvalidValue("ledger version", document.get("version"), str(VERSION), "update dpbounds to read it")
-        releases = document.get("releases")
-        if not isinstance(releases, list):
-            raise InvalidValue("ledger releases", releases, "a list")
-        return cls(tuple(_release_from_json(entry) for entry in releases), document["format"] == ADAPTIVE_FORMAT)
+        entries, adaptive = ledger_format.from_text(text)
+        return cls(tuple(map(_release_from_json, entries)), adaptive)
 
     def __str__(self) -> str:
         return "\n".join(str(release) for release in self.releases) or "no releases"
@@ -301,12 +284,12 @@ def _squared_shift(mechanism: Mechanism) -> Fraction:
     return count * pair.squared_shift
 
 
-def _release_to_json(release: Release) -> dict[str, object]:
+def _release_to_json(release: Release) -> ledger_format.Entry:
     entry: dict[str, object] = {
         "mechanism": "gaussian",
         "noise_stddev": str(release.noise_stddev),
         "per_record_bound": str(release.per_record_bound),
-        "sampling": _FULL_BATCH if release.sample_rate is None else _POISSON,
+        "sampling": FULL_BATCH if release.sample_rate is None else POISSON,
         "count": release.count,
     }
     if release.sample_rate is not None:
@@ -314,28 +297,17 @@ def _release_to_json(release: Release) -> dict[str, object]:
     return entry
 
 
-def _release_from_json(entry: object) -> Release:
-    if not isinstance(entry, Mapping):
-        raise InvalidValue("ledger release", entry, "an object")
-    poisson = entry.get("sampling") == _POISSON
-    wanted = {"mechanism", "noise_stddev", "per_record_bound", "sampling", "count"} | (
-        {"sample_rate"} if poisson else set()
-    )
-    _demand_fields(entry.keys(), wanted)
-    if entry["mechanism"] != "gaussian":
-        raise InvalidValue("mechanism", entry["mechanism"], "gaussian")
-    if entry["sampling"] not in (_FULL_BATCH, _POISSON):
-        raise InvalidValue("sampling", entry["sampling"], f"{_FULL_BATCH} or {_POISSON}")
+def _release_from_json(entry: ledger_format.Entry) -> Release:
+    if entry.get("mechanism") != "gaussian":
+        advice = "algorithms.ledger_format.read_releases reads the other kinds"
+        raise InvalidValue("mechanism", entry.get("mechanism"), "gaussian", advice)
+    poisson = entry.get("sampling") == POISSON
+    ledger_format.demand_fields(entry, _FIELDS | ({"sample_rate"} if poisson else set()))
+    if not poisson and entry["sampling"] != FULL_BATCH:
+        raise InvalidValue("sampling", entry["sampling"], f"{FULL_BATCH} or {POISSON}")
     return Release(
-        exact(entry["noise_stddev"], "noise_stddev"),
-        exact(entry["per_record_bound"], "per_record_bound"),
-        exact(entry["sample_rate"], "sample_rate") if poisson else None,
+        ledger_format.number(entry["noise_stddev"], "noise_stddev"),
+        ledger_format.number(entry["per_record_bound"], "per_record_bound"),
+        ledger_format.number(entry["sample_rate"], "sample_rate") if poisson else None,
         positive_integer(entry["count"], "count"),
     )
-
-
-def _demand_fields(found: Iterable[str], wanted: set[str]) -> None:
-    names = set(found)
-    if names != wanted:
-        wrong = ", ".join(sorted(names ^ wanted))
-        raise InvalidValue("ledger release", f"fields missing or unknown: {wrong}", ", ".join(sorted(wanted)))

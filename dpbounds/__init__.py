@@ -22,10 +22,33 @@ if TYPE_CHECKING:
     )
     from dpbounds.expressions.enclosure import Enclosure
     from dpbounds.privacy.accountants import Account, account, delta, epsilon
+    from dpbounds.privacy.ball_noise import BallDescent
     from dpbounds.privacy.calibration import Calibration, calibrate, hidden_constant
+    from dpbounds.privacy.filters import GaussianFilter, Odometer, RenyiFilter, ZCDPFilter
+    from dpbounds.privacy.group_accounts import group_account
     from dpbounds.privacy.interoperability import get_noise_multiplier
-    from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
+    from dpbounds.privacy.mechanisms import (
+        ZCDP,
+        AboveThreshold,
+        ApproximateDP,
+        Composed,
+        ExponentialMechanism,
+        Gaussian,
+        InParallel,
+        Laplace,
+        Mechanism,
+        PoissonSampled,
+        PureDP,
+        RandomizedResponse,
+        RenyiDP,
+        SampledWithoutReplacement,
+        SampledWithReplacement,
+        UniformBall,
+    )
+    from dpbounds.privacy.refusals import shuffled_epochs
     from dpbounds.privacy.relations import Relation
+    from dpbounds.privacy.remaining import Remaining, remaining
+    from dpbounds.privacy.trade_off import TradeOff, membership_advantage
 
 __version__ = "0.1.0"
 
@@ -38,42 +61,88 @@ _HOMES = {
     "NotCertified": "errors",
     "UnsupportedMechanism": "errors",
     "Enclosure": "expressions.enclosure",
+    "Relation": "privacy.relations",
+    "AboveThreshold": "privacy.mechanisms",
+    "ApproximateDP": "privacy.mechanisms",
+    "Composed": "privacy.mechanisms",
+    "ExponentialMechanism": "privacy.mechanisms",
+    "Gaussian": "privacy.mechanisms",
+    "InParallel": "privacy.mechanisms",
+    "Laplace": "privacy.mechanisms",
+    "Mechanism": "privacy.mechanisms",
+    "PoissonSampled": "privacy.mechanisms",
+    "PureDP": "privacy.mechanisms",
+    "RandomizedResponse": "privacy.mechanisms",
+    "RenyiDP": "privacy.mechanisms",
+    "SampledWithReplacement": "privacy.mechanisms",
+    "SampledWithoutReplacement": "privacy.mechanisms",
+    "UniformBall": "privacy.mechanisms",
+    "ZCDP": "privacy.mechanisms",
     "Account": "privacy.accountants",
     "account": "privacy.accountants",
     "delta": "privacy.accountants",
     "epsilon": "privacy.accountants",
+    "group_account": "privacy.group_accounts",
     "Calibration": "privacy.calibration",
     "calibrate": "privacy.calibration",
     "hidden_constant": "privacy.calibration",
+    "Remaining": "privacy.remaining",
+    "remaining": "privacy.remaining",
+    "GaussianFilter": "privacy.filters",
+    "Odometer": "privacy.filters",
+    "RenyiFilter": "privacy.filters",
+    "ZCDPFilter": "privacy.filters",
+    "TradeOff": "privacy.trade_off",
+    "membership_advantage": "privacy.trade_off",
+    "BallDescent": "privacy.ball_noise",
+    "shuffled_epochs": "privacy.refusals",
     "get_noise_multiplier": "privacy.interoperability",
-    "Composed": "privacy.mechanisms",
-    "Gaussian": "privacy.mechanisms",
-    "Mechanism": "privacy.mechanisms",
-    "PoissonSampled": "privacy.mechanisms",
-    "Relation": "privacy.relations",
 }
 
 __all__ = [
+    "AboveThreshold",
     "Account",
+    "ApproximateDP",
+    "BallDescent",
     "BudgetExceeded",
     "Calibration",
     "CertificateError",
     "Composed",
     "DpboundsError",
     "Enclosure",
+    "ExponentialMechanism",
     "Gaussian",
+    "GaussianFilter",
+    "InParallel",
     "InvalidValue",
+    "Laplace",
     "Mechanism",
     "NotCertified",
+    "Odometer",
     "PoissonSampled",
+    "PureDP",
+    "RandomizedResponse",
     "Relation",
+    "Remaining",
+    "RenyiDP",
+    "RenyiFilter",
+    "SampledWithReplacement",
+    "SampledWithoutReplacement",
+    "TradeOff",
+    "UniformBall",
     "UnsupportedMechanism",
+    "ZCDP",
+    "ZCDPFilter",
     "account",
     "calibrate",
     "delta",
     "epsilon",
     "get_noise_multiplier",
+    "group_account",
     "hidden_constant",
+    "membership_advantage",
+    "remaining",
+    "shuffled_epochs",
 ]
 
 

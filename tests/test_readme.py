@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+import dpbounds as dp
+from dpbounds.cli import _VERBS as VERBS
 from dpbounds.cli import main
+from dpbounds.privacy.domination import neighbour_classes
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -42,7 +45,8 @@ def test_there_is_something_to_run():
 
 
 @pytest.mark.parametrize(("command", "expected"), list(commands()), ids=lambda text: text[:60])
-def test_a_command_prints_what_is_shown(command, expected, capsys):
+def test_a_command_prints_what_is_shown(command, expected, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
     program, *arguments = shlex.split(command)
     assert program == "dpbounds"
     assert main(arguments) == 0
@@ -86,6 +90,53 @@ def test_the_demo_prints_the_table_that_is_shown(tmp_path, capsys):
     assert_same_up_to_round_off("\n".join(found), "\n".join(shown), relative=5e-3)
 
 
+MECHANISMS = {
+    "`Gaussian`": [lambda relation: dp.Gaussian(2)],
+    "`Laplace`, one dimension": [lambda relation: dp.Laplace(2, dimension=1)],
+    "`Laplace`, any dimension": [lambda relation: dp.Laplace(2)],
+    "`UniformBall`": [lambda relation: dp.UniformBall(9, 3)],
+    "`RandomizedResponse`": [lambda relation: dp.RandomizedResponse(1)],
+    "`ExponentialMechanism`": [lambda relation: dp.ExponentialMechanism(1, relation=relation)],
+    "`AboveThreshold`": [lambda relation: dp.AboveThreshold(1, relation=relation)],
+    "`PureDP`, `ApproximateDP`": [
+        lambda relation: dp.PureDP(1, relation=relation),
+        lambda relation: dp.ApproximateDP(1, "1e-6", relation=relation),
+    ],
+    "`ZCDP`": [lambda relation: dp.ZCDP(1, relation=relation)],
+    "`RenyiDP`": [lambda relation: dp.RenyiDP({2: 1}, relation=relation)],
+}
+SAMPLINGS = [
+    lambda mechanism: mechanism,
+    lambda mechanism: dp.PoissonSampled(mechanism, "0.1"),
+    lambda mechanism: dp.SampledWithoutReplacement(mechanism, 2, 20),
+    lambda mechanism: dp.SampledWithReplacement(mechanism, 2, 20),
+]
+
+
+def known(mechanism, relation):
+    try:
+        classes = neighbour_classes(mechanism**2, dp.Relation(relation))
+    except dp.UnsupportedMechanism:
+        return "refused"
+    return "tight" if all(each.tight for each in classes) else "bound"
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_table_says_what_is_known(name):
+    (row,) = (line for line in TEXT.splitlines() if line.startswith(f"| {name} |"))
+    for make in MECHANISMS[name]:
+        cells = [
+            " / ".join(known(sampled(make(relation)), relation) for relation in dp.Relation) for sampled in SAMPLINGS
+        ]
+        assert row == f"| {name} | {' | '.join(cells)} |"
+
+
+def test_what_the_table_leaves_out_is_named_elsewhere():
+    for name in ("shuffled", "truncated-poisson", "random-allocation", "dp-ftrl"):
+        assert f"`{name}`" in TEXT or f"--sampling {name}" in TEXT
+        assert main(["epsilon", "--noise-multiplier", "1", "--sampling", name, "--delta", "0.1"]) == 2
+
+
 def test_every_linked_file_exists():
     links = [link for link in re.findall(r"\]\(([^)]+)\)", TEXT) if "://" not in link]
     assert "docs/demo.png" in links
@@ -109,5 +160,5 @@ def test_continuous_integration_finds_the_two_lines(ending):
 
 
 def test_every_verb_is_described():
-    for verb in ("demo", "calibrate", "epsilon", "delta", "check"):
+    for verb in VERBS:
         assert f"| `dpbounds {verb}` |" in TEXT

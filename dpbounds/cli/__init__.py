@@ -14,7 +14,7 @@ from dpbounds.errors import BudgetExceeded, CertificateError, DpboundsError, Not
 
 DONE, DOES_NOT_HOLD, BAD_INPUT = 0, 1, 2
 
-_VERBS = ("demo", "calibrate", "epsilon", "delta", "check")  # each lives in the module of its name
+_VERBS = ("demo", "calibrate", "epsilon", "delta", "remaining", "ball", "check")  # each lives in the module of its name
 
 
 class _Verbs(click.Group):

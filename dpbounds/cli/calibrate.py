@@ -13,13 +13,11 @@ from dpbounds.cli.options import (
     PROBABILITY,
     PUBLISHING_OPTIONS,
     RELATION_OPTION,
-    TRAINING_OPTIONS,
-    Training,
     missing,
-    read_training,
     warn_if_delta_is_large,
 )
 from dpbounds.cli.spending import write_publications
+from dpbounds.cli.training import FIXED_SIZE, FULL_BATCH, TRAINING_OPTIONS, Training, read_training
 from dpbounds.expressions.exact import Direction, to_decimal
 
 if TYPE_CHECKING:
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
 
 _FIELDS = {"noise": "noise_multiplier", "steps": "steps", "sample-rate": "sample_rate"}
 _DIGITS = 12
+_NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighbour of what suffices
 
 
 @click.command("calibrate", short_help="How much noise a budget needs.")
@@ -59,8 +58,10 @@ def command(
     training = read_training(given, unknown=solve)
     warn_if_delta_is_large(target_delta, training.dataset_size, "--target-delta")
 
+    from dpbounds.cli.subjects import demand_publishable
     from dpbounds.privacy.calibration import calibrate
 
+    demand_publishable(training.with_value(solve, Fraction(1)), given)
     found = calibrate(
         lambda value: training.with_value(solve, value),
         target_epsilon,
@@ -96,6 +97,8 @@ def _as_json(found: Calibration, training: Training) -> dict[str, object]:
         "sample_rate": output.json_given(training.sample_rate),
         "steps": training.steps,
     }
+    if training.sampling in FIXED_SIZE:
+        context |= {"batch_size": training.batch_size, "dataset_size": training.dataset_size}
     return {
         field: number(found.value, safe),
         "fails_at": None if found.fails_at is None else number(found.fails_at, unsafe),
@@ -105,37 +108,63 @@ def _as_json(found: Calibration, training: Training) -> dict[str, object]:
         "relation": str(found.relation),
         "sampling": training.sampling,
         "certified": True,
+        "tight": _is_tight(found),
         **{name: value for name, value in context.items() if name != field},
     }
 
 
+def _is_tight(found: Calibration) -> bool:
+    """Whether what suffices is also what is needed: an attack attains it, or breaks what lies next to it."""
+    from dpbounds.privacy.domination import neighbour_classes
+
+    if found.fails_at is not None and abs(found.value - found.fails_at) <= _grain(found):
+        return True
+    return all(each.tight for each in neighbour_classes(found.mechanism, found.relation))
+
+
+def _grain(found: Calibration) -> Fraction:
+    return Fraction(1) if found.solve == "steps" else _NEAR * found.value
+
+
 def _as_rows(found: Calibration, training: Training) -> dict[str, str]:
-    safe, unsafe = _directions(found.solve)
-    if found.solve == "steps":
-        value, failing = str(found.value), str(found.fails_at)
-    else:
-        value = to_decimal(found.value, _DIGITS, safe)
-        failing = (
-            "nothing: even rate 1 suffices" if found.fails_at is None else to_decimal(found.fails_at, _DIGITS, unsafe)
-        )
-    rounded = "" if found.solve == "steps" else f"; rounded {safe}"
+    safe, _ = _directions(found.solve)
+    whole = found.solve == "steps"
+    value = str(found.value) if whole else to_decimal(found.value, _DIGITS, safe)
     return {
-        _FIELDS[found.solve].replace("_", " "): f"{value}  (proven to suffice{rounded})",
-        "fails at": f"{failing}  (proven)" if found.fails_at is not None else failing,
-        "epsilon": output.shown(found.epsilon),
+        _FIELDS[found.solve].replace("_", " "): f"{value}  (proven to suffice{'' if whole else f'; rounded {safe}'})",
+        "fails at": _failing(found),
+        "epsilon": output.shown(found.epsilon, tight=_is_tight(found)),
         "budget": f"epsilon {output.plain(found.target_epsilon)}, delta {output.plain(found.target_delta)}",
         "relation": str(found.relation),
         "training": _rest(found.solve, training),
     }
 
 
+def _failing(found: Calibration) -> str:
+    """The neighbour that fails, in words where there is none or it lies at a distance."""
+    if found.fails_at is None and found.solve == "sample-rate" and found.value == 1:
+        return "nothing: even rate 1 suffices"
+    if found.fails_at is None:
+        return f"not known: no attack is known, so that {'less' if found.solve == 'noise' else 'more'} may do"
+    _, unsafe = _directions(found.solve)
+    value = str(found.fails_at) if found.solve == "steps" else to_decimal(found.fails_at, _DIGITS, unsafe)
+    if _is_tight(found):
+        return f"{value}  (proven)"
+    return f"{value}  (proven, by an explicit attack; what lies in between is not decided)"
+
+
 def _rest(solve: str, training: Training) -> str:
     """What was given, in one line."""
+    from dpbounds.cli.wording import batches
+
     parts = []
     if solve != "steps":
         parts.append("a single release" if training.steps == 1 else f"{training.steps} releases")
-    if training.sampling == "full-batch":
+    if training.sampling == FULL_BATCH:
         parts.append("the full batch")
+    elif training.batch_size is not None and training.dataset_size is not None:
+        how = training.sampling.replace("-", " ")
+        parts.append(f"{batches(training.batch_size, training.dataset_size)} {how}")
     elif training.sample_rate is not None:
         parts.append(f"Poisson samples at rate {output.plain(training.sample_rate)}")
     else:

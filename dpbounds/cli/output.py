@@ -13,13 +13,13 @@ import click
 from dpbounds.expressions.exact import Direction, to_decimal, to_float
 
 if TYPE_CHECKING:
-    from dpbounds.cli.options import Training
     from dpbounds.expressions.enclosure import Enclosure
     from dpbounds.privacy.proofs import Proof
 
 _SMALLEST_JSON_NUMBER = Fraction(1, 10**300)
 _DIGITS_OF_A_DOUBLE = 15
 _DEFAULT_DIGITS = 10
+_LONGEST = 17  # digits of an interval, where no more are asked for
 
 
 def plain(number: Fraction | float) -> str:
@@ -71,22 +71,30 @@ def json_ends(enclosure: Enclosure, digits: int | None = None) -> dict[str, floa
     }
 
 
-def shown(enclosure: Enclosure, digits: int | None = None) -> str:
-    """The upper end, which is the one to publish, and the ends it was proven from."""
+def shown(enclosure: Enclosure, digits: int | None = None, *, tight: bool | None = True) -> str:
+    """The upper end, which is the one to publish, and the ends it was proven from, or what an attack attains."""
     wanted = digits or _DEFAULT_DIGITS
     lower, upper = enclosure.decimals(wanted)
+    if enclosure.exact_upper == math.inf:
+        if enclosure.exact_lower == math.inf:
+            return "infinite  (proven: no finite value is enough)"
+        return f"infinite  (no finite value is proven to be enough; at least {lower} is spent)"
+    if tight is False:
+        attack = f"an explicit attack attains {lower}" if enclosure.exact_lower > 0 else "no attack is known"
+        return f"{upper}  (proven to suffice, rounded up; {attack})"
     if enclosure.exact_lower == enclosure.exact_upper:
         return f"{upper}  (proven, exact)" if lower == upper else f"{upper}  (proven, rounded up)"
     # Two digits beyond those that both ends share show how wide the enclosure is.
-    lower, inner = enclosure.decimals(max(2, enclosure.digits + 2))
+    lower, inner = enclosure.decimals(max(2, min(enclosure.digits + 2, max(wanted + 2, _LONGEST))))
     return f"{upper}  (proven, rounded up; the value lies in [{lower}, {inner}])"
 
 
-def explained(proofs: Iterable[tuple[str, Proof]]) -> list[dict[str, object]]:
-    """How each order of the pair was proven, as plain data."""
+def explained(proofs: Iterable[tuple[str, Proof]], role: str) -> list[dict[str, object]]:
+    """How each class of neighbours was proven, as plain data; the role is "dominates" or "attack"."""
     return [
         {
             "order": order,
+            "role": role,
             "enclosure": json_ends(proof.enclosure),
             "route": proof.route,
             "precision": proof.enclosure.precision,
@@ -95,25 +103,6 @@ def explained(proofs: Iterable[tuple[str, Proof]]) -> list[dict[str, object]]:
         }
         for order, proof in proofs
     ]
-
-
-def print_explained(proofs: Iterable[tuple[str, Proof]]) -> None:
-    """The same for people."""
-    for order, proof in proofs:
-        if proof.route == "dominated":
-            click.echo(
-                f"\nhow it was proven ({order}): a Chernoff bound shows that it spends less than the other order"
-            )
-            continue
-        rows = {
-            "route": proof.route,
-            "enclosure": str(proof.enclosure),
-            "precision": f"{proof.enclosure.precision} bits" if proof.enclosure.precision else "exact arithmetic",
-            **{name: _text(value) for name, value in proof.parameters.items()},
-            **{f"error: {name}": f"{share:.3g} of delta" for name, share in proof.error_budget.items()},
-        }
-        click.echo(f"\nhow it was proven ({order}):")
-        print_rows({f"  {name}": value for name, value in rows.items()})
 
 
 def print_rows(rows: Mapping[str, str]) -> None:
@@ -128,13 +117,6 @@ def print_json(document: Mapping[str, object]) -> None:
     click.echo(json.dumps(document, indent=2, allow_nan=False))
 
 
-def described(training: Training) -> str:
-    """The training run in one line."""
-    many = "a single release" if training.steps == 1 else f"{training.steps} releases"
-    how = f"Poisson samples at rate {plain(training.sample_rate)}" if training.sample_rate else "the full batch"
-    return f"{many} on {how}, Gaussian noise multiplier {plain(training.noise_multiplier or 0)}"
-
-
 def _data(value: object) -> object:
     """A parameter of a proof as JSON can hold it."""
     if value is None or isinstance(value, bool | int | str):
@@ -146,9 +128,3 @@ def _data(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_data(inner) for inner in value]
     return str(value)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, Fraction):
-        return plain(value)
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from dpbounds.cli import options as given_options
 from dpbounds.cli import output
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import to_decimal
+from dpbounds.cli.training import TRAINING_OPTIONS
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
+    from dpbounds.cli.methods import Answer, Question
+    from dpbounds.cli.subjects import Subject
+    from dpbounds.expressions.enclosure import Enclosure
     from dpbounds.privacy.accountants import Account
     from dpbounds.privacy.calibration import Calibration
-    from dpbounds.privacy.mechanisms import Mechanism
 
-_STEPS_OF_A_CURVE = 20  # a divisor of 1000, so that the grid consists of short decimals
-_DIGITS_OF_A_CURVE = 17
-_TRAINING = ("noise_multiplier", "sample_rate", "steps", "epochs", "sampling", "batch_size")
+_ONE_RECORD_ONLY = ("tolerance", "curve", "trade_off", "certificate", "statement")
 
 SPENDING_OPTIONS = given_options.options(
-    given_options.TRAINING_OPTIONS,
+    TRAINING_OPTIONS,
     given_options.RELATION_OPTION,
-    click.option("--ledger", type=given_options.FILE, metavar="FILE", help="Releases of a run, instead of the above."),
+    given_options.LEDGER_OPTION,
+    click.option(
+        "--group-size", callback=given_options.whole, default="1", metavar="K", help="Records that differ together."
+    ),
     click.option(
         "--method", callback=given_options.method, default="certified", show_default=True, help="Only this one."
     ),
@@ -40,7 +36,7 @@ SPENDING_OPTIONS = given_options.options(
         "--tolerance", callback=given_options.PROBABILITY, metavar="W", help="Relative width to aim at (default 1e-9)."
     ),
     click.option("--digits", type=click.IntRange(1, 1000), metavar="N", help="Digits to print; text in JSON above 15."),
-    click.option("--explain", is_flag=True, help="Say how it was proven: route, parameters, error budget."),
+    click.option("--explain", is_flag=True, help="Say how it was proven, on which assumptions, and what would help."),
     click.option(
         "--curve",
         type=given_options.FILE,
@@ -48,17 +44,15 @@ SPENDING_OPTIONS = given_options.options(
         metavar="FILE",
         help="Write the certified curve δ(ε) as CSV.",
     ),
+    click.option(
+        "--trade-off",
+        type=given_options.FILE,
+        callback=given_options.writable,
+        metavar="FILE",
+        help="Write a certified lower bound on an attacker's errors as CSV.",
+    ),
     given_options.PUBLISHING_OPTIONS,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Subject:
-    """What is asked about: a mechanism, and how to describe it."""
-
-    mechanism: Mechanism
-    description: str
-    parameters: dict[str, object]
 
 
 def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[str, Any]) -> int:
@@ -72,60 +66,117 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     Returns:
         The exit status, 0.
     """
-    from dpbounds.privacy.accountants import DEFAULT_TOLERANCE, account
+    from dpbounds.cli.methods import METHODS, Question
+    from dpbounds.cli.subjects import demand_publishable, read_subject
 
-    subject = _subject(given)
-    other = "delta" if wanted == "epsilon" else "epsilon"
-    digits: int | None = given["digits"]
-    tolerance = DEFAULT_TOLERANCE if given["tolerance"] is None else _as_float(given["tolerance"])
-    found = account(
-        subject.mechanism,
-        delta=target if other == "delta" else None,
-        epsilon=target if other == "epsilon" else None,
-        relation=given["relation"],
-        tolerance=tolerance,
+    if given["group_size"] > 1:
+        for name in _ONE_RECORD_ONLY:
+            if given[name]:
+                option = "--" + name.replace("_", "-")
+                raise click.UsageError(f"{option} is not possible with --group-size above 1: leave one of the two out")
+    subject = read_subject(given)
+    demand_publishable(subject.mechanism, given)
+    tolerance = None if given["tolerance"] is None else _as_float(given["tolerance"])
+    question = Question(
+        wanted, target, subject.mechanism, Relation(given["relation"]), tolerance, int(given["group_size"])
     )
-    delta_in_use = target if other == "delta" else found.enclosure.exact_upper
-    given_options.warn_if_delta_is_large(delta_in_use, given["dataset_size"])
-    if digits is not None and found.enclosure.digits < digits and found.enclosure.width > 0:
-        given_options.note(f"{found.enclosure.digits} digits are proven, fewer than the {digits} that are printed")
-    if given["tolerance"] is not None and found.enclosure.width > tolerance * found.enclosure.upper:
-        reached = found.enclosure.width / found.enclosure.upper
-        given_options.note(f"the relative width reached is {reached:.2g}, not the {tolerance:.2g} aimed at")
-    if given["curve"] is not None:
-        _write_curve(given["curve"], subject.mechanism, Relation(given["relation"]), found, tolerance)
-    statement = write_publications(found, given)
-
+    found = METHODS[given["method"]](question)
+    _warn(question, found, subject, given["digits"])
+    _write_files(question, found, given)
+    statement = None if found.account is None else write_publications(found.account, given)
+    advantage = METHODS[given["method"]](question.at_zero()).enclosure if given["explain"] else None
     if given["as_json"]:
-        output.print_json(
-            {
-                wanted: output.json_ends(found.enclosure, digits),
-                other: output.json_given(target),
-                "relation": given["relation"],
-                "method": given["method"],
-                "certified": True,
-                "digits": found.enclosure.digits,
-                "route": found.enclosure.method,
-                **subject.parameters,
-                **({"explain": output.explained(found.proofs)} if given["explain"] else {}),
-                **({} if statement is None else {"statement": statement}),
-            }
-        )
+        output.print_json(_as_json(question, found, subject, given, advantage, statement))
         return 0
-    output.print_rows(
-        {
-            wanted: output.shown(found.enclosure, digits),
-            other: output.plain(target),
-            "relation": given["relation"],
-            "mechanism": subject.description,
-            "method": f"{given['method']} ({found.enclosure.method})",
-        }
-    )
-    if given["explain"]:
-        output.print_explained(found.proofs)
+    _print(question, found, given)
+    if advantage is not None:
+        from dpbounds.cli.explanation import print_explanation
+
+        print_explanation(question, found, advantage)
     if statement is not None:
         click.echo(f"\n{statement}")
     return 0
+
+
+def _warn(question: Question, found: Answer, subject: Subject, digits: int | None) -> None:
+    """Say on standard error what is not as it was asked for, or not wise."""
+    bound = found.bound
+    delta_in_use = question.delta if question.delta is not None else bound.exact_upper
+    given_options.warn_if_delta_is_large(delta_in_use, subject.dataset_size)
+    if digits is not None and bound.digits < digits and bound.width > 0:
+        given_options.note(f"{bound.digits} digits are proven, fewer than the {digits} that are printed")
+    if question.tolerance is not None and bound.width > question.tolerance * bound.upper:
+        reached = bound.width / bound.upper
+        given_options.note(f"the relative width reached is {reached:.2g}, not the {question.tolerance:.2g} aimed at")
+
+
+def _write_files(question: Question, found: Answer, given: dict[str, Any]) -> None:
+    if given["curve"] is None and given["trade_off"] is None:
+        return
+    from dpbounds.cli.curves import proven_curve, write_curve, write_trade_off
+    from dpbounds.privacy.accountants import DEFAULT_TOLERANCE
+
+    centre = found.bound.exact_upper if question.wanted == "epsilon" else question.target
+    curve = proven_curve(question.mechanism, question.relation, centre, question.tolerance or DEFAULT_TOLERANCE)
+    if given["curve"] is not None:
+        write_curve(given["curve"], curve)
+    if given["trade_off"] is not None:
+        write_trade_off(given["trade_off"], curve)
+
+
+def _as_json(
+    question: Question,
+    found: Answer,
+    subject: Subject,
+    given: dict[str, Any],
+    advantage: Enclosure | None,
+    statement: str | None,
+) -> dict[str, object]:
+    other = "delta" if question.wanted == "epsilon" else "epsilon"
+    document: dict[str, object] = {
+        question.wanted: output.json_ends(found.enclosure, given["digits"]),
+        other: output.json_given(question.target),
+        "relation": given["relation"],
+        "method": given["method"],
+        "certified": True,
+        "digits": found.bound.digits,
+        "route": found.enclosure.method,
+    }
+    if found.tight is not None:
+        document["tight"] = found.tight
+    if found.tight is False:
+        document["attained"] = None if found.attained is None else output.json_ends(found.attained, given["digits"])
+    if question.group_size > 1:
+        document["group_size"] = question.group_size
+    document |= subject.parameters
+    if advantage is not None:
+        document["total_variation"] = output.json_ends(advantage)
+        proven = found.account
+        document["explain"] = (
+            []
+            if proven is None
+            else output.explained(proven.proofs, "dominates") + output.explained(proven.attacks, "attack")
+        )
+    if statement is not None:
+        document["statement"] = statement
+    return document
+
+
+def _print(question: Question, found: Answer, given: dict[str, Any]) -> None:
+    from dpbounds.cli.wording import described
+
+    other = "delta" if question.wanted == "epsilon" else "epsilon"
+    group = {"group size": str(question.group_size)} if question.group_size > 1 else {}
+    output.print_rows(
+        {
+            question.wanted: output.shown(found.enclosure, given["digits"], tight=found.tight),
+            other: output.plain(question.target),
+            "relation": given["relation"],
+            **group,
+            "mechanism": described(question.mechanism),
+            "method": f"{given['method']} ({found.enclosure.method})",
+        }
+    )
 
 
 def write_publications(found: Account | Calibration, given: dict[str, Any]) -> str | None:
@@ -142,72 +193,6 @@ def write_publications(found: Account | Calibration, given: dict[str, Any]) -> s
     return statement(found)
 
 
-def _subject(given: dict[str, Any]) -> _Subject:
-    if given["ledger"] is None:
-        training = given_options.read_training(given)
-        return _Subject(
-            training.mechanism(),
-            output.described(training),
-            {
-                "noise_multiplier": output.json_given(training.noise_multiplier),
-                "sampling": training.sampling,
-                "sample_rate": output.json_given(training.sample_rate),
-                "steps": training.steps,
-            },
-        )
-    for name in _TRAINING:
-        if given[name] is not None:
-            option = "--" + name.replace("_", "-")
-            raise InvalidValue(option, output.plain_text(given[name]), "no such option with --ledger, which holds it")
-    from algorithms.ledger import Ledger
-
-    path: Path = given["ledger"]
-    text = given_options.reading(path, "--ledger")
-    try:
-        ledger = Ledger.from_json(text)
-    except InvalidValue as error:
-        raise InvalidValue("--ledger", path, "a ledger that dpbounds wrote", str(error)) from None
-    if not ledger.releases:
-        raise InvalidValue("--ledger", path, "a ledger with at least one release", "this one is empty")
-    return _Subject(ledger.mechanism(), "; ".join(map(str, ledger.releases)), {"ledger": str(path)})
-
-
 def _as_float(tolerance: Fraction) -> float:
     # a double that is not 0, however small the number is
     return max(float(tolerance), sys.float_info.min)
-
-
-def _write_curve(path: Path, mechanism: Mechanism, relation: Relation, found: Account, tolerance: float) -> None:
-    """Proven ends of δ(ε) on a grid that reaches twice as far as the ε of the answer.
-
-    δ(ε) never increases, so the smallest upper end so far bounds it, too; and so does the largest lower end to come.
-    """
-    from dpbounds.privacy.accountants import delta
-
-    centre = found.enclosure.exact_upper if found.given == "delta" else found.target
-    grid = list(_grid(Fraction(centre)))
-    curve = []
-    for done, epsilon in enumerate(grid):
-        if sys.stderr.isatty():
-            click.echo(f"\rcurve: point {done + 1} of {len(grid)} ", err=True, nl=done + 1 == len(grid))
-        curve.append(delta(mechanism, epsilon, relation, tolerance=tolerance))
-    uppers, lowers = [curve[0].exact_upper], [curve[-1].exact_lower]
-    for point in curve[1:]:
-        uppers.append(min(uppers[-1], point.exact_upper))
-    for point in reversed(curve[:-1]):
-        lowers.append(max(lowers[-1], point.exact_lower))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["epsilon", "delta_lower", "delta_upper"])
-    for epsilon, lower, upper in zip(grid, reversed(lowers), uppers, strict=True):
-        low, high = (to_decimal(lower, _DIGITS_OF_A_CURVE, "down"), to_decimal(upper, _DIGITS_OF_A_CURVE, "up"))
-        writer.writerow([to_decimal(epsilon, _DIGITS_OF_A_CURVE, "down"), low, high])
-    given_options.writing(path, text.getvalue(), "--curve")
-    click.echo(f"wrote {path}", err=True)
-
-
-def _grid(centre: Fraction) -> Iterator[Fraction]:
-    """0, ..., about 2 centre: equal steps that are short decimals."""
-    reach = 2 * centre if centre > 0 else Fraction(1)
-    two_digits = Fraction(Decimal(to_decimal(reach, 2, "up")))
-    return (two_digits * k / _STEPS_OF_A_CURVE for k in range(_STEPS_OF_A_CURVE + 1))

@@ -86,7 +86,11 @@ def test_equal_releases_in_a_row_are_counted_together():
 def test_json_round_trip_is_exact():
     for ledger in (LEDGER, PLAIN, Ledger(), Ledger((Release(Fraction(0.1), Fraction(1, 3)),))):
         assert Ledger.from_json(ledger.to_json()) == ledger
-    assert json.loads(LEDGER.to_json())["version"] == 1
+    assert json.loads(LEDGER.to_json())["version"] == 2
+
+
+def test_version_1_is_still_read():
+    assert Ledger.from_json(LEDGER.to_json().replace('"version": 2', '"version": 1')) == LEDGER
 
 
 def edited(**changes):
@@ -101,7 +105,7 @@ def edited(**changes):
         ("{", "JSON"),
         ("[]", "ledger format = list"),
         ('{"format": "other"}', "ledger format = other"),
-        (LEDGER.to_json().replace('"version": 1', '"version": 2'), "ledger version = 2"),
+        (LEDGER.to_json().replace('"version": 2', '"version": 3'), "ledger version = 3"),
         ('{"format": "dpbounds/ledger", "version": 1}', "ledger releases"),
         ('{"format": "dpbounds/ledger", "version": 1, "releases": [3]}', "ledger release = 3"),
         (edited(noise_stddev="0"), "noise_stddev = 0"),

@@ -7,6 +7,7 @@ import pytest
 import dpbounds as dp
 from dpbounds.cli import calibrate as verb
 from dpbounds.cli import main
+from dpbounds.cli.training import Training
 from dpbounds.expressions.exact import exact
 
 TARGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]
@@ -81,7 +82,7 @@ def test_the_printed_decimals_keep_their_promise(capsys):
 def test_ends_in_json_round_so_that_they_keep_their_promise(solve, field):
     third, sixth = Fraction(1, 3), Fraction(1, 6)  # no double is either
     found = replace(dp.calibrate(dp.Gaussian, 1, "1e-6"), value=third, fails_at=sixth, solve=solve)
-    written = verb._as_json(found, verb.Training(exact(1), "poisson", exact(1), 3, None, found.relation))
+    written = verb._as_json(found, Training(exact(1), "poisson", exact(1), 3, None, None, found.relation))
     value, failing = Fraction(written[field]), Fraction(written["fails_at"])
     if solve == "noise":
         assert value > third

@@ -17,7 +17,11 @@ from dpbounds.errors import (
 )
 
 RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "100"]
+FIXED = [*RUN[:2], "--sampling", "without-replacement", "--batch-size", "10", "--dataset-size", "1000"]
+REPLACED = [*RUN[:2], "--sampling", "with-replacement"]
 POISSON = ["--sampling", "poisson"]
+BALL = ["--sensitivity", "2", "--dimension", "3", "--dataset-size", "100", "--steps", "10"]
+VERBS = ("demo", "calibrate", "epsilon", "delta", "remaining", "ball", "check")
 TARGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]
 
 BAD_INPUT = [
@@ -40,9 +44,65 @@ BAD_INPUT = [
     (["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--sample-rate", "0"], ["--sample-rate", "0"]),
     (["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--sample-rate", "1.5"], ["--sample-rate", "1.5"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--relation", "replace"], ["--relation", "replace", "add-or-remove-one"]),
-    (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "without-replacement"], ["without-replacement", "no proven"]),
-    (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "with-replacement"], ["with-replacement", "no proven"]),
-    (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "shuffle"], ["--sampling", "shuffle", "poisson"]),
+    *(
+        (["epsilon", "--delta", "1e-6", *RUN, "--sampling", name], ["--sample-rate", "0.01", name, "--batch-size"])
+        for name in ("without-replacement", "with-replacement")
+    ),
+    (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "sorted"], ["--sampling", "sorted", "poisson", "with-repl"]),
+    *(
+        (["epsilon", "--delta", "1e-6", *RUN, "--sampling", name], [f"--sampling {name}: ", *told, "instead", "read"])
+        for name, told in (
+            ("truncated-poisson", ["truncated-poisson is not supported", "2508.15089"]),
+            ("shuffled", ["shuffled-batches is not supported", "Chua et al."]),
+            ("random-allocation", ["random-allocation is not supported", "Feldman"]),
+            ("dp-ftrl", ["tree-aggregation is not supported", "Kairouz"]),
+        )
+    ),
+    (["epsilon", "--delta", "1e-6", *FIXED[:4], "--steps", "3", *FIXED[4:6]], ["--dataset-size", "missing"]),
+    (["epsilon", "--delta", "1e-6", *FIXED[:4], "--steps", "3", *FIXED[6:]], ["--batch-size", "missing"]),
+    (["epsilon", "--delta", "1e-6", *FIXED], ["--steps", "--epochs"]),
+    (
+        ["epsilon", "--delta", "1e-6", *FIXED[:6], "--dataset-size", "9", "--steps", "3"],
+        ["--batch-size", "10", "at most", "9"],
+    ),
+    (
+        ["epsilon", "--delta", "1e-6", *FIXED[:6], "--dataset-size", "10", "--steps", "3"],
+        ["--batch-size", "10", "less than --dataset-size, 10, under add-or-remove-one"],
+    ),
+    (
+        ["epsilon", "--delta", "1e-6", *REPLACED, "--batch-size", "3", "--dataset-size", "1", "--steps", "3"],
+        ["--dataset-size", "1", "at least 2 under add-or-remove-one"],
+    ),
+    (
+        ["calibrate", *TARGET, "--solve", "sample-rate", *FIXED, "--steps", "3"],
+        ["--solve", "sample-rate", "noise or steps", "--batch-size B", "--sampling poisson"],
+    ),
+    (
+        ["calibrate", *TARGET, *FIXED[2:], "--steps", "3", "--statement"],
+        ["--statement", "not possible", "Poisson"],
+    ),
+    (
+        ["epsilon", "--delta", "1e-6", *FIXED, "--steps", "3", "--certificate", "c.json"],
+        ["--certificate", "not possible", "Poisson"],
+    ),
+    (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "0"], ["--group-size", "0"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "2", "--statement"], ["--statement", "--group-size"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "2", "--curve", "c.csv"], ["--curve", "--group-size"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "2", "--tolerance", "0.1"], ["--tolerance", "--group-size"]),
+    (["delta", "--epsilon", "1", *RUN, "--trade-off", "no/such/place.csv"], ["--trade-off", "no/such/place.csv"]),
+    (["remaining"], ["--ledger", "missing"]),
+    (["remaining", "--ledger", "x.json"], ["--target-epsilon", "missing"]),
+    (["remaining", "--ledger", "x.json", "--target-epsilon", "1"], ["--target-delta", "missing"]),
+    (["remaining", "--ledger", "x.json", *TARGET], ["--ledger", "x.json"]),
+    (["ball"], ["--sensitivity", "missing"]),
+    (["ball", *BALL[2:]], ["--sensitivity", "missing"]),
+    (["ball", *BALL[:2], *BALL[4:]], ["--dimension", "missing"]),
+    (["ball", *BALL[:4], *BALL[6:]], ["--dataset-size", "missing"]),
+    (["ball", *BALL[:6]], ["--steps", "missing"]),
+    (["ball", *BALL], ["--radius", "missing", "--target-delta"]),
+    (["ball", *BALL, "--radius", "0"], ["--radius", "0"]),
+    (["ball", *BALL, "--radius", "1", "--target-delta", "0.1"], ["--radius", "1", "--target-delta"]),
+    (["ball", *BALL, "--target-delta", "1"], ["--target-delta", "1"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "full-batch"], ["--sample-rate", "0.01", "full-batch"]),
     (
         ["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--batch-size", "5", "--dataset-size", "100"],
@@ -155,11 +215,11 @@ def test_a_bug_is_not_hidden(monkeypatch):
 def test_help_lists_every_verb(arguments, capsys):
     assert main(arguments) == 0
     out = capsys.readouterr().out
-    for verb in ("demo", "calibrate", "epsilon", "delta", "check"):
+    for verb in VERBS:
         assert f"\n  {verb} " in out
 
 
-@pytest.mark.parametrize("verb", ["demo", "calibrate", "epsilon", "delta", "check"])
+@pytest.mark.parametrize("verb", VERBS)
 def test_each_verb_explains_itself_with_an_example(verb, capsys):
     assert main([verb, "--help"]) == 0
     out = capsys.readouterr().out

@@ -76,6 +76,6 @@ def test_proofs_become_plain_data():
         {"cells": 7, "spacing": Fraction(1, 3), "nodes": ({"a": math.inf},), "odd": object},
         {"rounding": 0.5},
     )
-    (entry,) = output.explained([("remove", proof)])
+    (entry,) = output.explained([("remove", proof)], "dominates")
     assert json.loads(json.dumps(entry, allow_nan=False))["parameters"]["nodes"] == [{"a": "inf"}]
     assert entry["error_budget"] == {"rounding": 0.5}

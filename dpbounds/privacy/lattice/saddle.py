@@ -209,7 +209,8 @@ def _untilted(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
     delta = max(float(ndtr(-a)) - steepness, 1e-12)
     density = math.exp(-a * a / 2) / (deviation * math.sqrt(2 * math.pi))
     steepness = max(steepness, 1e-12)
-    return Saddle(0.0, epsilon, math.log(delta), steepness / delta, density / steepness, deviation, delta)
+    sharpness = max(density / steepness, 1e-12)
+    return Saddle(0.0, epsilon, math.log(delta), steepness / delta, sharpness, deviation, delta)
 
 
 def without_tilt(sketches: Sequence[Sketch]) -> Saddle:
