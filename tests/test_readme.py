@@ -98,10 +98,8 @@ MECHANISMS = {
     "`RandomizedResponse`": [lambda relation: dp.RandomizedResponse(1)],
     "`ExponentialMechanism`": [lambda relation: dp.ExponentialMechanism(1, relation=relation)],
     "`AboveThreshold`": [lambda relation: dp.AboveThreshold(1, relation=relation)],
-    "`PureDP`, `ApproximateDP`": [
-        lambda relation: dp.PureDP(1, relation=relation),
-        lambda relation: dp.ApproximateDP(1, "1e-6", relation=relation),
-    ],
+    "`PureDP`": [lambda relation: dp.PureDP(1, relation=relation)],
+    "`ApproximateDP`": [lambda relation: dp.ApproximateDP(1, "1e-6", relation=relation)],
     "`ZCDP`": [lambda relation: dp.ZCDP(1, relation=relation)],
     "`RenyiDP`": [lambda relation: dp.RenyiDP({2: 1}, relation=relation)],
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 
 import click
 
@@ -92,6 +93,10 @@ def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[
         yield name, f"neighbours are no easier to tell apart than {product_in_words(each.product)}"
         yield "", f"because: {'; '.join(_sources(each))}"
         yield "", _proved(proof)
+    if found.moments is not None:
+        order = found.moments.parameters.get("order")
+        at = f" at order {float(order):.4g}" if isinstance(order, Fraction) else ""
+        yield "smaller", f"adding up Rényi divergences{at} proves a smaller upper end (renyi.md)"
     for name in dict.fromkeys(name for name, _ in found.attacks):
         several = [attack for each, attack in found.attacks if each == name]
         best = max(several, key=lambda attack: attack.enclosure.exact_lower)

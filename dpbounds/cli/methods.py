@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
@@ -90,12 +89,11 @@ def certified(question: Question) -> Answer:
         tolerance=question.tolerance or DEFAULT_TOLERANCE,
     )
     bound = _largest([proof.enclosure for _, proof in proven.proofs if proof.route != "dominated"])
+    if proven.moments is not None:
+        bound = Enclosure(proven.enclosure.exact_upper, proven.enclosure.exact_upper, proven.moments.route)
     attained = attained_by(proven)
     tight = proven.tight or (attained is not None and bound.overlaps(attained))
     return Answer(proven.enclosure, bound, None if tight else attained, tight, proven)
-
-
-METHODS: Mapping[str, Callable[[Question], Answer]] = {"certified": certified}
 
 
 def attained_by(found: Account) -> Enclosure | None:

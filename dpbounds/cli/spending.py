@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpbounds.privacy.accountants import Account
     from dpbounds.privacy.calibration import Calibration
 
+_CERTIFIED_ONLY = ("tolerance", "curve", "trade_off", "certificate", "statement", "explain", "group_size")
 _ONE_RECORD_ONLY = ("tolerance", "curve", "trade_off", "certificate", "statement")
 
 SPENDING_OPTIONS = given_options.options(
@@ -30,7 +31,12 @@ SPENDING_OPTIONS = given_options.options(
         "--group-size", callback=given_options.whole, default="1", metavar="K", help="Records that differ together."
     ),
     click.option(
-        "--method", callback=given_options.method, default="certified", show_default=True, help="Only this one."
+        "--method",
+        callback=given_options.method,
+        default="certified",
+        show_default=True,
+        metavar="NAME",
+        help="certified, rdp, zcdp, zcdp-classical, gdp (an approximation), optimal, advanced, basic; or all.",
     ),
     click.option(
         "--tolerance", callback=given_options.PROBABILITY, metavar="W", help="Relative width to aim at (default 1e-9)."
@@ -66,7 +72,7 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     Returns:
         The exit status, 0.
     """
-    from dpbounds.cli.methods import METHODS, Question
+    from dpbounds.cli.methods import Question, certified
     from dpbounds.cli.subjects import demand_publishable, read_subject
 
     if given["group_size"] > 1:
@@ -74,17 +80,26 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
             if given[name]:
                 option = "--" + name.replace("_", "-")
                 raise click.UsageError(f"{option} is not possible with --group-size above 1: leave one of the two out")
+    if given["method"] != "certified":
+        for name in _CERTIFIED_ONLY:
+            if given[name] and not (name == "group_size" and given[name] == 1):
+                option = "--" + name.replace("_", "-")
+                raise click.UsageError(f"{option} needs --method certified: leave one of the two out")
     subject = read_subject(given)
     demand_publishable(subject.mechanism, given)
     tolerance = None if given["tolerance"] is None else _as_float(given["tolerance"])
     question = Question(
         wanted, target, subject.mechanism, Relation(given["relation"]), tolerance, int(given["group_size"])
     )
-    found = METHODS[given["method"]](question)
+    if given["method"] != "certified":
+        from dpbounds.cli.side_by_side import answer_by
+
+        return answer_by(question, subject, given)
+    found = certified(question)
     _warn(question, found, subject, given["digits"])
     _write_files(question, found, given)
     statement = None if found.account is None else write_publications(found.account, given)
-    advantage = METHODS[given["method"]](question.at_zero()).enclosure if given["explain"] else None
+    advantage = certified(question.at_zero()).enclosure if given["explain"] else None
     if given["as_json"]:
         output.print_json(_as_json(question, found, subject, given, advantage, statement))
         return 0

@@ -101,6 +101,8 @@ def pair_in_words(pair: Pair) -> str:
             return f"two unit balls in {dimension} dimensions, centres s apart, s² = {plain(squared)}"
         case pairs.Responses(epsilon=epsilon, options=options):
             return f"randomised response of {options} options, epsilon {plain(epsilon)}"
+        case pairs.TwoResponses(epsilon=epsilon):
+            return f"two steps of randomised response, epsilon {plain(epsilon)} each"
         case pairs.FourPoints(epsilon=epsilon, delta=delta):
             return f"the worst (epsilon, delta)-private pair, epsilon {plain(epsilon)}, delta {plain(delta)}"
         case pairs.BoundedRange(span=span):
@@ -157,20 +159,22 @@ def source_of(pair: Pair) -> str:
             return "pairs.md, section 5, replace one (derived there)"
         case pairs.SampledGaussians():
             return "pairs.md, section 5, add or remove one (Zhu, Dong & Wang 2022)"
-        case pairs.ShiftedLaplaces() | pairs.SampledLaplaces():
-            return "pairs.py: chains of shifts along the axes (derived)"
-        case pairs.UniformBalls() | pairs.SampledBalls():
-            return "Tholeti & Kalyani 2020, equation 6"
-        case pairs.Responses() | pairs.FourPoints():
-            return "Kairouz, Oh & Viswanath 2015"
+        case pairs.ShiftedLaplaces():
+            return "laws.md, section 2 (chains of shifts along the axes)"
+        case pairs.UniformBalls():
+            return "laws.md, section 2 (Tholeti & Kalyani 2020, equation 6)"
+        case pairs.SampledLaplaces() | pairs.SampledBalls():
+            return "sampling.md, section 4 (derived there)"
+        case pairs.Responses() | pairs.FourPoints() | pairs.TwoResponses():
+            return "laws.md, section 2 (Kairouz, Oh & Viswanath 2015)"
         case pairs.BoundedRange() | pairs.TwoPoints():
-            return "pairs.py: the least upper bound of all two-point pairs (derived)"
+            return "laws.md, section 2 (the least upper bound of all two-point pairs)"
         case pairs.RenyiCurve():
-            return "Canonne, Kamath & Steinke 2020"
+            return "laws.md, section 2 (Canonne, Kamath & Steinke 2020)"
         case pairs.Sampled(order=Order.REPLACE) | pairs.TwoGuarantees():
-            return "Balle, Barthe & Gaboardi 2018 (advanced joint convexity)"
+            return "sampling.md (Balle, Barthe & Gaboardi 2018, advanced joint convexity)"
         case pairs.Sampled():
-            return "Zhu, Dong & Wang 2022 (mixture split)"
+            return "sampling.md (Zhu, Dong & Wang 2022, mixture split)"
         case pairs.DrawnGaussians():
-            return "pairs.py: Gaussian comparison (derived)"
-    return "pairs.py"
+            return "sampling.md, section 6 (Gaussian comparison, derived there)"
+    return "sampling.md"

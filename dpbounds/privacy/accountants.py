@@ -54,6 +54,7 @@ class Account:
         proofs: For each class of ordered neighbours, how much its dominating pairs spend.
         attacks: For the classes whose dominating pairs are not attained, what explicit attacks attain. Where there are
             any, the lower end of ``enclosure`` is theirs.
+        moments: Where Rényi divergences prove a smaller upper end than the pairs, how; else None.
     """
 
     mechanism: Mechanism
@@ -63,6 +64,7 @@ class Account:
     enclosure: Enclosure
     proofs: tuple[tuple[str, Proof], ...]
     attacks: tuple[tuple[str, Proof], ...] = ()
+    moments: Proof | None = None
 
     @property
     def tight(self) -> bool:
@@ -185,30 +187,29 @@ def account(
         if _worth_attacking(each, proofs)
     )
     enclosure = _together(classes, proofs, attacks)
+    moments: Proof | None = None
     if route == "auto" and not all(each.tight for each in classes):
-        enclosure, proofs = _or_by_moments(enclosure, proofs, mechanism, question, neighbours)
-    return Account(mechanism, neighbours, question.given, question.target, enclosure, proofs, attacks)
+        moments = _by_moments(enclosure, mechanism, question, neighbours)
+    if moments is not None:
+        enclosure = moments.enclosure
+    return Account(mechanism, neighbours, question.given, question.target, enclosure, proofs, attacks, moments)
 
 
-def _or_by_moments(
-    enclosure: Enclosure,
-    proofs: tuple[tuple[str, Proof], ...],
-    mechanism: Mechanism,
-    question: _Question,
-    relation: Relation,
-) -> tuple[Enclosure, tuple[tuple[str, Proof], ...]]:
-    """The smaller upper end of two proofs: where pairs are not attained, adding up Rényi divergences can be better."""
-    by_moments = renyi_epsilon if question.given == "delta" else renyi_delta
+def _by_moments(enclosure: Enclosure, mechanism: Mechanism, question: _Question, relation: Relation) -> Proof | None:
+    """A smaller upper end by Rényi divergences; None where the pairs' is smaller, or nothing is proven.
+
+    Where pairs are not attained, adding up divergences can be better than composing the pairs.
+    """
+    convert = renyi_epsilon if question.given == "delta" else renyi_delta
     try:
-        found = by_moments(mechanism, question.target, relation)
+        found = convert(mechanism, question.target, relation)
     except (UnsupportedMechanism, NotCertified):  # the pairs' answer stands
-        return enclosure, proofs
+        return None
     if found.enclosure.exact_upper >= enclosure.exact_upper:
-        return enclosure, proofs
+        return None
     upper = max(found.enclosure.exact_upper, enclosure.exact_lower)
     better = Enclosure(enclosure.exact_lower, upper, "Rényi divergences", found.enclosure.precision)
-    order = {} if found.order is None else {"order": found.order}
-    return better, (*proofs, ("all classes", Proof(better, "Rényi divergences", order)))
+    return Proof(better, "Rényi divergences", {} if found.order is None else {"order": found.order})
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike, exact
-from dpbounds.privacy.mechanisms import Gaussian, InParallel, Mechanism
+from dpbounds.privacy.mechanisms import Composed, Gaussian, InParallel
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def refuse(name: str, asked: str = "") -> NoReturn:
     raise UnsupportedMechanism(f"{asked}: {refusal(name)}" if asked else str(refusal(name)))
 
 
-def shuffled_epochs(noise_multiplier: ExactLike, epochs: ExactLike) -> Mechanism:
+def shuffled_epochs(noise_multiplier: ExactLike, epochs: ExactLike) -> Composed:
     """What epochs over shuffled (or fixed) batches spend at most, under replace-one: one full-batch release each.
 
     In every epoch a record is in one batch at most, whose release then is a full-batch Gaussian one with shift 2/z.

@@ -46,7 +46,7 @@ def test_people_are_told_what_is_loose(capsys):
     fixed = ["--sampling", "without-replacement", "--batch-size", "100", "--dataset-size", "10000", "--steps", "100"]
     text = explained(capsys, "epsilon", *RUN[:2], *fixed, "--delta", "1e-6", "--relation", "replace-one")
     for part in (
-        "Balle, Barthe & Gaboardi 2018 (advanced joint convexity)",
+        "Balle, Barthe & Gaboardi 2018, advanced joint convexity",
         "attack (replace) two data sets are known that spend",
         "each batch is drawn afresh and uniformly, in secret",
         "tight no",
@@ -139,7 +139,7 @@ def test_every_pair_has_words_and_a_source(relation):
 
 def test_words_for_what_only_proofs_use():
     assert product_in_words(((pairs.Discrete((), Fraction(1)), 1),)) == "finitely many losses"
-    assert source_of(pairs.Discrete((), Fraction(1))) == "pairs.py"
+    assert source_of(pairs.Discrete((), Fraction(1))) == "sampling.md"
 
 
 def test_the_trade_off_is_below_the_exact_one(tmp_path, capsys):

@@ -221,8 +221,10 @@ def test_discrete_gaussian_noise_is_concentrated(sigma: float) -> None:
 
 
 def test_part_of_an_epoch_counts_as_a_whole_one() -> None:
-    assert shuffled_epochs(2, "2.01") == shuffled_epochs(2, 3) == InParallel((Gaussian(2),), "index") ** 3
-    assert shuffled_epochs(2, "1e-9") == InParallel((Gaussian(2),), "index") ** 1
+    for epochs, whole in (("2.01", 3), (3, 3), ("1e-9", 1)):
+        ((blocks, count),) = shuffled_epochs(2, epochs).parts
+        assert isinstance(blocks, InParallel)
+        assert (blocks.blocks, blocks.partition, count) == ((Gaussian(2),), "index", whole)
 
 
 def test_epochs_cost_full_batch_releases_and_only_under_replace_one() -> None:
