@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from dpbounds.privacy.calibration import Calibration, calibrate, hidden_constant
     from dpbounds.privacy.filters import GaussianFilter, Odometer, RenyiFilter, ZCDPFilter
     from dpbounds.privacy.group_accounts import group_account
-    from dpbounds.privacy.interoperability import get_noise_multiplier
+    from dpbounds.privacy.interoperability import (
+        CertifiedAccountant,
+        from_dp_event,
+        get_noise_multiplier,
+        to_dp_event,
+    )
     from dpbounds.privacy.mechanisms import (
         ZCDP,
         AboveThreshold,
@@ -45,10 +50,13 @@ if TYPE_CHECKING:
         SampledWithReplacement,
         UniformBall,
     )
+    from dpbounds.privacy.methods import all_methods, by_method
     from dpbounds.privacy.refusals import shuffled_epochs
     from dpbounds.privacy.relations import Relation
     from dpbounds.privacy.remaining import Remaining, remaining
+    from dpbounds.privacy.targets import calibrate_to_curve, calibrate_to_total_variation, calibrate_to_zcdp
     from dpbounds.privacy.trade_off import TradeOff, membership_advantage
+    from dpbounds.privacy.tuning import RandomRuns, tuned_epsilon, tuned_pure
 
 __version__ = "0.1.0"
 
@@ -83,6 +91,17 @@ _HOMES = {
     "delta": "privacy.accountants",
     "epsilon": "privacy.accountants",
     "group_account": "privacy.group_accounts",
+    "all_methods": "privacy.methods",
+    "by_method": "privacy.methods",
+    "calibrate_to_curve": "privacy.targets",
+    "calibrate_to_total_variation": "privacy.targets",
+    "calibrate_to_zcdp": "privacy.targets",
+    "RandomRuns": "privacy.tuning",
+    "tuned_epsilon": "privacy.tuning",
+    "tuned_pure": "privacy.tuning",
+    "from_dp_event": "privacy.interoperability",
+    "to_dp_event": "privacy.interoperability",
+    "CertifiedAccountant": "privacy.interoperability",
     "Calibration": "privacy.calibration",
     "calibrate": "privacy.calibration",
     "hidden_constant": "privacy.calibration",
@@ -139,6 +158,17 @@ __all__ = [
     "epsilon",
     "get_noise_multiplier",
     "group_account",
+    "all_methods",
+    "by_method",
+    "calibrate_to_curve",
+    "calibrate_to_total_variation",
+    "calibrate_to_zcdp",
+    "RandomRuns",
+    "tuned_epsilon",
+    "tuned_pure",
+    "from_dp_event",
+    "to_dp_event",
+    "CertifiedAccountant",
     "hidden_constant",
     "membership_advantage",
     "remaining",
