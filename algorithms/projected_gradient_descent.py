@@ -2,7 +2,7 @@
 
 Wang & Xu 2019, Algorithm 1, with the noise of their Theorem 1 replaced by a proven calibration (their step 3 prints the
 smoothness L where the Lipschitz constant G belongs and ρ² where ρ does), and their Theorem 2 made explicit:
-``projected_gradient_descent.md``, beside this file, derives the bound line by line.
+the statement ``wang-xu-2019/theorem-2/explicit`` of the library derives the bound line by line.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.calibration import calibrate
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.wang_xu_2019 import theorem_2_explicit
 
 WhichMapping = Literal["noisy", "exact"]
 
@@ -201,20 +202,15 @@ class ProjectedGradientDescent:
 
 
 def bound_expression(mapping: WhichMapping) -> sympy.Expr:
-    """The explicit bound on E‖P(x_R)‖², in the symbols of the symbol table (derived in the file beside this one).
+    """The explicit bound on E‖P(x_R)‖², in the symbols of the symbol table: ``wang-xu-2019/theorem-2/explicit``.
 
-    With a = 1 - Lγ/2, for 0 < γ < 2/L, every T >= 1, x₁ in C and R uniform on 1..T:
-
-    - "noisy" (P at ∇F + e, the step that was taken, which is what Theorem 2 bounds): Δ_F/(γ a T) + p σ²/a
-    - "exact" (P at ∇F, the stationarity measure): (√(the same) + σ √p)²
+    - "noisy": P at ∇F + e, the step that was taken, which is what Theorem 2 bounds
+    - "exact": P at ∇F, the stationarity measure
     """
-    shrink = 1 - symbols.smoothness * symbols.step_size / 2
-    variance = symbols.dimension * symbols.noise_stddev**2
-    noisy = symbols.initial_gap / (symbols.step_size * shrink * symbols.steps) + variance / shrink
     if mapping == "noisy":
-        return noisy
+        return theorem_2_explicit.mean_square()
     if mapping == "exact":
-        return (sympy.sqrt(noisy) + symbols.noise_stddev * sympy.sqrt(symbols.dimension)) ** 2
+        return theorem_2_explicit.at_the_gradient() ** 2
     raise InvalidValue("mapping", repr(mapping), "'noisy' or 'exact'")
 
 

@@ -158,6 +158,12 @@ epsilon = _define("epsilon", r"\varepsilon", _POSITIVE, Unit(samples=-1), "priva
 delta = _define("delta", r"\delta", _PROBABILITY, _PURE, "failure probability of (ε, δ)-DP")
 rho = _define("rho", r"\rho", _POSITIVE, Unit(samples=-2), "budget of zero-concentrated DP (zCDP)")
 gaussian_mu = _define("gaussian_mu", r"\mu_{G}", _POSITIVE, Unit(samples=-1), "parameter of Gaussian DP")
+step_epsilon = _define(
+    "step_epsilon", r"\varepsilon_{0}", _POSITIVE, Unit(samples=-1), "privacy loss of one pure-DP step"
+)
+noise_constant = _define(
+    "noise_constant", "c", _POSITIVE, _PURE, "constant of a noise variance whose existence alone is stated"
+)
 noise_multiplier = _define("noise_multiplier", "z", _POSITIVE, _PURE, "noise per unit of the per-record bound")
 noise_stddev = _define("noise_stddev", r"\sigma", _NONNEGATIVE, _GRADIENT, "standard deviation of gradient noise")
 hessian_noise_stddev = _define(
@@ -176,10 +182,12 @@ inverse_temperature = _define(
 
 # The loss
 lipschitz = _define("lipschitz", "G", _POSITIVE, _GRADIENT, "bound on the l2 norm of one record's gradient")
+lipschitz_l1 = _define("lipschitz_l1", "G_{1}", _POSITIVE, _GRADIENT, "bound on one record's partial derivatives")
 smoothness = _define("smoothness", "L", _POSITIVE, _CURVATURE, "Lipschitz constant of the gradient (l2)")
 hessian_lipschitz = _define(
     "hessian_lipschitz", r"\rho_{H}", _POSITIVE, _CURVATURE_CHANGE, "Lipschitz constant of the Hessian (operator norm)"
 )
+smoothness_l1 = _define("smoothness_l1", "L_{1}", _POSITIVE, _CURVATURE, "Lipschitz constant of the gradient, l1 to l∞")
 relative_smoothness = _define(
     "relative_smoothness", r"\tilde{L}", _POSITIVE, _LOSS, "smoothness in a norm whose unit ball is the set itself"
 )
@@ -187,6 +195,7 @@ initial_gap = _define("initial_gap", r"\Delta_{F}", _NONNEGATIVE, _LOSS, "F at t
 loss_range = _define("loss_range", "B", _POSITIVE, _LOSS, "largest minus smallest value of the loss")
 excess_risk = _define("excess_risk", r"\psi", _NONNEGATIVE, _LOSS, "risk minus the smallest possible risk")
 stationarity = _define("stationarity", r"\alpha", _POSITIVE, _GRADIENT, "gradient norm to reach")
+sub_gaussian = _define("sub_gaussian", r"\tau", _POSITIVE, _GRADIENT, "sub-Gaussian constant of one record's gradient")
 regularisation = _define("regularisation", r"\lambda", _POSITIVE, _CURVATURE, "factor of |w|²/2 added to the loss")
 pl_constant = _define(
     "pl_constant", r"\mu", _POSITIVE, _CURVATURE, "Polyak-Łojasiewicz constant: |∇F|² >= 2μ(F - inf F)"
@@ -213,6 +222,13 @@ drift_threshold = _define(
 
 # The constraint set
 diameter = _define("diameter", "D", _POSITIVE, _LENGTH, "largest l2 distance within the constraint set")
+l1_diameter = _define("l1_diameter", "D_{1}", _POSITIVE, _LENGTH, "largest l1 distance within the constraint set")
+net_radius = _define(
+    "net_radius", "r_{n}", _POSITIVE, _LENGTH, "largest distance from the set to the nearest net point"
+)
+enclosing_radius = _define(
+    "enclosing_radius", "R", _POSITIVE, _LENGTH, "radius of a ball that holds the constraint set"
+)
 norm_bound = _define("norm_bound", "R_{C}", _POSITIVE, _LENGTH, "largest l2 norm within the constraint set")
 l1_norm_bound = _define("l1_norm_bound", "C_1", _POSITIVE, _LENGTH, "largest l1 norm within the constraint set")
 gaussian_width = _define("gaussian_width", "w_{C}", _POSITIVE, _LENGTH, "E sup <w, g> over the set, g ~ N(0, I)")

@@ -1,0 +1,173 @@
+"""What every statement must satisfy, in the library or in a file of your own: defects, in words.
+
+Formulas hold exact rationals and known quantities only; they scale as their unit says (F -> cF, w -> sw, every record
+repeated); what is declared monotone is so at random points; what print hides and what was put back agree.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from sympy import Expr, Symbol
+
+from dpbounds.errors import DpboundsError, InvalidValue, NotCertified
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.evaluation import evaluate
+from dpbounds.expressions.symbols import Domain, Quantity, by_name, domain_of, quantity
+from dpbounds.expressions.units import scaling_defects
+from dpbounds.expressions.walk import checked_tree
+from dpbounds.theorems.evaluation import check
+from dpbounds.theorems.record import Condition, Parameter, Part, Rate, Status, Theorem
+
+_POINTS = 12
+_ATTEMPTS = 4000
+
+
+def defects(theorem: Theorem) -> tuple[str, ...]:
+    """What is wrong with a statement as a record; nothing if it is sound."""
+    return tuple(_defects(theorem))
+
+
+def _defects(theorem: Theorem) -> Iterator[str]:
+    if not (theorem.statement or "").strip():
+        yield "the statement is empty: begin the file with a docstring and pass statement=__doc__"
+    if not theorem.where.strip():
+        yield "where is empty: say section, page or equation"
+    for record in theorem.local:
+        if record.name in by_name():
+            yield f"local quantity {record.name}: the symbol table has one of that name; use it"
+    for part in theorem.parts:
+        try:
+            yield from (f"{part.name}: {text}" for text in _defects_of_part(theorem, part))
+        except DpboundsError as error:
+            yield f"{part.name}: {error}"
+    for condition in (*theorem.conditions(), *(one for part in theorem.parts for one in part.conditions())):
+        for symbol in getattr(condition.holds, "free_symbols", ()):
+            if not _is_known(symbol, theorem.local):
+                yield f"condition {condition.holds}: {symbol} is neither in the symbol table nor local"
+    if theorem.status is not Status.DEFINITION and not theorem.parts and not theorem.notes:
+        yield "no formula and no note: say why there is nothing to evaluate"
+
+
+def _is_known(symbol: Symbol, local: Iterable[Quantity]) -> bool:
+    if any(record.symbol == symbol for record in local):
+        return True
+    return symbol.name in by_name() and quantity(symbol.name).symbol == symbol
+
+
+def _defects_of_part(theorem: Theorem, part: Part) -> Iterator[str]:
+    tree = checked_tree(part.expression)
+    for symbol in sorted(tree.free_symbols, key=str):
+        if not _is_known(symbol, theorem.local):
+            yield f"{symbol} is neither the symbol table's own nor local"
+            return
+    units = {record.symbol: record.unit for record in theorem.local}
+    scaled: Expr | None = tree
+    if isinstance(part, Rate) and part.restored_expression is not None:
+        scaled = checked_tree(part.restored_expression)
+        if not _agree(tree, scaled.xreplace({symbol: Fraction(1) for symbol in part.hides}), theorem):
+            yield "the restored formula differs from the printed one where the hidden quantities are 1"
+    elif isinstance(part, Rate | Parameter) and part.hides:
+        scaled = None  # print left constants out, and they could not be put back: there is nothing to scale
+    if scaled is not None and scaled.free_symbols:
+        for defect in scaling_defects(scaled, part.unit, units=units, bases=part.bases):
+            yield str(defect)
+    for symbols, sign in ((part.increasing_in, 1), (part.decreasing_in, -1)):
+        for symbol in symbols:
+            if not _is_monotone(theorem, part, symbol, sign):
+                yield f"not {'increasing' if sign > 0 else 'decreasing'} in {symbol}"
+
+
+def _agree(left: Expr, right: Expr, theorem: Theorem) -> bool:
+    points = sample(theorem, left, (), _POINTS)
+    return all(_overlap(left, right, point) for point in points)
+
+
+def _overlap(left: Expr, right: Expr, point: Mapping[str, Any]) -> bool:
+    first, second = (evaluate(_sympified(one), point, digits=40) for one in (left, right))
+    return first.overlaps(second)
+
+
+def _sympified(expression: Any) -> Expr:
+    import sympy
+
+    return sympy.sympify(expression)
+
+
+def _is_monotone(theorem: Theorem, part: Part, symbol: Symbol, sign: int) -> bool:
+    conditions = (*theorem.conditions(), *part.conditions())
+    for point in sample(theorem, part.expression, conditions, _POINTS):
+        value = Fraction(point[symbol.name])
+        domain = _domain(symbol, theorem.local)
+        for further in (value * Fraction(3, 2), value * 4):
+            moved = {**point, symbol.name: Fraction(-(-further // 1)) if domain.whole else further}
+            if not domain.contains(moved[symbol.name]) or not _all_hold(conditions, moved):
+                continue
+            here, there = (_value(part.expression, where) for where in (point, moved))
+            if (
+                here is not None
+                and there is not None
+                and (there.less_than(here) if sign > 0 else here.less_than(there))
+            ):
+                return False
+    return True
+
+
+def _domain(symbol: Symbol, local: Iterable[Quantity]) -> Domain:
+    return next((record.domain for record in local if record.symbol == symbol), None) or domain_of(symbol)
+
+
+def sample(
+    theorem: Theorem, expression: Expr, conditions: tuple[Condition, ...], points: int, seed: int = 0
+) -> list[dict[str, Fraction]]:
+    """Random points of the domains at which the formula is defined and the conditions hold.
+
+    Raises:
+        NotCertified: Too few such points were found.
+    """
+    draw = random.Random(f"{theorem.id} {seed}")  # noqa: S311 (no secret: test points, the same on every machine)
+    symbols = set(expression.free_symbols)
+    for condition in conditions:
+        symbols |= getattr(condition.holds, "free_symbols", set())
+    found: list[dict[str, Fraction]] = []
+    for _ in range(_ATTEMPTS):
+        point = {symbol.name: drawn(draw, _domain(symbol, theorem.local)) for symbol in sorted(symbols, key=str)}
+        if _all_hold(conditions, point) and _value(expression, point) is not None:
+            found.append(point)
+            if len(found) == points:
+                return found
+    raise NotCertified(f"{theorem.id}: {len(found)} of {points} points were found at which the formula applies")
+
+
+def _all_hold(conditions: Iterable[Condition], point: Mapping[str, Any]) -> bool:
+    try:
+        return all(check(condition, point).holds is not False for condition in conditions)
+    except InvalidValue:  # a side of a condition is not defined there
+        return False
+
+
+def _value(expression: Expr, point: Mapping[str, Any]) -> Enclosure | None:
+    try:
+        return evaluate(_sympified(expression), point, digits=20)
+    except (InvalidValue, NotCertified):
+        return None
+
+
+def drawn(draw: random.Random, domain: Domain) -> Fraction:
+    """A random number of a domain, over a few orders of magnitude, with a small denominator."""
+    if domain.lower is not None and domain.upper is not None:
+        if domain.whole:
+            return Fraction(draw.randint(int(domain.lower) + 1, int(domain.upper) - 1))
+        span = domain.upper - domain.lower
+        share = Fraction(draw.randint(1, 996), 997)
+        return domain.lower + span * (share if draw.random() < 0.5 else share / 10 ** draw.randint(1, 6))
+    if domain.whole:
+        size = Fraction(round(2 ** draw.uniform(0, 20)))
+    else:
+        size = Fraction(round(1000 * 2 ** draw.uniform(-6, 6)) or 1, 997)
+    if domain.lower is not None:
+        return domain.lower + size - (1 if domain.whole and not domain.lower_open else 0)
+    return domain.upper - size if domain.upper is not None else size * draw.choice((1, -1))

@@ -1,0 +1,145 @@
+"""The value of a part of a statement, with every condition checked and reported one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sympy import Symbol
+from sympy.logic.boolalg import BooleanFalse, BooleanTrue
+
+from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.expressions import evaluation
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import exact
+from dpbounds.expressions.symbols import Quantity, by_name
+from dpbounds.theorems.record import Condition, Kind, Parameter, Theorem
+from dpbounds.theorems.wording import inline
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A condition, and whether it holds at the values given.
+
+    Attributes:
+        text: The condition.
+        why: What it is for.
+        holds: Proven or refuted; None where a value that it needs was not given.
+        missing: The names of those values.
+    """
+
+    text: str
+    why: str
+    holds: bool | None
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What a part amounts to.
+
+    Attributes:
+        id: Of the statement.
+        part: The part's name.
+        kind: Bound, rate or parameter.
+        value: A proven enclosure of the formula's value.
+        up_to_constant: The formula holds up to a constant that nobody stated: the value is no bound.
+        conditions: Each condition of the statement and of the part.
+    """
+
+    id: str
+    part: str
+    kind: Kind
+    value: Enclosure
+    up_to_constant: bool
+    conditions: tuple[Checked, ...]
+
+    @property
+    def applies(self) -> bool | None:
+        """Whether every condition holds; None where one could not be checked and none fails."""
+        answers = [condition.holds for condition in self.conditions]
+        return False if False in answers else None if None in answers else True
+
+    def __str__(self) -> str:
+        order = " up to a constant that is not stated" if self.up_to_constant else ""
+        failing = [condition.text for condition in self.conditions if condition.holds is False]
+        warning = f"; does not apply: {', '.join(failing)} fails" if failing else ""
+        return f"{self.id} {self.part}: {self.value}{order}{warning}"
+
+
+def evaluate(theorem: Theorem, part: str | None, values: Mapping[str, Any], *, digits: int = 15) -> Evaluation:
+    """Evaluate a part of a statement.
+
+    Args:
+        theorem: The statement.
+        part: The part's name; by default the bound, else the rate.
+        values: A value for each quantity that occurs, under its name or alias; text and fractions are exact.
+        digits: Significant digits that are certified.
+
+    Returns:
+        The value, whether or not the conditions hold: the report says which fail.
+
+    Raises:
+        InvalidValue: There is no such part; a value is missing, unknown, or outside its domain.
+        NotCertified: The digits could not be reached.
+    """
+    chosen = theorem.part(part)
+    known = admitted(theorem, values)
+    value = evaluation.evaluate(chosen.expression, known, digits=digits)
+    conditions = (*theorem.conditions(), *chosen.conditions())
+    unknown_constant = chosen.kind is Kind.RATE or (isinstance(chosen, Parameter) and chosen.up_to_constant)
+    return Evaluation(
+        theorem.id, chosen.name, chosen.kind, value, unknown_constant, tuple(check(one, known) for one in conditions)
+    )
+
+
+def admitted(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values under their quantities' own names.
+
+    Raises:
+        InvalidValue: A name is neither in the symbol table nor local to the statement, or a local value is outside its
+            domain.
+    """
+    own = {quantity.name: quantity for quantity in theorem.local}
+    result: dict[str, Any] = {}
+    for name, value in values.items():
+        record = own.get(name) or by_name().get(name)
+        if record is None:
+            wanted = ", ".join(sorted(needed(theorem))) or "none"
+            raise InvalidValue(name, value, f"a quantity of the statement or of the symbol table (it uses: {wanted})")
+        if record.name in own:
+            _check_domain(record, value)
+        result[record.name] = value
+    return result
+
+
+def _check_domain(record: Quantity, value: Any) -> None:
+    ends = (value.exact_lower, value.exact_upper) if isinstance(value, Enclosure) else (exact(value, record.name),)
+    if not all(isinstance(end, Fraction) and record.domain.contains(end) for end in ends):
+        raise InvalidValue(record.name, value, str(record.domain))
+
+
+def needed(theorem: Theorem) -> set[str]:
+    """The names of all quantities that occur in the statement's formulas."""
+    return {str(symbol) for part in theorem.parts for symbol in part.expression.free_symbols}
+
+
+def check(condition: Condition, values: Mapping[str, Any]) -> Checked:
+    """Decide one condition.
+
+    Raises:
+        InvalidValue: A value is outside its domain, or a side of the condition is not defined there.
+    """
+    relation = condition.holds
+    if isinstance(relation, bool | BooleanTrue | BooleanFalse):
+        return Checked(str(bool(relation)), condition.why, bool(relation))
+    names = {str(symbol) for symbol in relation.free_symbols if isinstance(symbol, Symbol)}
+    missing = tuple(sorted(names - set(values)))
+    if missing:
+        return Checked(inline(relation), condition.why, None, missing)
+    try:
+        return Checked(inline(relation), condition.why, evaluation.decide(relation, values))
+    except NotCertified:  # exactly on the boundary, as far as the precision reaches
+        return Checked(inline(relation), condition.why, None)

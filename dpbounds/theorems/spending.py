@@ -1,0 +1,160 @@
+"""What an algorithm as prescribed really spends: its mechanism, composed from the record, and the certified accountant.
+
+Noise that a statement prescribes is rarely a rational number. It is rounded down (and a rate or a sensitivity up) in
+its 30th digit before it becomes a mechanism, so that what is computed is never less than what is spent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx
+from sympy import Expr, Symbol
+
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.evaluation import evaluate
+from dpbounds.expressions.exact import exact
+from dpbounds.privacy.accountants import delta as certified_delta
+from dpbounds.privacy.accountants import epsilon as certified_epsilon
+from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.domination import neighbour_classes
+from dpbounds.privacy.laws import law_of
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.pairs import Product
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.theorems.evaluation import admitted
+from dpbounds.theorems.record import Claim, Privacy, Theorem
+
+_DIGITS = 30
+_BITS = 128
+_ROUNDING = Fraction(1, 10 ** (_DIGITS - 5))
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The values at which a mechanism is composed.
+
+    Attributes:
+        values: Exact numbers under their quantities' names.
+        relation: The relation for which it is accounted.
+    """
+
+    values: Mapping[str, Any]
+    relation: Relation
+
+    def __getitem__(self, symbol: Symbol) -> Fraction:
+        """The exact value of a quantity."""
+        if symbol.name not in self.values:
+            raise InvalidValue(symbol.name, "(missing)", "a value: the mechanism needs it")
+        return exact(self.values[symbol.name], symbol.name)
+
+    def down(self, expression: Expr) -> Fraction:
+        """A formula's value, rounded down in its 30th digit: for noise."""
+        return Fraction(evaluate(expression, self.values, digits=_DIGITS).exact_lower)
+
+    def up(self, expression: Expr) -> Fraction:
+        """A formula's value, rounded up in its 30th digit: for what costs privacy."""
+        return Fraction(evaluate(expression, self.values, digits=_DIGITS).exact_upper)
+
+    def count(self, expression: Expr) -> int:
+        """A formula's value as a number of steps, rounded up, at least 1."""
+        value = self.up(expression)
+        return max(1, -(-value.numerator // value.denominator))
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What is promised, and what is spent.
+
+    Attributes:
+        claim: The kind of promise.
+        relation: The relation for which it is accounted.
+        promised: ε (or δ, or ρ) as promised.
+        spent: The same, certified; its lower end is what the best known attack attains.
+        mechanism: What was accounted for.
+    """
+
+    claim: Claim
+    relation: Relation
+    promised: Fraction
+    spent: Enclosure
+    mechanism: Mechanism
+
+    @property
+    def kept(self) -> bool | None:
+        """Whether the promise is kept: proven, refuted, or None.
+
+        What is spent was rounded up in the 30th digit of the noise, which is not held against the promise.
+        """
+        return self.spent.at_most(self.promised * (1 + _ROUNDING))
+
+
+def spending(theorem: Theorem, values: Mapping[str, Any], relation: str | Relation | None = None) -> Spending:
+    """Account for the mechanism of a statement.
+
+    Args:
+        theorem: A statement with a ``privacy`` record.
+        values: A value for each quantity that it needs.
+        relation: By default the statement's own.
+
+    Raises:
+        InvalidValue: The statement has no mechanism, or a value is missing or outside its domain.
+        UnsupportedMechanism: Nothing is proven for the mechanism under the relation.
+    """
+    privacy = theorem.privacy
+    if privacy is None:
+        raise InvalidValue(
+            "part", "spent", f"a part of {theorem.id}; it describes no algorithm whose privacy is accounted"
+        )
+    wanted = privacy.relation if relation is None else as_relation(relation)
+    numbers = Numbers(admitted(theorem, values), wanted)
+    mechanism = privacy.mechanism(numbers)
+    promised, spent = _spent(privacy, numbers, mechanism)
+    return Spending(privacy.claim, wanted, promised, spent, mechanism)
+
+
+def _spent(privacy: Privacy, at: Numbers, mechanism: Mechanism) -> tuple[Fraction, Enclosure]:
+    from dpbounds.expressions.symbols import delta, epsilon, rho
+
+    match privacy.claim:
+        case Claim.APPROXIMATE:
+            return at[epsilon], certified_epsilon(mechanism, at[delta], relation=at.relation)
+        case Claim.PURE:
+            return at[epsilon], largest_loss(mechanism, at.relation)
+        case Claim.ZCDP:
+            return at[rho], Enclosure(Fraction(0), zcdp_rho(mechanism, at.relation), "zCDP")
+        case Claim.TOTAL_VARIATION:
+            return at[delta], certified_delta(mechanism, 0, relation=at.relation)
+
+
+def largest_loss(mechanism: Mechanism, relation: str | Relation) -> Enclosure:
+    """The least ε for which the dominating pairs are pure ε-DP: the sum of the largest losses; ∞ where there is none.
+
+    Raises:
+        UnsupportedMechanism: Nothing is proven for the mechanism, or a pair's loss is not known.
+    """
+    with ctx.workprec(_BITS):
+        ends = [_largest_loss(each.product) for each in neighbour_classes(mechanism, as_relation(relation))]
+        if None in ends:
+            return Enclosure(math.inf, math.inf, "largest loss")
+        worst = max((end for end in ends if end is not None), key=lambda end: float(end.mid()))
+        for end in ends:
+            assert end is not None
+            worst = worst.max(end)
+        return Enclosure(Fraction(0), ball_end(worst, "up"), "largest loss", _BITS)
+
+
+def _largest_loss(product: Product) -> arb | None:
+    total = arb(0)
+    for pair, count in product:
+        law = law_of(pair)
+        largest = law.largest_loss()
+        if largest is None or not law.infinite.is_zero():
+            return None
+        total = total + count * largest
+    return total

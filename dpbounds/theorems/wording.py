@@ -1,0 +1,248 @@
+"""A statement in words: for a terminal, for a notebook, for a page; formulas in letters, as a colleague would write."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from sympy import Expr, Symbol
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.pretty.pretty import PrettyPrinter
+from sympy.printing.str import StrPrinter
+
+from dpbounds.expressions.symbols import QUANTITIES, Quantity, latex_names
+from dpbounds.theorems.record import Bound, Erratum, Kind, Parameter, Part, Rate, Theorem
+
+WIDTH = 100
+
+_GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "epsilon": "ε", "zeta": "ζ", "eta": "η",
+    "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
+    "phi": "φ", "Phi": "Φ", "psi": "ψ", "omega": "ω", "Delta": "Δ", "Gamma": "Γ", "nu": "ν", "chi": "χ",
+}  # fmt: skip
+
+
+@cache
+def letter(latex: str) -> str:
+    r"""A letter as a terminal shows it.
+
+    >>> letter(r"\Delta_{F}"), letter(r"\varepsilon"), letter(r"\tilde{L}")
+    ('Δ_F', 'ε', 'L~')
+    """
+    text = latex
+    for word in sorted(_GREEK, key=len, reverse=True):
+        text = text.replace("\\" + word, _GREEK[word])
+    if text.startswith(r"\tilde{"):
+        text = text.removeprefix(r"\tilde{").replace("}", "", 1) + "~"
+    if text.startswith(r"\hat{"):
+        text = text.removeprefix(r"\hat{").replace("}", "", 1) + "^"
+    return text.replace("{", "").replace("}", "").replace("\\", "")
+
+
+def _letters(local: Iterable[Quantity]) -> dict[Symbol, str]:
+    return {record.symbol: record.latex for record in (*QUANTITIES, *local)}
+
+
+def _renamed(expression: Any, local: Iterable[Quantity]) -> Any:
+    """The expression in symbols that are named by their letters."""
+    names = _letters(local)
+    swap = {symbol: Symbol(letter(names[symbol])) for symbol in expression.free_symbols if symbol in names}
+    return expression.xreplace(swap)
+
+
+class _Plain(StrPrinter):  # type: ignore[misc]
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+        text: str = super()._print_Pow(expr, rational)
+        return text.replace("**", "^")
+
+
+def inline(expression: Any, local: Iterable[Quantity] = ()) -> str:
+    """A formula or a condition in one line.
+
+    >>> from dpbounds.expressions.symbols import dataset_size, dimension, epsilon
+    >>> inline(dataset_size * epsilon >= dimension)
+    'n ε >= d'
+    """
+    text: str = _Plain({"order": "none"}).doprint(_renamed(expression, tuple(local)))
+    return text.replace("*", " ").replace(" & ", " and ").replace(" | ", " or ")
+
+
+def drawn(expression: Expr, local: Iterable[Quantity] = (), indent: str = "    ") -> str:
+    """A formula in two dimensions, for a terminal."""
+    settings = {"use_unicode": True, "wrap_line": False, "order": "none"}
+    return textwrap.indent(PrettyPrinter(settings).doprint(_renamed(expression, tuple(local))), indent)
+
+
+def in_latex(expression: Any, local: Iterable[Quantity] = ()) -> str:
+    """A formula in LaTeX, in the papers' letters."""
+    names = {**latex_names(), **_letters(local)}
+    settings = {"symbol_names": names, "order": "none", "ln_notation": True}
+    text: str = LatexPrinter(settings).doprint(expression)
+    return text
+
+
+def heading(theorem: Theorem) -> str:
+    """What stands first: number, paper, title."""
+    return f"{theorem.number} ({theorem.paper}): {theorem.title}"
+
+
+def claim(theorem: Theorem) -> str:
+    """What is bounded, in which sense, for whom, in one line."""
+    words = [str(theorem.metric).replace("-", " ")] if theorem.metric.value != "none" else []
+    if theorem.side is not None:
+        words.append({"upper": "upper bound", "lower": "lower bound", "tight": "exact"}[theorem.side])
+    if theorem.mode is not None:
+        words.append(
+            {"expectation": "in expectation", "probability": "with high probability", "always": "always"}[theorem.mode]
+        )
+    if theorem.relation is not None:
+        words.append(f"under {theorem.relation}")
+    if theorem.sampling:
+        words.append(theorem.sampling)
+    return ", ".join(words)
+
+
+def sense(part: Part) -> str:
+    """Which of the three kinds of numbers a part is, in words."""
+    if isinstance(part, Bound):
+        return "bound with explicit constants"
+    if isinstance(part, Rate):
+        return (
+            "order of growth" + (", logarithms left out" if part.logs_hidden else "") + "; the constant is not stated"
+        )
+    assert isinstance(part, Parameter)
+    return "prescribed" + (", up to a constant that is not stated" if part.up_to_constant else "")
+
+
+def _paragraphs(text: str, indent: str = "") -> list[str]:
+    """Text wrapped for a terminal; displayed formulas and lists keep their lines."""
+    lines: list[str] = []
+    for block in textwrap.dedent(text).strip().split("\n\n"):
+        wrapped = textwrap.fill(" ".join(block.split()), WIDTH, initial_indent=indent, subsequent_indent=indent)
+        lines += [wrapped, ""]
+    return lines
+
+
+def statement_of(theorem: Theorem) -> str:
+    """The claim in words: the file's docstring without its first line's repetition of the title."""
+    return textwrap.dedent(theorem.statement or "").strip()
+
+
+def as_text(theorem: Theorem) -> str:
+    """What a careful colleague would say at a whiteboard."""
+    lines = [heading(theorem), f"{theorem.id}  [{theorem.status}]", ""]
+    if claim(theorem):
+        lines += [f"Bounds: {claim(theorem)}", ""]
+    lines += _paragraphs(statement_of(theorem))
+    if theorem.assumptions:
+        lines.append("Assumes")
+        lines += [
+            textwrap.fill(f"{one.name}: {one.text}", WIDTH, initial_indent="  ", subsequent_indent="    ")
+            for one in theorem.assumptions
+        ]
+        lines.append("")
+    conditions = theorem.conditions()
+    if conditions:
+        lines.append("Applies when")
+        lines += [
+            f"  {inline(one.holds, theorem.local)}" + (f"   ({one.why})" if one.why else "") for one in conditions
+        ]
+        lines.append("")
+    for part in theorem.parts:
+        lines.append(f"{part.name}: {part.meaning or sense(part)}" + (f"  [{sense(part)}]" if part.meaning else ""))
+        lines.append(drawn(part.expression, theorem.local))
+        restored = part.restored_expression if isinstance(part, Rate) else None
+        if restored is not None:
+            lines += ["  with the constants that print takes as 1:", drawn(restored, theorem.local)]
+        lines += [
+            f"  needs {inline(one.holds, theorem.local)}" + (f"   ({one.why})" if one.why else "")
+            for one in part.conditions()
+        ]
+        lines.append("")
+    if theorem.privacy is not None:
+        lines += [f"Privacy: promises {theorem.privacy.claim} under {theorem.privacy.relation}; "
+                  f"`dpbounds evaluate {theorem.id} --part spent ...` computes what it spends.", ""]  # fmt: skip
+    if theorem.errata:
+        lines.append("Wrong in print")
+        lines += [_erratum_text(one) for one in theorem.errata]
+        lines.append("")
+    if theorem.notes:
+        lines.append("Notes")
+        lines += [
+            textwrap.fill(one.text, WIDTH, initial_indent="  ", subsequent_indent="    ") for one in theorem.notes
+        ]
+        lines.append("")
+    lines += [f"Links: {link}" for link in links(theorem)]
+    lines.append(f"Source: {theorem.where}; read here: {theorem.read}.")
+    return "\n".join(lines)
+
+
+def links(theorem: Theorem) -> list[str]:
+    """What the statement rests on, replaces, is replaced by."""
+    found = []
+    if theorem.makes_explicit:
+        found.append(f"makes {theorem.makes_explicit} explicit")
+    if theorem.algorithm:
+        found.append(f"algorithm {theorem.algorithm}")
+    if theorem.relies_on:
+        found.append("relies on " + ", ".join(theorem.relies_on))
+    if theorem.superseded_by:
+        found.append("superseded by " + ", ".join(theorem.superseded_by))
+    return found
+
+
+def _erratum_text(one: Erratum) -> str:
+    scope = f" [{one.severity}" + (f", under {one.relation}" if one.relation else "") + "]"
+    place = f" ({one.where})" if one.where else ""
+    text = f"printed: {one.printed}; right: {one.right}" + (f"; survives: {one.survives}" if one.survives else "")
+    return textwrap.fill(text + place + scope, WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def _erratum_markdown(one: Erratum) -> str:
+    scope = f" (under {one.relation})" if one.relation else ""
+    tail = f" Survives: {one.survives}." if one.survives else ""
+    return f"- *{one.severity}*{scope}: printed {one.printed}; right: {one.right}.{tail}"
+
+
+def as_markdown(theorem: Theorem, level: int = 2) -> str:
+    """One statement as a section of a page; formulas in LaTeX between dollar signs."""
+    lines = [f"{'#' * level} {theorem.number}: {theorem.title}", "", f"`{theorem.id}` · **{theorem.status}**"]
+    if claim(theorem):
+        lines[-1] += f" · {claim(theorem)}"
+    lines += ["", statement_of(theorem), ""]
+    if theorem.assumptions:
+        lines += ["Assumes: " + "; ".join(one.name for one in theorem.assumptions) + ".", ""]
+    conditions = theorem.conditions()
+    if conditions:
+        shown = (f"${in_latex(one.holds, theorem.local)}$" + (f" ({one.why})" if one.why else "") for one in conditions)
+        lines += ["Applies when " + "; ".join(shown) + ".", ""]
+    for part in theorem.parts:
+        lines += [f"**{part.name}** ({sense(part)})" + (f": {part.meaning}" if part.meaning else ""), ""]
+        lines += ["$$", displayed(part, theorem), "$$", ""]
+    if theorem.errata:
+        lines.append("Wrong in print:\n")
+        lines += [_erratum_markdown(one) for one in theorem.errata]
+        lines.append("")
+    lines += [f"> {one.text}\n" for one in theorem.notes]
+    tail = "; ".join([*links(theorem), f"source: {theorem.where}", f"read here: {theorem.read}"])
+    return "\n".join([*lines, f"<sub>{tail}</sub>", ""])
+
+
+def displayed(part: Part, theorem: Theorem) -> str:
+    """A part's formula in LaTeX, inside an O(.) where the constant is not stated."""
+    text = in_latex(part.expression, theorem.local)
+    if part.kind is Kind.RATE or (isinstance(part, Parameter) and part.up_to_constant):
+        order = r"\tilde{O}" if isinstance(part, Rate) and part.logs_hidden else "O"
+        text = rf"{order}\left({text}\right)"
+    return text
+
+
+def as_latex(theorem: Theorem) -> str:
+    """One statement in LaTeX, to paste into a paper."""
+    label = f"{theorem.number}, {theorem.title}"
+    body = [rf"\begin{{theorem}}[{label}]", statement_of(theorem)]
+    for part in theorem.parts:
+        body += [rf"% {part.name}: {sense(part)}", r"\[", displayed(part, theorem), r"\]"]
+    return "\n".join([*body, r"\end{theorem}", ""])

@@ -1,0 +1,102 @@
+"""What holds for every statement of the library: sound records, and a second transcription that agrees to 50 digits.
+
+The twin of ``dpbounds/theorems/<paper>/<item>.py`` is ``tests/theorems/<paper>/test_<item>.py``: its ``TWINS`` maps the
+name of each part to a plain mpmath function of the quantities, written from the paper's text.
+"""
+
+import importlib.util
+import inspect
+import re
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import mpmath
+import pytest
+
+from dpbounds.expressions.evaluation import evaluate
+from dpbounds.theorems import registry
+from dpbounds.theorems.checking import defects, sample
+from dpbounds.theorems.record import Bound, Status
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent.parent
+POINTS, DIGITS = 10, 50
+STATEMENTS = registry.library()
+IDS = {theorem.id for theorem in STATEMENTS}
+PARTS = [(theorem, part) for theorem in STATEMENTS for part in theorem.parts]
+HOMES = dict(zip([theorem.id for theorem in STATEMENTS], registry.modules(), strict=True))
+
+
+def test_file_of(theorem):
+    *_, last = HOMES[theorem.id].split(".")
+    return TESTS.joinpath(*HOMES[theorem.id].split(".")[2:-1], f"test_{last}.py")
+
+
+test_file_of.__test__ = False
+
+
+@cache
+def twins_of(path):
+    specification = importlib.util.spec_from_file_location(f"twins_{path.parent.name}_{path.stem}", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module.TWINS
+
+
+@pytest.mark.parametrize("theorem", STATEMENTS, ids=lambda theorem: theorem.id)
+def test_the_record_is_sound(theorem):
+    assert registry.module_of(theorem.id) == HOMES[theorem.id]
+    assert defects(theorem) == ()
+
+
+@pytest.mark.parametrize(("theorem", "part"), PARTS, ids=[f"{t.id}:{p.name}" for t, p in PARTS])
+def test_two_transcriptions_agree(theorem, part):
+    twin = twins_of(test_file_of(theorem))[part.name]
+    names = list(inspect.signature(twin).parameters)
+    assert sorted(names) == sorted(symbol.name for symbol in part.expression.free_symbols)
+    points = sample(theorem, part.expression, (), POINTS)
+    for point in points:
+        value = evaluate(part.expression, point, digits=DIGITS + 10)
+        middle = (Fraction(value.exact_lower) + Fraction(value.exact_upper)) / 2
+        with mpmath.workdps(DIGITS + 60):
+            second = mpmath.mpf(twin(*(mpmath.mpf(point[n].numerator) / point[n].denominator for n in names)))
+            first = mpmath.mpf(middle.numerator) / middle.denominator
+            assert abs(first - second) <= mpmath.mpf(10) ** -DIGITS * abs(second), point
+
+
+def test_enough_points_were_tested():
+    assert len(PARTS) * POINTS >= 10 * len(PARTS) > 0
+
+
+@pytest.mark.parametrize("theorem", STATEMENTS, ids=lambda theorem: theorem.id)
+def test_nothing_dangles(theorem):
+    links = (*theorem.relies_on, *theorem.superseded_by, theorem.makes_explicit, theorem.algorithm)
+    assert {link for link in links if link} <= IDS
+    if theorem.derivation:
+        assert (registry.HOME.joinpath(*HOMES[theorem.id].split(".")[2:-1]) / theorem.derivation).is_file()
+    if theorem.status in (Status.PROVED_HERE,):
+        assert theorem.derivation or "Proof" in theorem.statement or "because" in theorem.statement or theorem.notes
+    if theorem.makes_explicit:
+        assert any(isinstance(part, Bound) for part in theorem.parts) or theorem.parts
+
+
+@pytest.mark.parametrize("theorem", [one for one in STATEMENTS if one.errata], ids=lambda theorem: theorem.id)
+def test_every_erratum_has_its_evidence(theorem):
+    for erratum in theorem.errata:
+        file, name = erratum.evidence.split("::")
+        path = test_file_of(theorem).parent / file
+        assert path.is_file(), path
+        assert re.search(rf"^def {name}\(", path.read_text(encoding="utf-8"), flags=re.MULTILINE), erratum.evidence
+
+
+def test_the_index_is_fresh():
+    assert registry.INDEX.read_text(encoding="utf-8") == registry.index_text(), "run python -m dpbounds.theorems"
+
+
+def test_every_repaired_or_false_statement_says_why():
+    for theorem in STATEMENTS:
+        if theorem.status in (Status.REPAIRED, Status.FALSE):
+            assert theorem.errata, theorem.id
+        if theorem.status is Status.DISPUTED:
+            assert theorem.errata or theorem.notes or theorem.relies_on, theorem.id

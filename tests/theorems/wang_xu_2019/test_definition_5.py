@@ -1,0 +1,21 @@
+"""Definition 5, a second time from the text, and where it fails."""
+
+from mpmath import log, mpf, sqrt
+
+from dpbounds.privacy.accountants import delta
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+TWINS = {
+    "noise_stddev": lambda sensitivity, delta, epsilon: sqrt(2 * log(mpf(125) / 100 / delta)) * sensitivity / epsilon
+}
+
+
+def test_the_formula_fails_for_large_epsilon():
+    statement = theorem("wang-xu-2019/definition-5")
+    for failure, fine, broken in (("0.5", "4.46", "4.47"), ("1e-5", "8.41", "8.43"), ("1e-8", "9.37", "9.38")):
+        good = spending(statement, {"epsilon": fine, "delta": failure, "sensitivity": 1})
+        assert good.kept is True
+        bad = spending(statement, {"epsilon": broken, "delta": failure, "sensitivity": 1})
+        assert bad.kept is False
+        assert delta(bad.mechanism, broken).exact_lower > bad.mechanism.sensitivity * 0  # a certified lower end

@@ -1,0 +1,37 @@
+"""Definition 8: widths of balls and the simplex, against quadrature."""
+
+import mpmath
+import pytest
+from mpmath import gamma, log, sqrt
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "l2-ball": lambda dimension, enclosing_radius: (
+        enclosing_radius * mpmath.exp(mpmath.loggamma((dimension + 1) / 2) - mpmath.loggamma(dimension / 2)) * sqrt(2)
+    ),
+    "l1-ball": lambda dimension, enclosing_radius: enclosing_radius * sqrt(2 * log(2 * dimension)),
+    "simplex": lambda dimension, enclosing_radius: enclosing_radius * sqrt(2 * log(dimension)),
+}
+
+
+def largest_of(count, both_signs):
+    """E max of ``count`` Gaussians, or of their absolute values."""
+    share = (lambda x: mpmath.erf(x / sqrt(2))) if both_signs else mpmath.ncdf
+    above = mpmath.quad(lambda x: 1 - share(x) ** count, [0, 1, 2, 4, 12])
+    return above if both_signs else above - mpmath.quad(lambda x: share(-x) ** count, [0, 1, 2, 4, 12])
+
+
+@pytest.mark.parametrize("dimension", [2, 3, 10, 200])
+def test_widths_against_quadrature(dimension):
+    statement = theorem("wang-xu-2019/definition-8")
+    ball = float(gamma((dimension + 1) / 2) / gamma(dimension / 2) * sqrt(2))
+    assert statement.evaluate("l2-ball", dimension=dimension, enclosing_radius=1).value.lower == pytest.approx(ball)
+    assert ball <= dimension**0.5
+    for part, both in (("l1-ball", True), ("simplex", False)):
+        bound = statement.evaluate(part, dimension=dimension, enclosing_radius=1).value.lower
+        assert 0.4 * bound < largest_of(dimension, both) <= bound
+
+
+def test_sparse_vectors_as_printed_vanish_at_full_support():
+    assert sqrt(10 * log(10 / 10)) == 0 < largest_of(10, both_signs=False)

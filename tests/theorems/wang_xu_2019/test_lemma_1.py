@@ -1,0 +1,13 @@
+"""Lemma 1, a second time from the text."""
+
+from mpmath import ln, sqrt
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+TWINS = {"step_epsilon": lambda epsilon, steps, delta: epsilon / sqrt(8 * steps * ln(1 / delta))}
+
+
+def test_the_budget_suffices():
+    found = spending(theorem("wang-xu-2019/lemma-1"), {"epsilon": "0.9", "delta": "1e-5", "steps": 1000})
+    assert found.kept is True

@@ -1,0 +1,50 @@
+"""Theorem 1, a second time from the text; the range of ε that no constant serves."""
+
+import pytest
+from mpmath import exp, ln, mpf, ncdf, sqrt, workdps
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+TWINS = {
+    "noise_variance": lambda noise_constant, lipschitz, steps, delta, dataset_size, epsilon: (
+        noise_constant * lipschitz**2 * steps * ln(1 / delta) / (dataset_size * epsilon) ** 2
+    )
+}
+
+
+def failure_of_the_output(constant, steps, epsilon, delta):
+    """A lower bound on the δ at ε of x_R alone: linear losses, x₁ = 0, a half-space test.
+
+    The records' gradients are 0 but for one, which is +G u or -G u: after k steps <x, -u>/γ is N(±kG/n, kσ²).
+    """
+    with workdps(30):
+        ratio = mpf(epsilon) / sqrt(constant * ln(1 / mpf(delta)))  # G √T / (n σ)
+        step = ratio / sqrt(mpf(steps))  # G / (n σ)
+        best = mpf(0)
+        least = constant * ln(1 / mpf(delta)) / (2 * mpf(epsilon))  # of the whole drift: below it e^ε outweighs
+        for share in (least * 21 / 20, least * 6 / 5, least * 3 / 2):
+            threshold = share * steps * step
+            above = below = mpf(0)
+            for k in range(1, steps):  # R = k + 1; with R = 1 the output is x₁
+                above += ncdf((k * step - threshold) / sqrt(k))
+                below += ncdf((-k * step - threshold) / sqrt(k))
+            best = max(best, (above - exp(mpf(epsilon)) * below) / steps)
+        return best
+
+
+@pytest.mark.parametrize(("constant", "steps", "epsilon", "reached"), [(8, 1000, 500, 0.88), (16, 1000, 500, 0.78)])
+def test_no_constant_serves_the_printed_range(constant, steps, epsilon, reached):
+    # ε = T/2: below c₁T for every c₁ > 1/2; smaller c₁ need a larger T at the same ratio of ε to T
+    assert failure_of_the_output(constant, steps, epsilon, "1e-5") > reached
+
+
+def test_twice_as_long_for_half_the_constant_of_the_range():
+    assert failure_of_the_output(8, 2000, 400, "1e-5") > 0.5  # ε = T/5
+
+
+def test_the_repaired_range_holds():
+    statement = theorem("wang-xu-2019/theorem-1")
+    for epsilon, failure in (("0.5", "1e-5"), (11, "1e-5"), (3, "0.05")):
+        values = {"epsilon": epsilon, "delta": failure, "steps": 300, "noise_constant": "11.657"}
+        assert spending(statement, values).kept is True

@@ -1,0 +1,51 @@
+"""Theorem 4, a second time from the text, and its small sets."""
+
+import math
+
+import pytest
+from mpmath import ln, root, sqrt
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "rate": lambda norm_bound, gaussian_width, delta, dataset_size, epsilon: (
+        norm_bound * root((norm_bound**2 + gaussian_width**2) * ln(1 / delta), 4) / sqrt(dataset_size * epsilon)
+    ),
+    "steps": lambda dataset_size, epsilon, norm_bound, gaussian_width, delta: (
+        dataset_size * epsilon / sqrt((norm_bound**2 + gaussian_width**2) * ln(1 / delta))
+    ),
+    "step_fraction": lambda norm_bound, gaussian_width, delta, dataset_size, epsilon: (
+        root((norm_bound**2 + gaussian_width**2) * ln(1 / delta), 4) / (norm_bound * sqrt(dataset_size * epsilon))
+    ),
+}
+
+STATEMENT = theorem("wang-xu-2019/theorem-4")
+
+
+def gap_over_rate(r, records, epsilon=1.0, delta=1e-5, constant=11.66):
+    """The exact expected gap on [-r, r] for F = a x with a = σ/2, at the printed noise, steps and step size."""
+    values = {
+        "norm_bound": r,
+        "gaussian_width": r * math.sqrt(2 / math.pi),
+        "delta": delta,
+        "n": records,
+        "epsilon": epsilon,
+    }
+    steps = math.ceil(STATEMENT.evaluate("steps", **values).value.upper)
+    gamma = STATEMENT.evaluate("step_fraction", **values).value.upper
+    sigma = math.sqrt(constant * steps * math.log(1 / delta)) / (records * epsilon)
+    slope = sigma / 2
+    drift = -r * math.erf(slope / sigma / math.sqrt(2))  # E v_t = -r P(a + e > 0) + r P(a + e < 0)
+    assert gamma <= 1
+    # E x_t = drift + (1-γ)^(t-1) (r - drift) from x₁ = r; the gap is slope (x + r)
+    decay = -math.expm1(steps * math.log1p(-gamma)) / (gamma * steps) if gamma < 1 else 1 / steps
+    gap = slope * (r + drift + decay * (r - drift))
+    return gap / STATEMENT.evaluate("rate", **values).value.upper
+
+
+@pytest.mark.parametrize("records", [10**6, 10**8])
+def test_small_sets_have_a_larger_gap_than_printed(records):
+    ratios = {r: gap_over_rate(r, records) for r in (1.0, 0.1, 0.01)}
+    assert ratios[0.1] / ratios[1.0] == pytest.approx(10, rel=0.35)
+    assert ratios[0.01] / ratios[0.1] == pytest.approx(10, rel=0.35)
+    assert ratios[0.01] > 50  # however many records there are

@@ -1,0 +1,67 @@
+"""Theorem 4 with constants, a second time from its derivation, and against exact runs on a segment."""
+
+import math
+
+import pytest
+from mpmath import mpf, sqrt
+
+from dpbounds.theorems.registry import theorem
+
+
+def best_steps(diameter, smoothness, initial_gap, rho, dataset_size, gaussian_width, lipschitz):
+    # a/√T + b√T is smallest at a/b
+    a = diameter * sqrt(2 * smoothness * initial_gap)
+    b = sqrt(2) * lipschitz * gaussian_width / (dataset_size * sqrt(rho))
+    return a / b
+
+
+def tuned(diameter, smoothness, initial_gap, rho, dataset_size, gaussian_width, lipschitz):
+    a = diameter * sqrt(2 * smoothness * initial_gap)
+    b = sqrt(2) * lipschitz * gaussian_width / (dataset_size * sqrt(rho))
+    return a / sqrt(a / b) + b * sqrt(a / b + 1)
+
+
+TWINS = {
+    "bound": lambda initial_gap, step_fraction, steps, noise_stddev, gaussian_width, smoothness, diameter: (
+        initial_gap / step_fraction / steps
+        + noise_stddev * gaussian_width
+        + smoothness * step_fraction * diameter**2 / 2
+    ),
+    "tuned": tuned,
+    "step_fraction": lambda initial_gap, smoothness, diameter, steps: min(
+        mpf(1), sqrt(2 * initial_gap / (smoothness * diameter**2 * steps))
+    ),
+    "steps": best_steps,
+    "noise_stddev": lambda lipschitz, dataset_size, steps, rho: lipschitz * sqrt(2 * steps / rho) / dataset_size,
+}
+
+STATEMENT = theorem("wang-xu-2019/theorem-4/explicit")
+
+
+@pytest.mark.parametrize("fraction", ["0.05", "0.5", "1"])
+def test_a_linear_loss_on_a_segment_stays_below(fraction):
+    # F = a x on [-1, 1], no curvature: E x_t is a recursion, and the gap is a (x + 1)
+    sigma, slope, steps, gamma = 0.8, 0.3, 40, float(fraction)
+    drift = -math.erf(slope / sigma / math.sqrt(2))
+    mean, total = 1.0, 0.0
+    for _ in range(steps):
+        total += slope * (mean + 1)
+        mean = (1 - gamma) * mean + gamma * drift
+    values = {"initial_gap": 2 * slope, "noise_stddev": sigma, "gaussian_width": math.sqrt(2 / math.pi)}
+    bound = STATEMENT.evaluate(smoothness="1e-9", diameter=2, steps=steps, step_fraction=fraction, **values)
+    assert 0.1 * bound.value.upper < total / steps <= bound.value.upper
+
+
+def test_the_best_step_gives_the_tuned_bound():
+    values = {"diameter": 2, "smoothness": 1, "initial_gap": 1, "rho": "0.1", "lipschitz": 1, "gaussian_width": 3}
+    records = {"n": 100_000}
+    steps = math.ceil(STATEMENT.evaluate("steps", **values, **records).value.upper)
+    gamma = STATEMENT.evaluate("step_fraction", initial_gap=1, smoothness=1, diameter=2, steps=steps).value.upper
+    sigma = STATEMENT.evaluate("noise_stddev", lipschitz=1, n=100_000, steps=steps, rho="0.1").value.upper
+    bound = STATEMENT.evaluate(
+        initial_gap=1, smoothness=1, diameter=2, steps=steps, step_fraction=gamma, noise_stddev=sigma, gaussian_width=3
+    )
+    tuned_bound = STATEMENT.evaluate("tuned", **values, **records)
+    assert tuned_bound.applies is True
+    assert bound.value.lower <= tuned_bound.value.upper
+    assert bound.value.lower > 0.9 * tuned_bound.value.upper
