@@ -57,6 +57,9 @@ if TYPE_CHECKING:
     from dpbounds.privacy.targets import calibrate_to_curve, calibrate_to_total_variation, calibrate_to_zcdp
     from dpbounds.privacy.trade_off import TradeOff, membership_advantage
     from dpbounds.privacy.tuning import RandomRuns, tuned_epsilon, tuned_pure
+    from dpbounds.theorems.record import Theorem
+    from dpbounds.theorems.registry import theorem
+    from dpbounds.theorems.spending import spending
 
 __version__ = "0.1.0"
 
@@ -116,9 +119,13 @@ _HOMES = {
     "BallDescent": "privacy.ball_noise",
     "shuffled_epochs": "privacy.refusals",
     "get_noise_multiplier": "privacy.interoperability",
+    "Theorem": "theorems.record",
+    "theorem": "theorems.registry",
+    "spending": "theorems.spending",
 }
 
 __all__ = [
+    "ZCDP",
     "AboveThreshold",
     "Account",
     "ApproximateDP",
@@ -126,6 +133,7 @@ __all__ = [
     "BudgetExceeded",
     "Calibration",
     "CertificateError",
+    "CertifiedAccountant",
     "Composed",
     "DpboundsError",
     "Enclosure",
@@ -140,6 +148,7 @@ __all__ = [
     "Odometer",
     "PoissonSampled",
     "PureDP",
+    "RandomRuns",
     "RandomizedResponse",
     "Relation",
     "Remaining",
@@ -147,32 +156,32 @@ __all__ = [
     "RenyiFilter",
     "SampledWithReplacement",
     "SampledWithoutReplacement",
+    "Theorem",
     "TradeOff",
     "UniformBall",
     "UnsupportedMechanism",
-    "ZCDP",
     "ZCDPFilter",
     "account",
-    "calibrate",
-    "delta",
-    "epsilon",
-    "get_noise_multiplier",
-    "group_account",
     "all_methods",
     "by_method",
+    "calibrate",
     "calibrate_to_curve",
     "calibrate_to_total_variation",
     "calibrate_to_zcdp",
-    "RandomRuns",
-    "tuned_epsilon",
-    "tuned_pure",
+    "delta",
+    "epsilon",
     "from_dp_event",
-    "to_dp_event",
-    "CertifiedAccountant",
+    "get_noise_multiplier",
+    "group_account",
     "hidden_constant",
     "membership_advantage",
     "remaining",
     "shuffled_epochs",
+    "spending",
+    "theorem",
+    "to_dp_event",
+    "tuned_epsilon",
+    "tuned_pure",
 ]
 
 

@@ -14,7 +14,11 @@ from dpbounds.errors import BudgetExceeded, CertificateError, DpboundsError, Not
 
 DONE, DOES_NOT_HOLD, BAD_INPUT = 0, 1, 2
 
-_VERBS = ("demo", "calibrate", "epsilon", "delta", "remaining", "ball", "check")  # each lives in the module of its name
+# each lives in the module of its name
+_VERBS = (
+    *("demo", "calibrate", "epsilon", "delta", "remaining", "ball", "check"),
+    *("theorems", "show", "evaluate", "compare", "errata", "table"),
+)
 
 
 class _Verbs(click.Group):
@@ -42,7 +46,7 @@ class _Verbs(click.Group):
 @click.version_option(__version__, prog_name="dpbounds", message="%(prog)s %(version)s")
 @click.pass_context
 def _commands(ctx: click.Context) -> None:
-    """Certified privacy bounds: how much noise a budget needs, and what a training run spends.
+    """Certified privacy bounds: how much noise a budget needs, what a training run spends, what theorems promise.
 
     Numbers may be written 0.1, 1e-6, 1/3 or 2**-20 and are taken exactly. Every verb has --json for programs.
     Exit status: 0 done, 1 what was asked for does not hold, 2 bad input.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -112,8 +112,8 @@ def print_rows(rows: Mapping[str, str]) -> None:
         click.echo(f"{name:<{width}}{value}")
 
 
-def print_json(document: Mapping[str, object]) -> None:
-    """One object on standard output."""
+def print_json(document: Mapping[str, object] | Sequence[object]) -> None:
+    """One object (or one list) on standard output."""
     click.echo(json.dumps(document, indent=2, allow_nan=False))
 
 

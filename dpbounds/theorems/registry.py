@@ -126,9 +126,12 @@ def theorem(name: str) -> Theorem:
     """
     if name.endswith(".py"):
         return from_file(Path(name))
+    module = module_of(name)
     try:
-        found = importlib.import_module(module_of(name))
-    except ModuleNotFoundError:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module == error.name or module.startswith(error.name + ".")):
+            raise  # the statement is there; something that it imports is not
         import difflib
 
         near = difflib.get_close_matches(name, [entry.id for entry in listing()], n=3, cutoff=0.5)

@@ -246,3 +246,51 @@ def as_latex(theorem: Theorem) -> str:
     for part in theorem.parts:
         body += [rf"% {part.name}: {sense(part)}", r"\[", displayed(part, theorem), r"\]"]
     return "\n".join([*body, r"\end{theorem}", ""])
+
+
+def as_data(theorem: Theorem) -> dict[str, object]:
+    """One statement as plain data, for programs."""
+    return {
+        "id": theorem.id,
+        "paper": theorem.paper,
+        "number": theorem.number,
+        "title": theorem.title,
+        "metric": str(theorem.metric),
+        "side": theorem.side and str(theorem.side),
+        "mode": theorem.mode and str(theorem.mode),
+        "status": str(theorem.status),
+        "relation": theorem.relation and str(theorem.relation),
+        "sampling": theorem.sampling or None,
+        "algorithm": theorem.algorithm,
+        "statement": statement_of(theorem),
+        "assumptions": [{"name": one.name, "text": one.text} for one in theorem.assumptions],
+        "conditions": [{"text": inline(one.holds, theorem.local), "why": one.why} for one in theorem.conditions()],
+        "parts": [
+            {
+                "name": part.name,
+                "kind": str(part.kind),
+                "meaning": part.meaning,
+                "formula": inline(part.expression, theorem.local),
+                "latex": displayed(part, theorem),
+                "quantities": sorted(str(symbol) for symbol in part.expression.free_symbols),
+            }
+            for part in theorem.parts
+        ],
+        "errata": [
+            {
+                "printed": one.printed,
+                "right": one.right,
+                "severity": str(one.severity),
+                "evidence": one.evidence,
+                "survives": one.survives or None,
+                "relation": one.relation and str(one.relation),
+            }
+            for one in theorem.errata
+        ],
+        "notes": [one.text for one in theorem.notes],
+        "relies_on": list(theorem.relies_on),
+        "superseded_by": list(theorem.superseded_by),
+        "makes_explicit": theorem.makes_explicit,
+        "where": theorem.where,
+        "read": str(theorem.read),
+    }

@@ -1,0 +1,90 @@
+"""Pages in Markdown: every statement of a paper, and all errata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from dpbounds.errors import InvalidValue
+from dpbounds.theorems.registry import PAPERS, Entry, library, listing
+from dpbounds.theorems.wording import as_markdown
+
+ERRATA = "errata"
+_MADE = "<!-- made by `dpbounds table all`; do not edit -->"
+
+
+def names() -> tuple[str, ...]:
+    """The names of all pages."""
+    papers = {entry.paper.split("/")[0] for entry in listing()}
+    return (*(paper for paper in PAPERS if paper in papers), ERRATA)
+
+
+def page(name: str) -> str:
+    """A page in Markdown.
+
+    Raises:
+        InvalidValue: There is no page of that name.
+    """
+    if name == ERRATA:
+        return _errata()
+    if name not in names():
+        raise InvalidValue("table", name, "one of " + ", ".join(names()) + ", or all")
+    return _paper(name)
+
+
+def pages() -> Mapping[str, str]:
+    """Every page under its file name."""
+    return {f"{name}.md": page(name) for name in names()}
+
+
+@cache
+def _statements() -> dict[str, str]:
+    return {one.id: as_markdown(one) for one in library()}
+
+
+def _paper(name: str) -> str:
+    entries = [entry for entry in listing() if entry.paper.split("/")[0] == name]
+    lines = [_MADE, "", f"# {PAPERS[name]}", "", *_summary(entries), ""]
+    lines += [_statements()[entry.id] for entry in entries]
+    return "\n".join(lines)
+
+
+def _summary(entries: list[Entry]) -> list[str]:
+    rows = ["| statement | about | bounds | status | wrong in print |", "| --- | --- | --- | --- | --- |"]
+    for entry in entries:
+        wrong = ", ".join(sorted({one.severity for one in entry.errata})) or ""
+        metric = "" if entry.metric == "none" else entry.metric.replace("-", " ")
+        rows.append(f"| `{entry.id}` | {_cell(entry.title)} | {metric} | {entry.status} | {wrong} |")
+    return rows
+
+
+def _errata() -> str:
+    lines = [
+        _MADE,
+        "",
+        "# What is wrong in print",
+        "",
+        "Every entry has a test that derives it or exhibits the example. Most are slips that change nothing of",
+        "substance; *survives* says what remains true. Versions are those named on each paper's page.",
+        "",
+    ]
+    for entry in listing():
+        if not entry.errata:
+            continue
+        lines += [f"## {entry.number} · `{entry.id}`", ""]
+        for one in entry.errata:
+            under = f" (under {one.relation})" if one.relation else ""
+            lines += [
+                f"**{one.severity}**{under}, {one.where}",
+                "",
+                f"- printed: {one.printed}",
+                f"- right: {one.right}",
+                *([f"- survives: {one.survives}"] if one.survives else []),
+                f"- evidence: `{one.evidence}`",
+                "",
+            ]
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
