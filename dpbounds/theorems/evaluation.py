@@ -15,7 +15,7 @@ from dpbounds.expressions import evaluation
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
 from dpbounds.expressions.symbols import Quantity, by_name
-from dpbounds.theorems.record import Condition, Kind, Parameter, Theorem
+from dpbounds.theorems.record import Condition, Kind, Parameter, Part, Theorem
 from dpbounds.theorems.wording import inline
 
 
@@ -87,6 +87,7 @@ def evaluate(theorem: Theorem, part: str | None, values: Mapping[str, Any], *, d
     """
     chosen = theorem.part(part)
     known = admitted(theorem, values)
+    _refuse_missing(theorem, chosen, known)
     value = evaluation.evaluate(chosen.expression, known, digits=digits)
     conditions = (*theorem.conditions(), *chosen.conditions())
     unknown_constant = chosen.kind is Kind.RATE or (isinstance(chosen, Parameter) and chosen.up_to_constant)
@@ -99,8 +100,8 @@ def admitted(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
     """The values under their quantities' own names.
 
     Raises:
-        InvalidValue: A name is neither in the symbol table nor local to the statement, or a local value is outside its
-            domain.
+        InvalidValue: A name is neither in the symbol table nor local to the statement, is given twice, or its value is
+            outside its domain.
     """
     own = {quantity.name: quantity for quantity in theorem.local}
     result: dict[str, Any] = {}
@@ -109,8 +110,9 @@ def admitted(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
         if record is None:
             wanted = ", ".join(sorted(needed(theorem))) or "none"
             raise InvalidValue(name, value, f"a quantity of the statement or of the symbol table (it uses: {wanted})")
-        if record.name in own:
-            _check_domain(record, value)
+        if record.name in result:
+            raise InvalidValue(name, value, f"given once only: it is another name of {record.name}")
+        _check_domain(record, value)
         result[record.name] = value
     return result
 
@@ -119,6 +121,20 @@ def _check_domain(record: Quantity, value: Any) -> None:
     ends = (value.exact_lower, value.exact_upper) if isinstance(value, Enclosure) else (exact(value, record.name),)
     if not all(isinstance(end, Fraction) and record.domain.contains(end) for end in ends):
         raise InvalidValue(record.name, value, str(record.domain))
+
+
+def _refuse_missing(theorem: Theorem, part: Part, known: Mapping[str, Any]) -> None:
+    """Say all that is missing at once, with what each is."""
+    records = {record.name: record for record in (*by_name().values(), *theorem.local)}
+    missing = sorted({str(symbol) for symbol in part.expression.free_symbols} - set(known))
+    if missing:
+        wanted = "; ".join(_as_asked(records[name]) for name in missing if name in records)
+        raise InvalidValue(", ".join(missing), "(missing)", wanted or "a value for each", "give NAME=VALUE for each")
+
+
+def _as_asked(record: Quantity) -> str:
+    names = " or ".join((record.name, *record.aliases))
+    return f"{names}: {record.meaning}, {record.domain}"
 
 
 def needed(theorem: Theorem) -> set[str]:

@@ -4,41 +4,20 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
-from functools import cache
 from typing import Any
 
 from sympy import Expr, Symbol
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.pretty.pretty import PrettyPrinter
+from sympy.printing.pretty.stringpict import prettyForm
 from sympy.printing.str import StrPrinter
 
 from dpbounds.expressions.symbols import QUANTITIES, Quantity, latex_names
+from dpbounds.theorems.lettering import letter, without_latex
 from dpbounds.theorems.record import Bound, Erratum, Kind, Parameter, Part, Rate, Theorem
+from dpbounds.theorems.registry import listing
 
 WIDTH = 100
-
-_GREEK = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "epsilon": "ε", "zeta": "ζ", "eta": "η",
-    "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
-    "phi": "φ", "Phi": "Φ", "psi": "ψ", "omega": "ω", "Delta": "Δ", "Gamma": "Γ", "nu": "ν", "chi": "χ",
-}  # fmt: skip
-
-
-@cache
-def letter(latex: str) -> str:
-    r"""A letter as a terminal shows it.
-
-    >>> letter(r"\Delta_{F}"), letter(r"\varepsilon"), letter(r"\tilde{L}")
-    ('Δ_F', 'ε', 'L~')
-    """
-    text = latex
-    for word in sorted(_GREEK, key=len, reverse=True):
-        text = text.replace("\\" + word, _GREEK[word])
-    if text.startswith(r"\tilde{"):
-        text = text.removeprefix(r"\tilde{").replace("}", "", 1) + "~"
-    if text.startswith(r"\hat{"):
-        text = text.removeprefix(r"\hat{").replace("}", "", 1) + "^"
-    return text.replace("{", "").replace("}", "").replace("\\", "")
 
 
 def _letters(local: Iterable[Quantity]) -> dict[Symbol, str]:
@@ -69,10 +48,19 @@ def inline(expression: Any, local: Iterable[Quantity] = ()) -> str:
     return text.replace("*", " ").replace(" & ", " and ").replace(" | ", " or ")
 
 
+class _Drawn(PrettyPrinter):  # type: ignore[misc]
+    """Square roots as roots, higher ones as powers: a small 4 beside a root sign is easily read as a factor."""
+
+    def _print_nth_root(self, base: Expr, root: Expr) -> prettyForm:
+        if root == 2:
+            return super()._print_nth_root(base, root)
+        return self._print(base) ** prettyForm(f"1/{root}")
+
+
 def drawn(expression: Expr, local: Iterable[Quantity] = (), indent: str = "    ") -> str:
     """A formula in two dimensions, for a terminal."""
     settings = {"use_unicode": True, "wrap_line": False, "order": "none"}
-    return textwrap.indent(PrettyPrinter(settings).doprint(_renamed(expression, tuple(local))), indent)
+    return textwrap.indent(_Drawn(settings).doprint(_renamed(expression, tuple(local))), indent)
 
 
 def in_latex(expression: Any, local: Iterable[Quantity] = ()) -> str:
@@ -120,7 +108,13 @@ def _paragraphs(text: str, indent: str = "") -> list[str]:
     """Text wrapped for a terminal; displayed formulas and lists keep their lines."""
     lines: list[str] = []
     for block in textwrap.dedent(text).strip().split("\n\n"):
-        wrapped = textwrap.fill(" ".join(block.split()), WIDTH, initial_indent=indent, subsequent_indent=indent)
+        wrapped = textwrap.fill(
+            without_latex(" ".join(block.split())),
+            WIDTH,
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_on_hyphens=False,
+        )
         lines += [wrapped, ""]
     return lines
 
@@ -171,7 +165,8 @@ def as_text(theorem: Theorem) -> str:
     if theorem.notes:
         lines.append("Notes")
         lines += [
-            textwrap.fill(one.text, WIDTH, initial_indent="  ", subsequent_indent="    ") for one in theorem.notes
+            textwrap.fill(without_latex(one.text), WIDTH, initial_indent="  ", subsequent_indent="    ")
+            for one in theorem.notes
         ]
         lines.append("")
     lines += [f"Links: {link}" for link in links(theorem)]
@@ -187,17 +182,23 @@ def links(theorem: Theorem) -> list[str]:
     if theorem.algorithm:
         found.append(f"algorithm {theorem.algorithm}")
     if theorem.relies_on:
-        found.append("relies on " + ", ".join(theorem.relies_on))
+        found.append("relies on " + ", ".join(_with_status(name) for name in theorem.relies_on))
     if theorem.superseded_by:
-        found.append("superseded by " + ", ".join(theorem.superseded_by))
+        found.append("superseded by " + ", ".join(_with_status(name) for name in theorem.superseded_by))
     return found
+
+
+def _with_status(name: str) -> str:
+    """An id with what is known of that statement: a reader must not be sold a proof that rests on a broken one."""
+    known = {entry.id: entry.status for entry in listing()}
+    return f"{name} ({known.get(name, 'not in the library')})"
 
 
 def _erratum_text(one: Erratum) -> str:
     scope = f" [{one.severity}" + (f", under {one.relation}" if one.relation else "") + "]"
     place = f" ({one.where})" if one.where else ""
     text = f"printed: {one.printed}; right: {one.right}" + (f"; survives: {one.survives}" if one.survives else "")
-    return textwrap.fill(text + place + scope, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return textwrap.fill(without_latex(text + place) + scope, WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
 def _erratum_markdown(one: Erratum) -> str:
@@ -221,6 +222,9 @@ def as_markdown(theorem: Theorem, level: int = 2) -> str:
     for part in theorem.parts:
         lines += [f"**{part.name}** ({sense(part)})" + (f": {part.meaning}" if part.meaning else ""), ""]
         lines += ["$$", displayed(part, theorem), "$$", ""]
+        restored = part.restored_expression if isinstance(part, Rate) else None
+        if restored is not None:
+            lines += [f"With what print takes as 1: ${in_latex(restored, theorem.local)}$.", ""]
     if theorem.errata:
         lines.append("Wrong in print:\n")
         lines += [_erratum_markdown(one) for one in theorem.errata]
@@ -243,6 +247,9 @@ def as_latex(theorem: Theorem) -> str:
     """One statement in LaTeX, to paste into a paper."""
     label = f"{theorem.number}, {theorem.title}"
     body = [rf"\begin{{theorem}}[{label}]", statement_of(theorem)]
+    if theorem.assumptions:
+        body.append("% assumes: " + "; ".join(f"{one.name} ({one.text})" for one in theorem.assumptions))
+    body += [rf"% applies when ${in_latex(one.holds, theorem.local)}$" for one in theorem.conditions()]
     for part in theorem.parts:
         body += [rf"% {part.name}: {sense(part)}", r"\[", displayed(part, theorem), r"\]"]
     return "\n".join([*body, r"\end{theorem}", ""])

@@ -22,7 +22,10 @@ FIXED = [*RUN[:2], "--sampling", "without-replacement", "--batch-size", "10", "-
 REPLACED = [*RUN[:2], "--sampling", "with-replacement"]
 POISSON = ["--sampling", "poisson"]
 BALL = ["--sensitivity", "2", "--dimension", "3", "--dataset-size", "100", "--steps", "10"]
-VERBS = ("demo", "calibrate", "epsilon", "delta", "remaining", "ball", "check")
+VERBS = (
+    *("demo", "calibrate", "epsilon", "delta", "remaining", "ball", "check"),
+    *("theorems", "show", "evaluate", "compare", "errata", "table"),
+)
 TARGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]
 
 BAD_INPUT = [

@@ -1,0 +1,52 @@
+"""Speed where people wait: listing from cold, and evaluating a bound again and again.
+
+Times are medians (of new processes, of repetitions), so that another process on the machine does not decide. The limits
+are those that the project promises; `-n 0 -s` prints the medians.
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+
+import pytest
+
+from dpbounds.theorems import registry
+from dpbounds.theorems.checking import sample
+from dpbounds.theorems.record import Bound
+
+REPETITIONS = 21
+
+
+def test_listing_from_cold_is_quick():
+    code = "import time; t = time.perf_counter(); import sys; from dpbounds.cli import main; main(['theorems']); "
+    code += "print(time.perf_counter() - t, file=sys.stderr)"
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(7)]
+    assert "statements;" in runs[0].stdout
+    assert statistics.median(float(run.stderr) for run in runs) < 0.5
+
+
+def test_listing_needs_no_computer_algebra():
+    code = "import sys; from dpbounds.cli import main; main(['theorems']); print('sympy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
+
+
+@pytest.mark.parametrize(("digits", "limit"), [(15, 1e-3), (100, 1e-2)])
+def test_evaluating_any_bound_again_is_quick(digits, limit):
+    slowest = []
+    for theorem in registry.library():
+        for part in theorem.parts:
+            if not isinstance(part, Bound):
+                continue
+            (point,) = sample(theorem, part.expression, (), 1)
+            theorem.evaluate(part.name, digits=digits, **point)
+            times = []
+            for _ in range(REPETITIONS):
+                start = time.perf_counter()
+                theorem.evaluate(part.name, digits=digits, **point)
+                times.append(time.perf_counter() - start)
+            slowest.append((statistics.median(times), theorem.id, part.name))
+    print(f"\n{len(slowest)} bounds at {digits} digits; slowest: {sorted(slowest)[-3:]}")
+    assert slowest
+    assert max(slowest)[0] < limit, max(slowest)
