@@ -44,5 +44,5 @@ THEOREM = Theorem(
     ),
     algorithm="tholeti-kalyani-2020/algorithm-1",
     relies_on=("tholeti-kalyani-2020/equation-6",),
-    notes=(Note("Above 1, that is for T > N/δ, it is true and says nothing."),),
+    notes=(Note("Above 1 it is true and says nothing."),),
 )

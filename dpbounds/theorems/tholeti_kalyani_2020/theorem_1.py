@@ -73,7 +73,10 @@ THEOREM = Theorem(
     ),
     relies_on=("tholeti-kalyani-2020/equation-6", "cited/kairouz-oh-viswanath-2015/theorem-3.3"),
     notes=(
-        Note("Above 1, that is for T > N/δ with the δ of one step, the promise is true and says nothing."),
+        Note(
+            "Above 1, that is for T > N/δ₁ with the bracket δ₁, the promise is true and says nothing. It is below 1/N, "
+            "the δ of publishing one random record, only as long as Tδ₁ < 1."
+        ),
         Note(
             "Amplification: two mixtures over N records that differ in one have the rest in common, so their total "
             "variation is exactly 1/N of that of the differing pair. Print cites it from Abadi et al. 2016."
