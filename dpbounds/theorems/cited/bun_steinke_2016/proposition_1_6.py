@@ -1,6 +1,6 @@
-r"""The Gaussian mechanism in zCDP: releasing an answer of sensitivity $\Delta$ with noise of standard deviation $\sigma$
-in each coordinate is $\frac{\Delta^2}{2\sigma^2}$-zCDP. Attained: the Rényi divergence of order $\lambda$ of two
-Gaussians at distance $\Delta$ is $\lambda \Delta^2 / 2\sigma^2$.
+r"""The Gaussian mechanism in zCDP: an answer of sensitivity $\Delta$ with noise of standard deviation $\sigma$ in
+each coordinate is released with $\frac{\Delta^2}{2\sigma^2}$-zCDP. Attained: the Rényi divergence of order $\lambda$
+of two Gaussians at distance $\Delta$ is $\lambda \Delta^2 / 2\sigma^2$.
 """
 
 from sympy import Expr
