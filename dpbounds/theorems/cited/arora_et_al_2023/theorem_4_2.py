@@ -68,7 +68,7 @@ THEOREM = Theorem(
     notes=(
         Note(
             "The proof that was redone is the one for full batches, outlined above; the source also has mini-batches, "
-            "whose privacy needs an account of its own."
+            "whose privacy needs an account of its own. ln(1/δ) is taken to be at least of the order of ε."
         ),
     ),
 )
