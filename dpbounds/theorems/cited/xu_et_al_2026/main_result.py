@@ -17,23 +17,8 @@ from dpbounds.expressions.symbols import (
     lipschitz,
     smoothness,
 )
-from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    HESSIAN_LIPSCHITZ,
-    LIPSCHITZ,
-    SAMPLED_RECORDS,
-    SMOOTH,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (delta, lipschitz, smoothness, hessian_lipschitz, initial_gap)
 
@@ -56,7 +41,6 @@ THEOREM = Theorem(
     mode=Mode.PROBABILITY,
     status=Status.CLAIMED,
     read=Read.ABSTRACT,
-    relation=Relation.REPLACE_ONE,
     assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, SAMPLED_RECORDS),
     parts=(
         Rate(
@@ -80,9 +64,8 @@ THEOREM = Theorem(
     ),
     notes=(
         Note(
-            "A minimisation problem is the case in which the objective does not depend on the second argument (up"
-            " to the "
-            "strong concavity, which may be added); the abstract does not say so, and draws no conclusion from it."
+            "A minimisation problem is the case in which the objective does not depend on the second argument (up to "
+            "the strong concavity, which may be added); the abstract does not say so, and draws no conclusion from it."
         ),
     ),
 )
