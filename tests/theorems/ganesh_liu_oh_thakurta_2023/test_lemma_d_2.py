@@ -40,5 +40,5 @@ def test_rejection_draws_from_the_inner_density(step, unbiased):
     grid = np.linspace(-1, 1, 20001)
     weight = np.exp(-losses(grid).mean(axis=0) - (grid - centre) ** 2 / (2 * step))
     distance = abs(kept.mean() - (weight @ grid) / weight.sum())
-    assert (distance <= 4 * kept.std() / len(kept) ** 0.5) is bool(unbiased)
+    assert bool(distance <= 4 * kept.std() / len(kept) ** 0.5) is unbiased
     assert len(kept) / count > 0.49 or not unbiased
