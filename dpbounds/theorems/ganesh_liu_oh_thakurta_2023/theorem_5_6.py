@@ -152,8 +152,7 @@ THEOREM = Theorem(
         Note("`spent` accounts for the sample as what it is, a pure mechanism: its loss has range 2βGD/n."),
         Note(
             "The proof through the log-Sobolev inequality is valid for every c <= 3/10, all n and d. As a pure "
-            "mechanism "
-            "β may be n ε/(2GD), so 1/ε and √ln(1/δ) are not forced: see theorem-5.6/explicit."
+            "mechanism β may be nε/(2GD), so 1/ε and √ln(1/δ) are not forced: see theorem-5.6/explicit."
         ),
         Note("With c = 3/10 the bound with constants exceeds GD until ln(nd) is several times d √ln(1/δ)/ε."),
         Note("Lemma 5.3 is used without its missing 1 + and outside βGD > d; the repaired lemma gives the same rate."),

@@ -28,5 +28,5 @@ def test_a_well_in_the_middle_has_at_most_this_constant(beta):
     strength = 0.3
     found = poincare(np.exp(-beta * (-loss + strength / 2 * grid**2)), grid[1] - grid[0])
     assert found <= float(TWINS["regularised"](beta, 1, 1, strength))
-    # the sharp osc of this loss is 1/4, not GD = 1: the first part with ratio exp(β/4); lower end as π ~ exp(-βλx²/2)
+    # the loss itself has range 1/4 only: the first part, with densities before normalisation
     assert found <= float(TWINS["perturbed"](np.exp(beta / 4), 1, 1 / (beta * strength)))

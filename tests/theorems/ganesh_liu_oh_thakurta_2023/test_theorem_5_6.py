@@ -50,7 +50,7 @@ def test_every_constant_up_to_three_tenths_is_private_by_the_printed_route():
     for failure in (mpf("0.499999"), mpf("0.1"), mpf("1e-12")):
         level, epsilon, c = -ln(failure), mpf("0.499999"), mpf("0.3")
         for power in range(1, 400):
-            product = mpf(10) ** (mpf(power) / 20)  # nd, with n = sqrt(n) sqrt(nd)/sqrt(d) >= sqrt(nd) at n = 1
+            product = mpf(10) ** (mpf(power) / 20)  # nd; n√d >= √(nd)
             loss = 2 * c * ln(product) * sqrt(2 + 1 / level) * product ** (c * epsilon / (2 * sqrt(level)))
             worst = max(worst, loss / sqrt(product))
     assert mpf("0.98") < worst < 1
