@@ -61,6 +61,6 @@ THEOREM = Theorem(
     superseded_by=("ganesh-liu-oh-thakurta-2023/lemma-5.3/explicit",),
     notes=(
         Note("Print calls it a more general version of Theorem 3.4 of Ganesh et al. 2022, which was not compared."),
-        Note("The proof of Theorem 5.6 cites it also where βGD <= d; there the printed risk bound exceeds GD anyway."),
+        Note("The proof of Theorem 5.6 cites it also where βGD <= d; there the printed risk is of order GD at least."),
     ),
 )

@@ -67,7 +67,6 @@ THEOREM = Theorem(
         ),
     ),
     relies_on=("cited/bassily-smith-thakurta-2014/main-result",),
-    superseded_by=("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit",),
     errata=(
         Erratum(
             printed="the risk over the set is at most G plus the risk over the net",
@@ -84,6 +83,6 @@ THEOREM = Theorem(
         ),
         Note("Print says that a maximal packing has O((D/r)^d) points; (1 + 2D/r)^d is what volumes give."),
         Note("The mechanism's scale is not printed; with β = εn/(2GD) see theorem-5.8/explicit."),
-        Note("The continuous mechanism of theorem-5.6/explicit has the second term without its logarithm."),
+        Note("The continuous mechanism of theorem-5.6/explicit has the same order without a net."),
     ),
 )
