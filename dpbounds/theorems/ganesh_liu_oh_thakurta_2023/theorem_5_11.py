@@ -107,7 +107,7 @@ THEOREM = Theorem(
     errata=(
         Erratum(
             printed="Ω(d ln(1/δ)/(εn)) for every δ from 2^{-Ω(n)} on",
-            right="d/(εn), as the text before the theorem and Table 1 have it: an ε-DP algorithm is (ε, δ)-DP for every "
+            right="d/(εn), as the text before it and Table 1 have it: an ε-DP algorithm is (ε, δ)-DP for every "
             "δ, so no lower bound may grow beyond the pure upper bound of Theorem 5.8 as δ falls",
             severity=Severity.FALSE,
             evidence="test_theorem_5_11.py::test_the_first_term_exceeds_the_upper_bound_of_the_paper",

@@ -163,7 +163,7 @@ THEOREM = Theorem(
         ),
         Erratum(
             printed="the divergence of the start from the target is at most e^{qβGD}",
-            right="βGD (for KL even β²G²D²/8): the loss moves by at most βGD over the set; then ln of it, not βGD, is in T",
+            right="βGD (for KL even β²G²D²/8), as the loss moves by at most βGD over the set; T then has its logarithm",
             severity=Severity.HARMLESS,
             evidence="test_theorem_5_7.py::test_the_start_is_close",
             where="Appendix D.3, proof of Theorem 5.7",
