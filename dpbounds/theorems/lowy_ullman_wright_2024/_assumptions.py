@@ -9,7 +9,8 @@ NEAR_MINIMISER = Assumption(
 )
 WARM_START_MEAN = Assumption(
     "private warm start, in expectation",
-    "a private algorithm returns a point whose empirical risk is above its infimum by at most a public ψ in expectation",
+    "a private algorithm returns a point whose empirical risk is above its infimum by at most a public ψ in "
+    "expectation",
 )
 WARM_START = Assumption(
     "private warm start",

@@ -18,7 +18,12 @@ second_delta = Symbol("second_delta", positive=True)
 noise_cap = Symbol("noise_cap", positive=True)
 
 TAIL_EXPONENT = Quantity(
-    "tail_exponent", tail_exponent, _POSITIVE, Unit(), "t, where the bound is missed with probability at most exp(-t)", "t"
+    "tail_exponent",
+    tail_exponent,
+    _POSITIVE,
+    Unit(),
+    "t, where the bound is missed with probability at most exp(-t)",
+    "t",
 )
 SLACK = Quantity("slack", slack, _PROBABILITY, Unit(), "δ that advanced composition adds", r"\delta'")
 FIRST_EPSILON = Quantity(

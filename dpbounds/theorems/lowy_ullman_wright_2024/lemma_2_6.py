@@ -1,5 +1,5 @@
-r"""Basic composition: an $(\varepsilon_1, \delta_1)$-DP algorithm followed by one that, whatever the first has released,
-is $(\varepsilon_2, \delta_2)$-DP, are $(\varepsilon_1 + \varepsilon_2, \delta_1 + \delta_2)$-DP together.
+r"""Basic composition: an $(\varepsilon_1, \delta_1)$-DP algorithm followed by one that, whatever the first has
+released, is $(\varepsilon_2, \delta_2)$-DP, are $(\varepsilon_1 + \varepsilon_2, \delta_1 + \delta_2)$-DP together.
 """
 
 from sympy import Expr
@@ -45,9 +45,7 @@ THEOREM = Theorem(
             meaning="ε of both together",
             increasing_in=(first_epsilon, second_epsilon),
         ),
-        Bound(
-            formula=deltas, name="delta", meaning="δ of both together", increasing_in=(first_delta, second_delta)
-        ),
+        Bound(formula=deltas, name="delta", meaning="δ of both together", increasing_in=(first_delta, second_delta)),
     ),
     notes=(Note("δ₁ + δ₂ may exceed 1, and is then vacuous."),),
 )
