@@ -79,7 +79,7 @@ THEOREM = Theorem(
     notes=(
         Note(
             "Theorem 3.2 asks for failure with probability at most √d/(εn), half of what is stated. With t = "
-            "ln(εn/√d) the constant is still below 20 (19.23 for d = 1, less for larger d); as stated it is below 16."
+            "ln(εn/√d) the constant is still below 20 (19.26 for d = 1, less for larger d); as stated it is below 16."
         ),
         Note(
             "ψ is below the trivial GD only where εn/d is above 89 (d = 1), 111 (d = 5) or 146 (d = 100). With the "
