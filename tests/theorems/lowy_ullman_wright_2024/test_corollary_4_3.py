@@ -51,7 +51,6 @@ def test_the_warm_start_helps_in_small_dimension(size, warm):
 
 
 def test_three_quarters_of_the_budget_are_spent():
-    for budget, failure in ((1, "1e-6"), ("0.1", "1e-3")):
-        found = spending(STATEMENT, {"epsilon": budget, "delta": failure})
-        assert found.kept is True
-        assert 0.5 * float(budget) < found.spent.upper <= 0.75 * float(budget) * (1 + 1e-9)
+    found = spending(STATEMENT, {"epsilon": 1, "delta": "1e-3"})
+    assert found.kept is True
+    assert 0.5 < found.spent.upper <= 0.75 * (1 + 1e-9)
