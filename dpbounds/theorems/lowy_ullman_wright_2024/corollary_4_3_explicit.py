@@ -1,10 +1,12 @@
-r"""The exponential mechanism on a net, then DP-SPIDER, each with half of a budget of $\rho$-zCDP: with $\varepsilon_E =
-2\sqrt\rho$, $\psi = \frac{2GDd}{\varepsilon_E n}(1 + \ln(1 + \sqrt2\, \varepsilon_E n/d))$ and $a = \sqrt{2d}/(n\sqrt\rho)$,
-$E \|\nabla F(\hat w)\| \le \sqrt6\, 2^{1/3} (\sqrt{L \psi G}\, a)^{2/3} + 2Ga + 2\sqrt6\, G a^2$, of order
-$d^{2/3}/(n \sqrt\rho)$ up to a logarithm. The set holds a point that is at most $GDd/(\varepsilon_E n)$ above the infimum.
+r"""The exponential mechanism on a net, then DP-SPIDER, each with half of a budget of $\rho$-zCDP: with $\varepsilon_E
+= 2\sqrt\rho$, $\psi = \frac{2GDd}{\varepsilon_E n}(1 + \ln(1 + \sqrt2\, \varepsilon_E n/d))$ and $a =
+\sqrt{2d}/(n\sqrt\rho)$, $E \|\nabla F(\hat w)\| \le \sqrt6\, 2^{1/3} (\sqrt{L \psi G}\, a)^{2/3} + 2Ga + 2\sqrt6\, G
+a^2$, of order $d^{2/3}/(n \sqrt\rho)$ up to a logarithm. The set holds a point that is at most $GDd/(\varepsilon_E
+n)$ above the infimum.
 
-The proof is in the Markdown file of `theorem-3.2/explicit`: the exponential mechanism is $\varepsilon_E^2/8 = \rho/2$-zCDP
-and, measured from the infimum, two radii of the net times $G$ plus the logarithm of its size over the temperature is $\psi$.
+The proof is in the Markdown file of `theorem-3.2/explicit`: the exponential mechanism is $\varepsilon_E^2/8 =
+\rho/2$-zCDP and, measured from the infimum, two radii of the net times $G$ plus the logarithm of its size over the
+temperature is $\psi$.
 """
 
 from sympy import Expr, log, sqrt

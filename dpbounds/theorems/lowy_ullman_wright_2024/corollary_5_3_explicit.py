@@ -1,7 +1,7 @@
-r"""DP-SGD for a $q_c$-quasar-convex risk (a minimiser within $D$ of the start), then DP-SPIDER, each on the full batch with
-half of a budget of $\rho$-zCDP: with $a = \sqrt{2d}/(n \sqrt\rho)$ and $\psi = 2GDa/q_c$, $E \|\nabla F(\hat w)\| \le
-\sqrt6\, 2^{1/3} (\sqrt{L \psi G}\, a)^{2/3} + 2Ga + 2\sqrt6\, G a^2$, of order $\sqrt d/(n \sqrt\rho)$: the leading term is
-$\sqrt6\, 2^{2/3} (L G^2 D/q_c)^{1/3} a$.
+r"""DP-SGD for a $q_c$-quasar-convex risk (a minimiser within $D$ of the start), then DP-SPIDER, each on the full
+batch with half of a budget of $\rho$-zCDP: with $a = \sqrt{2d}/(n \sqrt\rho)$ and $\psi = 2GDa/q_c$, $E \|\nabla
+F(\hat w)\| \le \sqrt6\, 2^{1/3} (\sqrt{L \psi G}\, a)^{2/3} + 2Ga + 2\sqrt6\, G a^2$, of order $\sqrt d/(n
+\sqrt\rho)$: the leading term is $\sqrt6\, 2^{2/3} (L G^2 D/q_c)^{1/3} a$.
 
 The proof is in the Markdown file of `theorem-3.2/explicit`.
 """

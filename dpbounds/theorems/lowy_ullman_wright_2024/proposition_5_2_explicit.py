@@ -1,8 +1,8 @@
-r"""DP-SGD for a $q_c$-quasar-convex risk with $\|w_1 - w^*\| \le D$, $T$ steps of size $D/\sqrt{T(G^2 + d\sigma^2)}$ and
-output uniform on the iterates: $E F(\hat w) - \inf F \le D \sqrt{G^2 + d \sigma^2}/(q_c \sqrt T)$. On the full batch with
-$\sigma^2 = 2 G^2 T/(n^2 \rho)$ it is $\rho$-zCDP under replace-one, and the bound is $\frac{GD}{q_c} \sqrt{1/T + 2d/(n^2
-\rho)}$; from $T \ge n^2 \rho/(2d)$ on at most $2GD\sqrt d/(q_c n \sqrt\rho)$. At the noise and the $T$ of print it is
-at most $\sqrt{1001}\, GDA/q_c$, $A = \sqrt{d \ln(1/\delta)}/(\varepsilon n)$.
+r"""DP-SGD for a $q_c$-quasar-convex risk with $\|w_1 - w^*\| \le D$, $T$ steps of size $D/\sqrt{T(G^2 + d\sigma^2)}$
+and output uniform on the iterates: $E F(\hat w) - \inf F \le D \sqrt{G^2 + d \sigma^2}/(q_c \sqrt T)$. On the full
+batch with $\sigma^2 = 2 G^2 T/(n^2 \rho)$ it is $\rho$-zCDP under replace-one, and the bound is $\frac{GD}{q_c}
+\sqrt{1/T + 2d/(n^2 \rho)}$; from $T \ge n^2 \rho/(2d)$ on at most $2GD\sqrt d/(q_c n \sqrt\rho)$. At the noise and
+the $T$ of print it is at most $\sqrt{1001}\, GDA/q_c$, $A = \sqrt{d \ln(1/\delta)}/(\varepsilon n)$.
 
 The proof is in the Markdown file beside the code.
 """

@@ -1,9 +1,9 @@
-r"""DP-SPIDER on the full batch from the output $w_0$ of any private algorithm with $E F(w_0) - \inf F \le \psi$, $\psi$
-public: with parameters set from $\psi$ and a budget of $\rho$ for this second half, and $a = \sqrt d/(n \sqrt\rho)$,
-$E \|\nabla F(\hat w)\| \le \sqrt6\, 2^{1/3} (\sqrt{L \psi G}\, a)^{2/3} + 2Ga + 2\sqrt6\, G a^2$.
+r"""DP-SPIDER on the full batch from the output $w_0$ of any private algorithm with $E F(w_0) - \inf F \le \psi$,
+$\psi$ public: with parameters set from $\psi$ and a budget of $\rho$ for this second half, and $a = \sqrt d/(n
+\sqrt\rho)$, $E \|\nabla F(\hat w)\| \le \sqrt6\, 2^{1/3} (\sqrt{L \psi G}\, a)^{2/3} + 2Ga + 2\sqrt6\, G a^2$.
 
-Proof: the argument for `lemma-3.1/explicit` uses of $w_0$ only a bound on $E F(w_0) - \inf F$, and its parameters depend on
-that bound alone. The budgets of the two halves add.
+Proof: the argument for `lemma-3.1/explicit` uses of $w_0$ only a bound on $E F(w_0) - \inf F$, and its parameters
+depend on that bound alone. The budgets of the two halves add.
 """
 
 from sympy import Expr
