@@ -20,7 +20,7 @@ from dpbounds.expressions.symbols import (
     smoothness,
 )
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.record import Metric, Note, Rate, Read, Side, Status, Theorem
+from dpbounds.theorems.record import Metric, Note, Rate, Read, Status, Theorem
 
 HIDDEN = (lipschitz, smoothness, initial_gap)
 

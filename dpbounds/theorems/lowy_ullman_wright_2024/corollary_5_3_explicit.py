@@ -97,7 +97,7 @@ THEOREM = Theorem(
     ),
     algorithm="lowy-ullman-wright-2024/algorithm-2",
     relies_on=(
-        "lowy-ullman-wright-2024/proposition-5.2/explicit",
+        "lowy-ullman-wright-2024/proposition-d.1/explicit",
         "lowy-ullman-wright-2024/theorem-3.2/explicit",
     ),
     makes_explicit="lowy-ullman-wright-2024/corollary-5.3",

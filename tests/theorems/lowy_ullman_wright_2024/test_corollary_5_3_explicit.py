@@ -41,7 +41,7 @@ RISK = {"lipschitz": 1, "diameter": 2, "quasar_convexity": "0.5", "d": 4, "n": 2
 def test_it_is_the_proposition_and_the_theorem():
     psi = STATEMENT.evaluate("excess_risk", digits=40, **RISK).value
     half = {**RISK, "rho": "0.05"}
-    assert psi.overlaps(theorem("lowy-ullman-wright-2024/proposition-5.2/explicit").evaluate("tuned", **half).value)
+    assert psi.overlaps(theorem("lowy-ullman-wright-2024/proposition-d.1/explicit").evaluate("tuned", **half).value)
     theirs = theorem("lowy-ullman-wright-2024/theorem-3.2/explicit").evaluate(
         "bound", excess_risk=psi, lipschitz=1, smoothness=2, d=4, n=200, rho="0.05"
     )

@@ -1,4 +1,4 @@
-"""Proposition 5.2 with its constants: a second time, runs on a quasar-convex risk, and what the noise spends."""
+"""Proposition D.1 with its constants: a second time, runs on a quasar-convex risk, and what the noise spends."""
 
 import numpy as np
 import pytest
@@ -6,32 +6,31 @@ import sympy
 from mpmath import ceil, ln, mpf, sqrt
 
 from dpbounds.privacy.accountants import epsilon
+from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 
 TWINS = {
-    "bound": lambda diameter, lipschitz, dimension, noise_stddev, quasar_convexity, steps: (
+    "any-noise": lambda diameter, lipschitz, dimension, noise_stddev, quasar_convexity, steps: (
         diameter / quasar_convexity * sqrt((lipschitz**2 + dimension * noise_stddev**2) / steps)
-    ),
-    "zcdp": lambda diameter, lipschitz, dimension, quasar_convexity, steps, dataset_size, rho: (
-        diameter
-        / quasar_convexity
-        * sqrt((lipschitz**2 + dimension * 2 * lipschitz**2 * steps / (dataset_size**2 * rho)) / steps)
     ),
     "tuned": lambda diameter, lipschitz, dimension, quasar_convexity, dataset_size, rho: (
         2 / quasar_convexity * lipschitz * diameter / dataset_size * sqrt(dimension / rho)
     ),
-    "as_prescribed": lambda diameter, lipschitz, dimension, quasar_convexity, delta, epsilon, dataset_size: (
+    "bound": lambda diameter, lipschitz, dimension, quasar_convexity, delta, epsilon, dataset_size: (
         lipschitz * diameter / quasar_convexity * sqrt(1001 * dimension * ln(1 / delta)) / (epsilon * dataset_size)
     ),
     "step_size": lambda diameter, lipschitz, dimension, noise_stddev, steps: (
         diameter / sqrt(steps) / sqrt(lipschitz**2 + dimension * noise_stddev**2)
     ),
-    "steps": lambda dataset_size, rho, dimension: ceil(dataset_size**2 * rho / dimension / 2),
+    "steps": lambda epsilon, dataset_size, dimension, delta: ceil(
+        epsilon**2 / (-ln(delta)) * dataset_size**2 / dimension
+    ),
+    "enough_steps": lambda dataset_size, rho, dimension: ceil(dataset_size**2 * rho / dimension / 2),
 }
 
-STATEMENT = theorem("lowy-ullman-wright-2024/proposition-5.2/explicit")
+STATEMENT = theorem("lowy-ullman-wright-2024/proposition-d.1/explicit")
 
 
 def test_the_step_size_balances_the_two_terms():
@@ -51,7 +50,7 @@ def test_runs_stay_below_it(power, noise):
     lipschitz = 1.0 if power == 1 else float(slope.max()) * 1.0001
     dimension, steps, runs = 4, 200, 200
     given = {"lipschitz": str(lipschitz), "d": dimension, "diameter": 3, "steps": steps, "noise_stddev": str(noise)}
-    promised = STATEMENT.evaluate("bound", quasar_convexity=str(power), **given).value.lower
+    promised = STATEMENT.evaluate("any-noise", quasar_convexity=str(power), **given).value.lower
     step = STATEMENT.evaluate("step_size", **given).value.lower
     draw = np.random.default_rng(11)
     here = np.zeros((runs, dimension))
@@ -65,27 +64,38 @@ def test_runs_stay_below_it(power, noise):
     assert 0.05 * promised < total / steps < promised
 
 
-def test_the_budget_and_the_number_of_steps():
-    values = {"n": 300, "d": 7, "rho": "0.2", "lipschitz": 2, "diameter": 3, "quasar_convexity": "0.4"}
-    steps = int(STATEMENT.evaluate("steps", n=300, d=7, rho="0.2").value.lower)
-    at_enough = STATEMENT.evaluate("zcdp", steps=steps, **values).value
-    tuned = STATEMENT.evaluate("tuned", **values).value
-    assert tuned.lower * 0.999 < at_enough.upper <= tuned.upper
-    assert STATEMENT.evaluate("zcdp", steps=steps - 2, **values).value.lower > tuned.upper
-    assert spending(STATEMENT, {"rho": "0.2", "steps": steps}).kept is True
-    found = spending(STATEMENT, {"rho": "0.2", "steps": steps}, "add-or-remove-one")
-    assert float(found.spent.upper) == pytest.approx(0.05)
+def test_the_tuned_bound():
+    n, d, rho = 300, 7, 0.2
+    given = {"lipschitz": 2, "diameter": 3, "quasar_convexity": "0.4", "d": d}
+    tuned = STATEMENT.evaluate("tuned", n=n, rho="0.2", **given).value
+    steps = int(STATEMENT.evaluate("enough_steps", n=n, d=d, rho="0.2").value.lower)
+    for count, is_enough in ((steps, True), (steps - 2, False)):
+        noise = 2 / n * (2 * count / rho) ** 0.5
+        general = STATEMENT.evaluate("any-noise", steps=count, noise_stddev=str(noise), **given).value
+        assert (general.lower <= tuned.upper * (1 + 1e-12)) is is_enough
+        assert general.lower == pytest.approx(tuned.lower, rel=1e-3)
 
 
 def test_at_the_parameters_of_print():
     n, d, ell = 1000, 5, float(ln(mpf(10) ** 6))
-    ratio = (d * ell) ** 0.5 / n
-    steps = -int(-(1 / ratio**2) // 1)
+    steps = int(STATEMENT.evaluate("steps", n=n, d=d, epsilon=1, delta="1e-6").value.lower)
     noise = (1000 * steps * ell) ** 0.5 / n
     given = {"lipschitz": 1, "diameter": 1, "d": d, "quasar_convexity": 1}
-    general = STATEMENT.evaluate("bound", steps=steps, noise_stddev=str(noise), **given).value
-    printed = STATEMENT.evaluate("as_prescribed", n=n, epsilon=1, delta="1e-6", **given).value
+    general = STATEMENT.evaluate("any-noise", steps=steps, noise_stddev=str(noise), **given).value
+    printed = STATEMENT.evaluate("bound", n=n, epsilon=1, delta="1e-6", **given).value
     assert 0.999 * printed.lower < general.upper <= printed.upper
-    # the printed noise is 17 times what (1, 1e-6)-DP needs here: on the full batch it spends ε = 0.06
-    spent = epsilon(Gaussian(str(noise * n)) ** steps, "1e-6", relation="replace-one")
-    assert spent.lower == pytest.approx(0.0597, abs=5e-4)
+
+
+def test_what_the_printed_noise_spends():
+    values = {"epsilon": 1, "delta": "1e-6", "n": 1000, "d": 5}
+    found = spending(STATEMENT, values)
+    assert found.kept is True
+    assert found.spent.lower == pytest.approx(0.0597, abs=5e-4)
+    (_, steps), *_ = found.mechanism.parts
+    rho = float(zcdp_rho(found.mechanism, found.relation))
+    assert rho == pytest.approx(1 / (500 * float(ln(mpf(10) ** 6))))
+    least = 5.17  # in place of 1000
+    budget = epsilon(
+        Gaussian(str((least * steps * float(ln(mpf(10) ** 6))) ** 0.5)) ** steps, "1e-6", relation="replace-one"
+    )
+    assert budget.lower == pytest.approx(1, abs=5e-3)
