@@ -2,10 +2,12 @@
 
 from dpbounds.theorems.assumptions import Assumption
 
+COMPACT_SET = Assumption("compact set", "W is compact, of diameter at most D; it need not be convex")
 NEAR_MINIMISER = Assumption(
     "near-minimiser in a compact set",
     "a compact set W of diameter at most D is known that holds a point whose empirical risk is at most GDd/(εn) above "
     "its infimum over all of R^d",
+    (COMPACT_SET,),
 )
 WARM_START_MEAN = Assumption(
     "private warm start, in expectation",

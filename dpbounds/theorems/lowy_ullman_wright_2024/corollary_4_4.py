@@ -21,7 +21,7 @@ from dpbounds.expressions.symbols import (
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import BOUNDED_RISK, HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.lowy_ullman_wright_2024._assumptions import NEAR_MINIMISER
-from dpbounds.theorems.record import Erratum, Metric, Mode, Note, Rate, Severity, Side, Status, Theorem
+from dpbounds.theorems.record import Condition, Erratum, Metric, Mode, Note, Rate, Severity, Side, Status, Theorem
 
 
 def noise_ratio() -> Expr:
@@ -47,6 +47,11 @@ def printed() -> Expr:
     return gamma() + printed_second()
 
 
+def conditions() -> tuple[Condition, ...]:
+    enough = epsilon * dataset_size >= (2 + sqrt(2)) * dimension
+    return (Condition(holds=enough, why="equation (2); else the second half alone is better"),)
+
+
 THEOREM = Theorem(
     id="lowy-ullman-wright-2024/corollary-4.4",
     title="second-order stationarity for non-convex losses",
@@ -58,6 +63,7 @@ THEOREM = Theorem(
     status=Status.DISPUTED,
     relation=Relation.REPLACE_ONE,
     assumptions=(LIPSCHITZ, SMOOTH, BOUNDED_RISK, UNCONSTRAINED, HESSIAN_LIPSCHITZ, NEAR_MINIMISER),
+    conditions=conditions,
     parts=(
         Rate(
             formula=rate,

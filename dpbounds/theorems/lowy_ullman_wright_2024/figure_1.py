@@ -60,6 +60,19 @@ def new_population() -> Expr:
     return (factor() / dataset_size) ** Rational(1, 3) + (factor() * plain_ratio()) ** Rational(3, 7)
 
 
+def restored_liu_population() -> Expr:
+    sampling = (lipschitz * smoothness * initial_gap / dataset_size) ** Rational(1, 3)
+    noise = (lipschitz * smoothness**3 * initial_gap**3) ** Rational(1, 7)
+    return sampling + noise * plain_ratio() ** Rational(3, 7)
+
+
+def restored_new_population() -> Expr:
+    warm = lipschitz * diameter * factor()  # the excess population risk of the warm start, for the gap
+    sampling = (lipschitz * smoothness * warm / dataset_size) ** Rational(1, 3)
+    noise = (lipschitz * smoothness**3 * warm**3) ** Rational(1, 7)
+    return sampling + noise * plain_ratio() ** Rational(3, 7)
+
+
 def lower_population() -> Expr:
     return 1 / sqrt(dataset_size) + plain_ratio()
 
@@ -108,7 +121,9 @@ THEOREM = Theorem(
             name="liu-population",
             unit=Unit(1, -1),
             meaning="before: Liu et al. 2023",
+            bases=("loss", "length"),
             hides=HIDDEN,
+            restored=restored_liu_population,
             logs_hidden=True,
         ),
         Rate(
@@ -116,7 +131,9 @@ THEOREM = Theorem(
             name="new-population",
             unit=Unit(1, -1),
             meaning="here: Corollary 7.1",
+            bases=("loss", "length"),
             hides=HIDDEN,
+            restored=restored_new_population,
             logs_hidden=True,
         ),
         Rate(

@@ -25,7 +25,8 @@ from dpbounds.expressions.symbols import (
 )
 from dpbounds.privacy.mechanisms import ExponentialMechanism, Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import LIPSCHITZ, Assumption
+from dpbounds.theorems.assumptions import LIPSCHITZ
+from dpbounds.theorems.lowy_ullman_wright_2024._assumptions import COMPACT_SET
 from dpbounds.theorems.record import (
     Bound,
     Claim,
@@ -40,8 +41,6 @@ from dpbounds.theorems.record import (
     Theorem,
 )
 from dpbounds.theorems.spending import Numbers
-
-COMPACT = Assumption("compact set", "W is compact, of diameter at most D; it need not be convex")
 
 
 def inverse_temperature() -> Expr:
@@ -82,7 +81,7 @@ THEOREM = Theorem(
     read=Read.HERE,
     relation=Relation.REPLACE_ONE,
     sampling="full batch",
-    assumptions=(LIPSCHITZ, COMPACT),
+    assumptions=(LIPSCHITZ, COMPACT_SET),
     parts=(
         Bound(
             formula=bound,
