@@ -95,12 +95,11 @@ THEOREM = Theorem(
             survives="Corollary 8.2",
         ),
         Erratum(
-            printed="Corollary 4.3 is applied to the projected problem because a minimiser of norm at most D "
-            "exists before "
-            "the projection",
-            right="the projected problem may have its minimisers much further out; what it does have within 2D is"
-            " a point "
-            "whose risk is within O(GD/√k) of the infimum, up to logarithms, which suffices; in version 1",
+            printed="Corollary 4.3 is inserted for M in Lemma 8.1, whose condition on a problem is that it has a "
+            "minimiser of norm at most D",
+            right="the projected problem, on which M runs, may have its minimisers much further out; what it does have "
+            "within 2D is a point whose risk is within O(GD/√k) of the infimum, up to logarithms, which suffices; in "
+            "version 1",
             severity=Severity.GAP,
             evidence="test_corollary_8_2.py::test_projected_minimisers_may_be_far_away",
             where="Appendix F, proof of Corollary F.1",

@@ -45,6 +45,10 @@ THEOREM = Theorem(
     local=(PROJECTED_RATE,),
     relies_on=("cited/arora-et-al-2023/theorem-6.1",),
     notes=(
+        Note(
+            "The matrix does not look at the data. That a projected feature has norm above 2 is covered by δ/2; "
+            "clipping projected features to norm 2 costs no δ."
+        ),
         Note("G is the link's Lipschitz constant times the largest norm of a feature, which print takes as O(1)."),
         Note(
             "The link is printed as a function on R^d, and is one on R; the cited k has r ln(2n/δ) in the place of r."
