@@ -20,7 +20,7 @@ STATEMENT = theorem("wang-chen-xu-2019/algorithm-5")
 
 @pytest.mark.parametrize("records", [10**6, 10**9, 10**12])
 def test_a_point_just_above_the_threshold_often_passes(records):
-    # d = 1, a convex quadratic (whose curvature passes, as F'' > 0 > -√(ρ_H α) by more than the noise), so the first test
+    # d = 1, a convex quadratic, whose curvature passes (by more than the noise), so the first test
     # decides; w₁, the first point that is tested, has F'(w₁) = α + σ₁/10 > α: not an α-SOSP
     alpha = mpf("0.1")
     values = {"noise_constant": 8, "lipschitz": 1, "steps": 1000, "delta": "1e-5", "n": records, "epsilon": 1}
