@@ -5,7 +5,7 @@ r"""Assumption 2, the generalised linear model: $f(w, (x, y)) = (\sigma(\langle 
 What it gives, with $\varphi(s) = (\sigma(s) - y)^2$: $|\varphi'| = 2|\sigma - y|\sigma' \le 2(B_\sigma + 1)C_\sigma$
 and $|\varphi''| = |2\sigma'^2 + 2(\sigma - y)\sigma''| \le 2C_\sigma^2 + 2(B_\sigma + 1)C_\sigma$, so these are a
 Lipschitz and a smoothness constant of the loss. Moreover $L_P(w) - L_P(w^*) \le \mu
-\langle \nabla L_P(w), w - w^*\rangle$ with $\mu = C_\sigma/2c_\sigma$ (derived in theorem_5_explicit.md).
+\langle \nabla L_P(w), w - w^*\rangle$ with $\mu = C_\sigma/2c_\sigma$ (derived in population.md).
 """
 
 from sympy import Expr

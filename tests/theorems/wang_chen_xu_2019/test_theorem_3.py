@@ -4,7 +4,7 @@ U(w) = 0.1w² - 1.2 exp(-(w-1)²/2s²) - exp(-(w+1)²/2s²), s = 0.35, every rec
 Assumption 1 holds. As T grows the chain of DP-GLD becomes the diffusion dW = -U' dt + √(2/β) dB at times up to
 t = ηT = n²ε²/(c₂²βG² ln(1/δ)), and any t is reached by a suitable n. It starts in the shallower well.
 
-Let τ be the exit from (a, b), b the top of the barrier, u(x) = E_x τ. By the Markov property E_x τ <= t + P(τ > t) sup u,
+Let τ be the exit from (a, b), b the top of the barrier, u(x) = E_x τ. As E_x τ <= t + P(τ > t) sup u (Markov property),
 so P_x(τ > t) >= (u(x) - t)/sup u; within (a, b) the excess is at least g, the difference of the two minima.
 """
 
