@@ -109,8 +109,6 @@ THEOREM = Theorem(
             meaning="excess population risk (3)",
             hides=HIDDEN,
             conditions=long_enough,
-            increasing_in=(dimension,),
-            decreasing_in=(steps,),
         ),
         Rate(
             formula=empirical,
@@ -118,8 +116,6 @@ THEOREM = Theorem(
             meaning="excess empirical risk (4)",
             hides=HIDDEN,
             conditions=long_enough,
-            increasing_in=(dimension,),
-            decreasing_in=(steps,),
         ),
         Rate(
             formula=population_limit,

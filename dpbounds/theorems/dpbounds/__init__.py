@@ -1,0 +1,1 @@
+"""Results of this library without a printed counterpart, each with its derivation."""
