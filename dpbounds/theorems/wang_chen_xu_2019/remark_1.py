@@ -105,6 +105,11 @@ THEOREM = Theorem(
             "The leading term is d/ln n, whatever ε and δ are: the factor ln(1/δ)/ε² of the product is a convention "
             "for ε <= √ln(1/δ), and makes the bound look worse in ε than it is."
         ),
+        Note(
+            "On a bounded set, and without smoothness, sampling from a Gibbs density has a risk of the same kind,"
+            " of order "
+            "d ln ln n/(ε ln(nd)): ganesh-liu-oh-thakurta-2023/theorem-5.6."
+        ),
         Note("Print names the two convex rates as those of population and of empirical risk, respectively."),
     ),
 )

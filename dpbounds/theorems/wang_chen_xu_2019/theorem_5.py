@@ -50,16 +50,23 @@ from dpbounds.theorems.wang_chen_xu_2019._quantities import (
     INFLUENCE_CONSTANT,
     LINK_BOUND,
     LINK_CONSTANT,
+    LINK_SLOPE,
     influence_constant,
     link_bound,
     link_constant,
+    link_slope,
 )
 
-HIDDEN = (lipschitz, smoothness, initial_gap)
+CONSTANTS = (link_constant, link_slope)
+HIDDEN = (lipschitz, smoothness, initial_gap, *CONSTANTS)
 
 
 def rate() -> Expr:
     return (dimension * log(1 / delta)) ** Rational(1, 4) / sqrt(dataset_size * epsilon)
+
+
+def restored() -> Expr:
+    return link_constant / link_slope * sqrt(lipschitz * sqrt(smoothness * initial_gap)) * rate()
 
 
 def steps() -> Expr:
@@ -97,12 +104,15 @@ THEOREM = Theorem(
     sampling="full batch",
     assumptions=(GLM_LINK, SAMPLED_RECORDS),
     conditions=conditions,
-    local=(LINK_CONSTANT, LINK_BOUND, INFLUENCE_CONSTANT),
+    local=(LINK_CONSTANT, LINK_SLOPE, LINK_BOUND, INFLUENCE_CONSTANT),
     parts=(
         Rate(
             formula=rate,
+            unit=Unit(loss=1),
             meaning="excess population risk; hides the constants of link or loss, too",
             hides=HIDDEN,
+            restored=restored,
+            bases=("loss", "samples"),
             increasing_in=(dimension,),
             decreasing_in=(dataset_size, epsilon, delta),
         ),

@@ -42,18 +42,24 @@ from dpbounds.theorems.wang_chen_xu_2019._quantities import (
     INFLUENCE_CONSTANT,
     LINK_BOUND,
     LINK_CONSTANT,
+    LINK_SLOPE,
     influence_constant,
     link_bound,
     link_constant,
+    link_slope,
 )
 from dpbounds.theorems.wang_chen_xu_2019.algorithm_3 import mechanism
 
-HIDDEN = (lipschitz_l1, smoothness_l1, initial_gap)
+HIDDEN = (lipschitz_l1, smoothness_l1, initial_gap, link_constant, link_slope)
 
 
 def rate() -> Expr:
     logs = log(1 / delta) ** Rational(1, 4) * sqrt(log(dataset_size * dimension / failure_probability))
     return logs / sqrt(dataset_size * epsilon)
+
+
+def restored() -> Expr:
+    return link_constant / link_slope * sqrt(lipschitz_l1 * sqrt(smoothness_l1 * initial_gap)) * rate()
 
 
 def steps() -> Expr:
@@ -84,12 +90,15 @@ THEOREM = Theorem(
     relation=Relation.REPLACE_ONE,
     sampling="full batch",
     assumptions=(GLM_LINK, SAMPLED_RECORDS, L1_GEOMETRY),
-    local=(LINK_CONSTANT, LINK_BOUND, INFLUENCE_CONSTANT),
+    local=(LINK_CONSTANT, LINK_SLOPE, LINK_BOUND, INFLUENCE_CONSTANT),
     parts=(
         Rate(
             formula=rate,
+            unit=Unit(loss=1),
             meaning="excess population risk; hides the constants of link or loss, too",
             hides=HIDDEN,
+            restored=restored,
+            bases=("loss",),
             increasing_in=(dimension,),
             decreasing_in=(epsilon, delta, failure_probability),
         ),

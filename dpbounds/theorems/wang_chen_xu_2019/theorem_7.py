@@ -151,5 +151,4 @@ THEOREM = Theorem(
         ),
         Note("Print has 1 - ζ in one place and ξ in the other, and 'ε-SOSP' for α-SOSP after the theorem."),
     ),
-    superseded_by=("dpbounds/negative-curvature-descent",),
 )

@@ -129,5 +129,5 @@ THEOREM = Theorem(
         Note("p in the probability T/p^C is the dimension d. No range of ε is printed; that of Theorem 7 is meant."),
         Note("The thresholds of the tests must be tightened (see algorithm-5); with constants: theorem-8/explicit."),
     ),
-    superseded_by=("dpbounds/negative-curvature-descent", "cited/liu-talwar-2024/main-result"),
+    superseded_by=("dpbounds/negative-curvature-descent",),
 )

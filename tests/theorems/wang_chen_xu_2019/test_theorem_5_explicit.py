@@ -126,3 +126,44 @@ def test_robust_regression_with_a_restoring_score():
     assert slope > 0.05
     excess = np.concatenate([[0], np.cumsum((score[1:] + score[:-1]) / 2 * (s[1] - s[0]))])
     assert (excess <= 1 / (2 * slope) * score * s + 1e-9).all()
+
+
+def test_runs_stay_below():
+    # labels by the sigmoid link on 12 equally likely features of the unit sphere, so the population risk is a sum
+    generator = np.random.default_rng(8)
+    features = generator.normal(size=(12, 3))
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    star, records, steps, chains = np.array([0.6, -0.8, 0.0]), 4_000, 60, 40
+    first, second = 0.297, 0.18  # of the loss, for |s| <= 1
+    sigma = STATEMENT.evaluate("noise_stddev", lipschitz="0.297", n=records, steps=steps, rho="0.05").value.upper
+    gamma = STATEMENT.evaluate("step_fraction", initial_gap=1, smoothness="0.18", steps=steps).value.upper
+    s = np.linspace(-1, 1, 2001)
+    slope = sigmoid(s) * sigmoid(-s)
+    assert max(np.abs(2 * (sigmoid(s) - y) * slope).max() for y in (0, 1)) <= first
+    assert (
+        max(np.abs(2 * slope**2 + 2 * (sigmoid(s) - y) * slope * (1 - 2 * sigmoid(s))).max() for y in (0, 1)) <= second
+    )
+    truth, total = sigmoid(features @ star), 0.0
+    for _ in range(chains):
+        drawn = generator.multinomial(records, np.full(12, 1 / 12))
+        positive = generator.binomial(drawn, truth)
+        w = np.array([0.0, 0.0, 1.0])
+        for _ in range(steps):
+            link = sigmoid(features @ w)
+            total += ((link - truth) ** 2).mean() / (steps * chains)
+            gradient = (2 * link * (1 - link) * (drawn * link - positive)) @ features / records
+            noisy = gradient + sigma * generator.normal(size=3)
+            w = (1 - gamma) * w - gamma * noisy / np.linalg.norm(noisy)
+    link = {"link_constant": 1, "link_slope": "0.1966"}  # C_σ >= 1 is assumed
+    found = STATEMENT.evaluate(
+        initial_gap=1,
+        step_fraction=gamma,
+        steps=steps,
+        noise_stddev=sigma,
+        gaussian_width="1.5958",
+        smoothness="0.18",
+        lipschitz="0.297",
+        n=records,
+        **link,
+    )
+    assert 1e-3 * found.value.upper < total <= found.value.upper

@@ -1,7 +1,7 @@
-"""Theorem 7, a second time from the text; the range of ε and δ that no constant serves; a saddle that is never left."""
+"""Theorem 7, a second time from the text; the range that no constant serves; how long it takes to leave a saddle."""
 
 import pytest
-from mpmath import ln, sqrt
+from mpmath import erfc, ln, mpf, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
@@ -45,3 +45,14 @@ def test_the_repaired_range_holds():
     for epsilon, failure in (("0.5", "1e-5"), (11, "1e-5"), (3, "0.04")):
         values = {"epsilon": epsilon, "delta": failure, "steps": 100, "noise_constant": "11.657"}
         assert spending(STATEMENT, values).kept is True
+
+
+def test_an_exact_saddle_is_left_after_a_number_of_steps_that_grows_with_n():
+    # x -> (1 + ηγ)x - ησz from 0 with ηγ = 1/10: after T steps N(0, η²σ² Σ (1 + ηγ)^(2k)); away means |x| > η
+    def away(sigma, steps):
+        spread = sigma * sqrt(sum(mpf("1.1") ** (2 * k) for k in range(steps)))
+        return erfc(1 / spread / sqrt(mpf(2)))
+
+    assert away(mpf("0.1"), 60) > 0.97
+    assert away(mpf(10) ** -6, 60) < mpf(10) ** -100  # a million times less noise, the same number of steps
+    assert away(mpf(10) ** -6, 60 + 150) > 0.97  # and ln(10⁵)/ln(1.1) = 121 more
