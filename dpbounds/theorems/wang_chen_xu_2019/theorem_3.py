@@ -85,8 +85,8 @@ THEOREM = Theorem(
         Erratum(
             printed="C(d, β) is polynomial in β with degree independent of d",
             right="C(d, β) is at least of the order of exp(βh/2)/β for a potential with a second well behind a barrier "
-            "of height h: the chain stays there for a time of exp(βh), much longer than the n at which t = ηT is "
-            "exp(βh/2)",
+            "of height h: the chain leaves it after a time of order exp(βh) only, while the n at which t = ηT is "
+            "exp(βh/2) makes the bracket exponentially small",
             severity=Severity.FALSE,
             evidence="test_theorem_3.py::test_the_constant_is_not_polynomial",
             survives="inequality (5) with an unrestricted C(d, β); Theorem 2; potentials without such wells, see "
