@@ -30,6 +30,23 @@ def twin_bound(
     return sqrt(2 * smoothness * loss_range / steps + (sampling + noise) ** 2)
 
 
+def twin_error(
+    lipschitz,
+    first_batch,
+    drift_threshold,
+    smoothness,
+    second_batch,
+    fresh_estimates,
+    failure_probability,
+    noise_stddev,
+    difference_noise_stddev,
+    dimension,
+):
+    tail = sqrt(2 * log(4 * fresh_estimates / failure_probability))
+    sampling = 2 * tail * sqrt(lipschitz**2 / first_batch + drift_threshold * smoothness**2 / second_batch)
+    return sampling + sqrt(noise_stddev**2 + drift_threshold * difference_noise_stddev**2) * (sqrt(dimension) + tail)
+
+
 def scales(dataset_size, failure_probability, dimension, rho):
     square = 8 * log(2 * dataset_size / failure_probability)
     return square, (sqrt(dimension) + sqrt(square) / 2) / (dataset_size * sqrt(rho))
@@ -59,6 +76,7 @@ def twin_threshold(lipschitz, loss_range, smoothness, dataset_size, failure_prob
 
 TWINS = {
     "bound": twin_bound,
+    "error": twin_error,
     "tuned": twin_tuned,
     "accuracy": twin_level,
     "steps": lambda smoothness, loss_range, accuracy: 2 * smoothness * loss_range / accuracy / accuracy,
@@ -138,7 +156,6 @@ def test_sampled_errors_stay_below():
     # one segment after the other, with record-wise gradients ±1 on the line (the largest variance), fixed short steps
     generator = np.random.default_rng(12)
     chosen = {
-        "steps": 40,
         "fresh_estimates": 4,
         "first_batch": 50,
         "second_batch": 20,
@@ -146,9 +163,7 @@ def test_sampled_errors_stay_below():
         "noise_stddev": "0.02",
         "difference_noise_stddev": "0.1",
     }
-    # the error alone: the term of T is taken off
-    whole = value("bound", d=1, n=1000, lipschitz=1, smoothness=1, loss_range=1, failure_probability="0.1", **chosen)
-    level = math.sqrt(whole**2 - 2 / 40)
+    level = value("error", d=1, lipschitz=1, smoothness=1, failure_probability="0.1", **chosen)
     missed = []
     for _ in range(300):
         worst = 0.0
