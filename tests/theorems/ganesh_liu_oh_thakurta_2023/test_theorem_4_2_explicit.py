@@ -118,7 +118,7 @@ def test_the_budget_is_spent_and_kept():
 
 
 def test_runs_on_a_well_stay_below():
-    # F = 1 - exp(-|x|²/2), the same for every record: G = exp(-1/2) < 0.61, M = 1, B = 1; it starts where it is steepest
+    # F = 1 - exp(-|x|²/2) for every record: G = exp(-1/2) < 0.61, M = B = 1; it starts where it is steepest
     generator = np.random.default_rng(11)
     dimension = 5
     problem = {
