@@ -128,6 +128,10 @@ THEOREM = Theorem(
             "The kick of line 8 takes a fresh estimate each time: it costs privacy like line 10, which the count of "
             "Lemma 3.7 leaves out; see ganesh-liu-oh-thakurta-2023/theorem-4.2."
         ),
+        Note(
+            "Section 1.2 adds the drift up from the step that led to the fresh estimate; the algorithm, and the proof, "
+            "from the one after it."
+        ),
         Note("The loop runs while t <= T, and {x_1, ..., x_T} is returned; steps are counted from 0 to T - 1 here."),
     ),
 )

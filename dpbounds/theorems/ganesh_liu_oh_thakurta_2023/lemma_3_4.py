@@ -111,11 +111,11 @@ THEOREM = Theorem(
             survives="nothing is shown about isotropic errors",
         ),
     ),
-    superseded_by=("cited/liu-talwar-2024/main-result",),
     notes=(
         Note(
-            "Liu & Talwar 2024, one of them an author of this paper, report 'an issue in their saddle point escape "
-            "procedure, leading to weaker guarantees' (abstract)."
+            "Liu & Talwar 2024 (arXiv 2410.07502, version 2; D. Liu is an author of this paper, too) write that 'a recent "
+            "analysis revealed an issue in their saddle point escape procedure', and escape by another one: "
+            "cited/liu-talwar-2024/main-result."
         ),
         Note(
             "The appendix says that small errors do 'not change the other proofs' of Wang, Chen & Xu 2019: those "

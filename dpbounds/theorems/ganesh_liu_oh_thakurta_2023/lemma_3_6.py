@@ -77,7 +77,6 @@ THEOREM = Theorem(
         "ganesh-liu-oh-thakurta-2023/lemma-3.4",
         "ganesh-liu-oh-thakurta-2023/lemma-3.5",
     ),
-    superseded_by=("cited/liu-talwar-2024/main-result",),
     notes=(
         Note(
             "In the text at hand the root of the last display reaches over log³, which contradicts α = γ log³: taken "

@@ -73,6 +73,5 @@ THEOREM = Theorem(
         "cited/wang-xu-2020/main-result",
         "cited/gao-wright-2023/main-result",
     ),
-    superseded_by=("cited/liu-talwar-2024/main-result",),
     notes=(Note("n stands for nε."),),
 )

@@ -221,9 +221,9 @@ THEOREM = Theorem(
         "ganesh-liu-oh-thakurta-2023/lemma-3.7",
         "ganesh-liu-oh-thakurta-2023/lemma-4.1",
     ),
-    superseded_by=("cited/liu-talwar-2024/main-result",),
     notes=(
         Note("`spent` accounts for the statement's noise with T₁ and T queries, and for the selection at ε = √φ."),
+        Note("The newer cited/liu-talwar-2024/main-result concerns the population risk."),
         Note("κ and α₁ were solved again: with κ = (G/M²)α₁ both terms of the proof agree, and give this rate."),
         Note("In the restated theorem the root reaches over log⁵ in the text at hand; the proof has it outside."),
         Note("The number of fresh estimates must be one concrete number, the same in σ₁ and in the rule to stop."),

@@ -90,6 +90,11 @@ def test_the_batches_do_not_fit():
     # T of Algorithm 1 in terms of α₁ = γ log³: log⁴/γ² = log¹⁰/α₁²
     gamma = Symbol("gamma", positive=True)
     assert (logs**10 / alpha**2).subs(alpha, gamma * logs**3) == logs**4 / gamma**2
+    # b₁ smaller by log⁴ and b₂ by log¹⁰: powers of the logarithm in each of the proof's terms, times log³, and the
+    # power of α₁ by which it is solved; the printed κ stays
+    sampling = (Rational(4, 2) + 3, (Rational(10, 2) + 3) / 2)
+    noise = (Rational(4) + 3, (Rational(10) + 3) / 3)
+    assert (max(sampling), max(noise)) == (5, 7)
 
 
 def four_terms(x, n, kappa, alpha):
