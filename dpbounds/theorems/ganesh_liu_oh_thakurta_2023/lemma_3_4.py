@@ -113,8 +113,8 @@ THEOREM = Theorem(
     ),
     notes=(
         Note(
-            "Liu & Talwar 2024 (arXiv 2410.07502, version 2; D. Liu is an author of this paper, too) write that 'a recent "
-            "analysis revealed an issue in their saddle point escape procedure', and escape by another one: "
+            "Liu & Talwar 2024 (arXiv 2410.07502, version 2; D. Liu is an author of this paper, too) write that 'a "
+            "recent analysis revealed an issue in their saddle point escape procedure', and escape by another one: "
             "cited/liu-talwar-2024/main-result."
         ),
         Note(
