@@ -397,6 +397,9 @@ def reach_of(law: Law) -> arb:
 # --- Samples ----------------------------------------------------------------------------------------------------------
 
 
+_NEGLIGIBLE_BITS = 640  # of a chance, also where few digits are asked for: what is seen then still reaches far out
+
+
 def _counts(draws: Draws) -> tuple[list[arb], arb]:
     """p_1, p_2, ..., as far as they matter, and an upper bound on the sum of the others."""
     rate, slots = ball(draws.rate), draws.slots
@@ -405,7 +408,7 @@ def _counts(draws: Draws) -> tuple[list[arb], arb]:
     odds = rate / (1 - rate)
     mass = (slots * (-rate).log1p()).exp()
     masses: list[arb] = []
-    negligible = arb(2) ** (-2 * ctx.prec)
+    negligible = arb(2) ** -max(2 * ctx.prec, _NEGLIGIBLE_BITS)
     for k in range(1, slots + 1):
         mass = mass * odds * (slots - k + 1) / k
         if mass < negligible and odds * (slots - k) / (k + 1) < ball(Fraction(1, 2)):

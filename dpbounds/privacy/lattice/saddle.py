@@ -118,10 +118,10 @@ def _nodes_of_law(step: LawStep, reach: int) -> tuple[Floats, Floats, Floats]:
             low, high = _ends(law, -(reach**2) / 2)
             edges = _edges(low, high)
             tails = [law.tail(arb(edge)) for edge in edges]
-            for (p, r), (next_p, next_r) in pairwise(tails):
+            for ends, ((p, r), (next_p, next_r)) in zip(pairwise(edges), pairwise(tails), strict=True):
                 log_p, log_r = _log(p - next_p), _log(r - next_r)
-                if log_p > -math.inf and log_r > -math.inf:
-                    losses.append(log_p - log_r)
+                if log_p > -math.inf:  # a Q-mass too small to be seen says nothing about where the P-mass lies
+                    losses.append(log_p - log_r if log_r > -math.inf else sum(ends) / 2)
                     masses.append(log_p)
             for end, proven in ((low, law.lowest), (high, law.highest)):
                 if proven is not None:  # so that the first and the last cut lie beyond them
