@@ -201,8 +201,8 @@ def _moments_may_help(
 ) -> bool:
     """Whether Rényi divergences could give a visibly smaller upper end.
 
-    Converted, the divergences of a pair promise no less than the pair itself spends (``renyi.md``, section 1): where they
-    are all that is known, at most the width of the pairs' own proof could be gained.
+    Converted, the divergences of a pair promise no less than the pair itself spends (``renyi.md``, section 1): where
+    they are all that is known, at most the width of the pairs' own proof could be gained.
     """
     if not all(has_moments_of_its_own(pair) for each in classes for pair, _ in each.product):
         return True

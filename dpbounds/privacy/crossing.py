@@ -8,7 +8,7 @@ the closest parameters that were *proven* to suffice and to fail.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -19,11 +19,15 @@ from dpbounds.privacy.lattice import expected_log_delta
 from dpbounds.privacy.pairs import Product
 
 Solve = Literal["noise", "steps", "sample-rate"]
+Wanted = Literal["both", "safe", "unsafe"]
 
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
-_COARSE, _FINE = 1e-3, 1e-4  # width asked for first, and where that does not decide
+_LOOSE, _COARSE, _FINE = 1e-2, 1e-3, 1e-4  # widths: from afar, asked for first, and where that does not decide
+_AGREED = 5e-3  # how close to the target, as such a width, a loose proof says enough
 _CLOSE = 1e-10  # relative distance of the two proven sides at which the search ends
 _TRIALS = 24
+_HALVINGS, _LONGEST = 3, math.log(2)  # of the estimate's bracket; Newton step in log parameter
+_BESIDE, _BESIDE_AT_MOST = 0.75, 1.2  # distance from the crossing, in widths of a fine proof: tried, accepted
 _TIGHTER = 8  # trials per side once the proofs no longer decide in the middle
 
 
@@ -36,6 +40,7 @@ class Crossing:
         epsilon: The budget's ε.
         delta: The budget's δ.
         solve: Which parameter: "noise" spends less as it grows, "steps" (whole numbers) and "sample-rate" more.
+        wanted: Which side is to be close; of the other one only what is met on the way is known.
         safe: The least (noise) or largest value proven to suffice so far.
         unsafe: The closest one proven to fail.
     """
@@ -44,12 +49,14 @@ class Crossing:
     epsilon: Fraction
     delta: Fraction
     solve: Solve
+    wanted: Wanted = "both"
     safe: Fraction | None = None
     unsafe: Fraction | None = None
     _seen: dict[Fraction, float] = field(default_factory=dict)
+    _worst: int = 0  # index of the product that spent most when last asked
 
-    def search(self) -> tuple[Fraction, Fraction | None]:
-        """Return a value that suffices and one that does not (None where every value allowed suffices).
+    def search(self) -> tuple[Fraction | None, Fraction | None]:
+        """Return a value that suffices and one that does not (None where every value allowed suffices, or unwanted).
 
         Raises:
             InvalidValue: No value of the parameter keeps the budget.
@@ -59,10 +66,14 @@ class Crossing:
             assert self.safe is not None
             return self.safe, None
         low, high = self._bracket()
-        self._close_in(low, high)
-        if self.safe is None or self.unsafe is None:
+        if self.solve == "steps" or not self._approach(low, high):
+            self._close_in(low, high)
+        if self._lacks("safe") or self._lacks("unsafe"):
             raise NotCertified(f"the {self.solve} that just keeps the budget could not be enclosed")
         return self.safe, self.unsafe
+
+    def _lacks(self, side: str) -> bool:
+        return self.wanted in ("both", side) and getattr(self, side) is None
 
     # Below, y is the logarithm of the parameter, signed so that more y spends less.
 
@@ -86,14 +97,7 @@ class Crossing:
         """Prove δ(ε) at a value, keep it if it decides, and return log δ(ε) - log δ in the middle."""
         if value in self._seen:
             return self._seen[value]
-        products = self.products(value)
-        lower, upper = self._enclosed(products, _COARSE)
-        if lower <= self.delta < upper:
-            lower, upper = self._enclosed(products, _FINE)
-        if upper <= self.delta and (self.safe is None or self._y(value) < self._y(self.safe)):
-            self.safe = value
-        if lower > self.delta and (self.unsafe is None or self._y(value) > self._y(self.unsafe)):
-            self.unsafe = value
+        lower, upper = self._proven(value, (_COARSE, _FINE))
         middle = (lower + upper) / 2
         excess = -math.inf if middle == 0 else _log(middle) - _log(self.delta)
         if lower <= self.delta < upper:
@@ -101,12 +105,32 @@ class Crossing:
         self._seen[value] = excess
         return excess
 
-    def _enclosed(self, products: tuple[Product, ...], tolerance: float) -> tuple[Fraction, Fraction]:
-        """Proven ends of the largest δ(ε) of the products."""
+    def _proven(self, value: Fraction, tolerances: Sequence[float]) -> tuple[Fraction, Fraction]:
+        """Proven ends of δ(ε) at a value, which is kept if they decide."""
+        lower, upper = self._enclosed(self.products(value), tolerances)
+        if upper <= self.delta and (self.safe is None or self._y(value) < self._y(self.safe)):
+            self.safe = value
+        if lower > self.delta and (self.unsafe is None or self._y(value) > self._y(self.unsafe)):
+            self.unsafe = value
+        return lower, upper
+
+    def _enclosed(self, products: tuple[Product, ...], tolerances: Sequence[float]) -> tuple[Fraction, Fraction]:
+        """Proven ends of the largest δ(ε) of the products; of the first that overspends, which decides by itself.
+
+        Each is asked for as finely as it takes to decide, the one that spent most last time first.
+        """
         lower, upper = Fraction(0), Fraction(0)
-        for product in products:
-            proven = prove_delta(product, self.epsilon, tolerance).enclosure
-            lower, upper = max(lower, Fraction(proven.exact_lower)), max(upper, Fraction(proven.exact_upper))
+        for index in sorted(range(len(products)), key=lambda i: i != self._worst):
+            for tolerance in tolerances:
+                proven = prove_delta(products[index], self.epsilon, tolerance).enclosure
+                low, high = Fraction(proven.exact_lower), Fraction(proven.exact_upper)
+                if not low <= self.delta < high:
+                    break
+            if low > lower:
+                self._worst = index
+            lower, upper = max(lower, low), max(upper, high)
+            if low > self.delta:
+                break
         return lower, upper
 
     def _decided_at_the_end(self) -> bool:
@@ -142,6 +166,82 @@ class Crossing:
             if y < bounds[0] - step:
                 raise NotCertified(f"the budget does not bound the {self.solve}: every value tried keeps it")
         return y, y + step
+
+    def _approach(self, low: float, high: float) -> bool:
+        """Newton's steps on log δ by coarse proofs, then fine proofs as close to the crossing as they decide.
+
+        Returns:
+            Whether the sides that are wanted were found; if not, a slower search is to follow.
+        """
+        low, high, slope = self._estimated(low, high)
+        y, known = (low + high) / 2, [-math.inf, math.inf]  # proven to overspend, to keep the budget
+        last: tuple[float, float] | None = None
+        tolerances = [_COARSE, _LOOSE]
+        for _ in range(_TRIALS):
+            coarser = False
+            excess, undecided = self._looked(y, tolerances[-1])
+            if not math.isfinite(excess):  # no proof of any use here
+                return False
+            if abs(excess) < _AGREED * max(1.0, -_log(self.delta)) and len(tolerances) > 1:
+                tolerances.pop()
+                undecided, coarser = False, True
+            if last is not None and abs(y - last[0]) > _CLOSE and (excess - last[1]) / (y - last[0]) < slope / 16:
+                slope = (excess - last[1]) / (y - last[0])
+            last, step = (y, excess), -excess / slope
+            if undecided or abs(step) < _CLOSE / 16:
+                break
+            known[excess < 0] = y
+            if coarser:  # finer middles need not agree with coarser ones
+                known = [-math.inf, math.inf]
+            step = max(-_LONGEST, min(step, _LONGEST))
+            y = y + step if known[0] < y + step < known[1] else (known[0] + known[1]) / 2
+        else:
+            return False
+        return self._beside(y, slope)
+
+    def _estimated(self, low: float, high: float) -> tuple[float, float, float]:
+        """The bracket, halved a few times by the estimate of log δ, and its slope there."""
+        left, right = self._guess(low), self._guess(high)
+        for _ in range(_HALVINGS):
+            middle = _between(low, left, high, right)
+            value = self._guess(middle)
+            if value > 0:
+                low, left = middle, value
+            else:
+                high, right = middle, value
+        steep = (right - left) / (high - low) if high > low and math.isfinite(left) and math.isfinite(right) else -1.0
+        return low, high, min(steep, -1e-3)
+
+    def _looked(self, y: float, tolerance: float) -> tuple[float, bool]:
+        """Log δ(ε) - log δ in the middle of a proof (NaN: far too wide), and whether it left the question open."""
+        lower, upper = self._proven(self._value(y), (tolerance,))
+        if _log(upper) - _log(lower) > 8 * tolerance * max(1.0, -_log(upper)):
+            return math.nan, True
+        return _log((lower + upper) / 2) - _log(self.delta), lower <= self.delta < upper
+
+    def _beside(self, y: float, slope: float) -> bool:
+        """Prove values on the sides that are wanted, about a fine proof's width away from the crossing."""
+        lower, upper = self._proven(self._value(y), (_FINE,))
+        if lower <= 0:
+            return False
+        y -= (_log((lower + upper) / 2) - _log(self.delta)) / slope
+        width = max((_log(upper) - _log(lower)) / -slope, _CLOSE / 2)
+        for side, sign in (("safe", 1.0), ("unsafe", -1.0)):
+            if self.wanted not in ("both", side):
+                continue
+            shift = _BESIDE * width
+            for _ in range(_TIGHTER):
+                known: Fraction | None = getattr(self, side)
+                if known is not None and sign * (self._y(known) - y) <= max(shift, _BESIDE_AT_MOST * width):
+                    break
+                lower, upper = self._proven(self._value(y + sign * shift), (_FINE,))
+                if lower <= 0:
+                    return False
+                beyond = _log(upper) - _log(self.delta) if sign > 0 else _log(self.delta) - _log(lower)
+                shift = max(1.1 * shift, shift - 1.25 * beyond / slope)
+            else:
+                return False
+        return True
 
     def _close_in(self, low: float, high: float) -> None:
         """Prove values on both sides, ever closer: regula falsi (Illinois) on log δ, then what the proofs allow."""

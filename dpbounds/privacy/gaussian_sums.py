@@ -1,8 +1,8 @@
-"""Sums over how often a record was drawn: Σ_k w_k P(N(0, 1) > x_k), and Σ_k w_k e^(ksx - k²s²/2), in ball arithmetic.
+"""Sums over how often a record was drawn, in balls: Σ_k w_k P(N(0, 1) > x_k), and Σ_k w_k e^(ksx - k²s²/2).
 
-Each term is evaluated with as many bits as its size matters, and what lies beyond the last term that matters is enclosed
-as a whole. Sizes are estimated in floating point: they decide how wide the answer is, never whether it is right. The
-derivations are in ``laws.md``, section 10.
+Each term is evaluated with as many bits as its size matters, and what lies beyond the last term that matters is
+enclosed as a whole. Sizes are estimated in floating point: they decide how wide the answer is, never whether it is
+right. The derivations are in ``laws.md``, section 10.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ The derivations, also of what sampling makes of a base pair's law, are in ``laws
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -420,8 +419,9 @@ def _counts(draws: Draws) -> tuple[list[arb], arb]:
 def _sampled(order: Order, draws: Draws, base: Pair) -> Law:
     weights, rest = _counts(draws)
     laws = [law_of(enlarged(base, k + 1)) for k in range(len(weights))]
-    several = isinstance(base, ShiftedGaussians) and draws.slots > 1
-    sums = _gaussian_sums(weights, ball(base.squared_shift).sqrt()) if several else _plain_sums(weights, laws)
+    sums = _plain_sums(weights, laws)
+    if isinstance(base, ShiftedGaussians) and draws.slots > 1:
+        sums = _gaussian_sums(weights, ball(base.squared_shift).sqrt())
     law = _mixture(weights, laws, sums, rest, ball(draws.rate), draws.slots)
     if order is Order.REMOVE:
         return law
@@ -451,13 +451,13 @@ def _added(weights: Sequence[arb], parts: Iterable[Masses]) -> Masses:
 
 
 def _gaussian_sums(masses: Sequence[arb], mu: arb) -> _Sums:
-    """The same for N(kμ, 1) against N(0, 1), k = 1, 2, ...: tails at l/(kμ) ∓ kμ/2, which k moves one way from some k on."""
+    """The same for N(kμ, 1) against N(0, 1), k = 1, 2, ...: tails at l/(kμ) ∓ kμ/2, monotone in k from some k on."""
     weights = Weights.of(masses)
-    counts = np.arange(1, len(masses) + 1)
+    counts = np.arange(1, len(masses) + 1, dtype=np.float64)
     shift = float(mu)
 
     def places(loss: arb, sign: int, side: int) -> Places:
-        """side · (l/(kμ) + sign · kμ/2): monotone in real k where k²μ² >= 2|l|."""
+        """Side · (l/(kμ) + sign · kμ/2): monotone in real k where k²μ² >= 2|l|."""
         near, half, bound = loss / mu, mu / 2, 2 * abs(loss) / (mu * mu)
         rough = side * (float(loss) / (counts * shift) + sign * counts * shift / 2)
 
@@ -621,7 +621,7 @@ def _drawn_gaussians(order: Order, draws: Draws, squared_shift: Fraction) -> Law
     slack = arb(0).union(rest)
     ratios = RatioSum(Weights.of(weights), shift)
     everyone = Weights.of([absent, *weights])
-    counts = np.arange(len(weights) + 1)
+    counts = np.arange(len(weights) + 1, dtype=np.float64)
 
     def position(loss: arb) -> arb | None:
         """The x at which Σ_k p_k e^(ksx - k²s²/2) = e^l; None at and below log p_0."""

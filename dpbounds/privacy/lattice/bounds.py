@@ -27,12 +27,13 @@ from dpbounds.privacy.lattice.composed import SUM_PRECISION, Choices, Composed, 
 from dpbounds.privacy.lattice.discretisation import Atoms, RoundingDown, settled, working_precision
 from dpbounds.privacy.lattice.fourier import FourierComposed, InexactFloats, Part, compose_fourier
 from dpbounds.privacy.lattice.integer_measures import LARGEST_WINDOW, LARGEST_WORK, Slots, Work
-from dpbounds.privacy.lattice.steps import AnyStep, as_step, natural_spacing
+from dpbounds.privacy.lattice.steps import AnyStep, LawStep, as_step, natural_spacing
 from dpbounds.privacy.laws import ball
 from dpbounds.privacy.pairs import Pair, Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof
 
 _ROUNDS = 16  # attempts at a width before the question is left to another route
+_CAREFUL = 0.86  # spacing of the first attempt, relative to what is expected to do, for laws of several draws
 _SAFETY = 0.6  # aim below the wanted width, so that the first attempt usually succeeds
 _CUT_OFF = 0.03  # P-mass moved to infinity, relative to δ times the wanted width of log δ
 _SLACK = 0.03  # what rounding down may cost, relative to the wanted width
@@ -41,6 +42,7 @@ _LARGEST_CELLS = 40_000
 _WORK_PER_CELL = 7_000  # a cell takes as long (some 120 microseconds) as so many bytes of products
 _MANY_STEPS, _PASSES = 1_000, 7  # from 1,000 steps on, the powers take about 6 to 20 times the last window in all
 _LARGEST_LOG = 1500.0  # of 1/δ
+_LOGS = (15.0, 120.0, _LARGEST_LOG)  # looked at in turn
 _MARGINS = (0.0, 1e-12, 1e-9, 1e-6, 1e-5, 1e-4)  # relative, in ε: tried in turn when the proof is written
 _INFINITE = "moved to infinity"  # as a source of error
 _MARGIN = 1e-8  # in log δ: room for floating point in the search, so that the proof that follows succeeds
@@ -339,7 +341,7 @@ def epsilon_bounds(
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice", SUM_PRECISION), "lattice")
     sketches = sketches_of(steps, log_delta)
     work = work or Work()
-    knobs, expected, found = _Knobs(cut_off=_CUT_OFF * tolerance), None, None
+    knobs, expected, found = _Knobs(_first_refinement(steps), _CUT_OFF * tolerance), None, None
     upper_limit = math.inf if limit is None else limit.lower
     first = choices.saddle_for_delta(
         cut_sketches(sketches, log_delta + math.log(knobs.cut_off)), log_delta, upper_limit, tolerance
@@ -378,6 +380,12 @@ def epsilon_bounds(
         found = high if slope * (high - low) > 1 else low  # the lower side may have lost sight of δ
         _revise(knobs, attempt.upper, found, log_delta, slope * (high - low), slope * tolerance * max(low, high / 4))
     raise Declined(f"lattice: a relative width of {tolerance:g} was not reached in {_ROUNDS} attempts")
+
+
+def _first_refinement(steps: Steps) -> float:
+    """Where cutting takes nearly all the time, a lattice a little finer than needed beats a second attempt."""
+    costly = any(isinstance(step, LawStep) and step.draws.slots > 1 for step, _ in steps)
+    return _CAREFUL if costly else 1.0
 
 
 def _gap_limit(aim: choices.Saddle, width: float) -> float:
@@ -502,14 +510,19 @@ def _expected_log_delta(steps: Steps, epsilon: float, limit: float) -> float:
     Raises:
         Declined: δ is too small for this route.
     """
-    low, high = math.log(1e-3), math.log(_LARGEST_LOG)
+    low = math.log(1e-3)
 
     def answer(depth: float) -> float:
         log_delta = -math.exp(depth)
         parts = cut_sketches(sketches_of(steps, log_delta), log_delta - 10)
         return choices.saddle_for_delta(parts, log_delta, limit, 1e-9).epsilon
 
-    if answer(high) < epsilon:
+    for largest in _LOGS:  # the farther out, the more of each law must be looked at
+        high = math.log(largest)
+        if answer(high) >= epsilon:
+            break
+        low = high
+    else:
         raise Declined(f"lattice: log δ is below -{_LARGEST_LOG:g}, too small for this route")
     for _ in range(12):
         middle = (low + high) / 2
