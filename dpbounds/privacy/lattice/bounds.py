@@ -173,13 +173,19 @@ def _by_fourier(
     )
 
 
-def _revise(knobs: _Knobs, upper: Side, epsilon: float, log_delta: float, width: float, wanted: float) -> None:
-    """Turn the knobs: ``width`` and ``wanted`` are widths of log δ; ``epsilon`` is where δ is at least as small."""
+def _revise(
+    knobs: _Knobs, upper: Side, epsilon: float, log_delta: float, width: float, wanted: float, moved: float = 0.0
+) -> None:
+    """Turn the knobs: ``width`` and ``wanted`` are widths of log δ; ``epsilon`` is where δ is at least as small.
+
+    ``moved`` is by how much log δ turned out to differ from what was expected: the next cut follows it anyway.
+    """
     shares = _shares(upper, epsilon, log_delta)
     infinite = shares.pop(_INFINITE)
     missing = sum(shares.values())
-    if infinite > 0.1 * wanted:
-        knobs.cut_off *= max(0.02 * wanted / infinite, 1e-30)
+    following = infinite * math.exp(min(moved, 600.0))
+    if following > 0.1 * wanted:
+        knobs.cut_off *= max(0.02 * wanted / following, 1e-30)
     if missing > 0.1 * wanted:
         knobs.guard_bits += 6 + max(0, math.ceil(math.log2(missing / wanted)))
     if max(infinite, missing) <= wanted:  # else nothing can be said about the rest yet
@@ -475,14 +481,17 @@ def delta_bounds(
             knobs.refinement *= math.sqrt(_SAFETY * wanted / attempt.gap)
             continue
         below, above = attempt.lower.delta(epsilon), attempt.upper.delta(epsilon)
-        log_delta, lowest = log_of(above), log_of(below)
+        expected, log_delta, lowest = log_delta, log_of(above), log_of(below)
+        if not log_delta > -math.inf:
+            raise Declined("lattice: the working precision does not suffice to bound δ")
         wanted = tolerance * max(1.0, -log_delta)
         if log_delta - lowest <= wanted:
             with flint.ctx.workprec(SUM_PRECISION):
                 below, above = below + certain, above + certain
             enclosure = Enclosure.from_balls(below, above, "lattice", SUM_PRECISION).within(0, 1)
             return _proof(enclosure, attempt, knobs, value, log_delta)
-        _revise(knobs, attempt.upper, value, log_delta, min(log_delta - lowest, 1e3), wanted)
+        width = min(log_delta - lowest, 1e3)
+        _revise(knobs, attempt.upper, value, log_delta, width, wanted, log_delta - expected)
     raise Declined(f"lattice: a width of {tolerance:g} was not reached in {_ROUNDS} attempts")
 
 
