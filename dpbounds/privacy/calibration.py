@@ -136,11 +136,11 @@ def _by_delta(
     assert value is not None
     if (fails_at is None and both) or (solve == "sample-rate" and value == 1):
         return value, None
-    if fails_at is not None and tight(value):
+    if fails_at is not None and tight(value) and tight(fails_at):
         return value, fails_at
     if not attained(value):
         return value, None
-    return value, Crossing(attained, budget, failure, solve, "unsafe").search()[1]
+    return value, Crossing(attained, budget, failure, solve, "unsafe", value).search()[1]
 
 
 def hidden_constant(

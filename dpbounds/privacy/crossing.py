@@ -24,9 +24,11 @@ Wanted = Literal["both", "safe", "unsafe"]
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
 _LOOSE, _COARSE, _FINE = 1e-2, 1e-3, 1e-4  # widths: from afar, asked for first, and where that does not decide
 _AGREED = 5e-3  # how close to the target, as such a width, a loose proof says enough
+_WITHIN = 4  # the same for a coarse proof, in units of its own width
 _CLOSE = 1e-10  # relative distance of the two proven sides at which the search ends
 _TRIALS = 24
-_HALVINGS, _LONGEST = 3, math.log(2)  # of the estimate's bracket; Newton step in log parameter
+_ESTIMATES, _ESTIMATED = 8, 5e-3  # how often the bracket is narrowed by estimates at most; how close in log δ
+_LONGEST = math.log(2)  # Newton step in log parameter
 _BESIDE, _BESIDE_AT_MOST = 0.75, 1.2  # distance from the crossing, in widths of a fine proof: tried, accepted
 _TIGHTER = 8  # trials per side once the proofs no longer decide in the middle
 
@@ -41,6 +43,7 @@ class Crossing:
         delta: The budget's δ.
         solve: Which parameter: "noise" spends less as it grows, "steps" (whole numbers) and "sample-rate" more.
         wanted: Which side is to be close; of the other one only what is met on the way is known.
+        start: Where to look first, if anything is known.
         safe: The least (noise) or largest value proven to suffice so far.
         unsafe: The closest one proven to fail.
     """
@@ -50,10 +53,12 @@ class Crossing:
     delta: Fraction
     solve: Solve
     wanted: Wanted = "both"
+    start: Fraction | None = None
     safe: Fraction | None = None
     unsafe: Fraction | None = None
     _seen: dict[Fraction, float] = field(default_factory=dict)
-    _worst: int = 0  # index of the product that spent most when last asked
+    _guessed: dict[Fraction, float] = field(default_factory=dict)
+    _worst: int | None = None  # index of the product that spent most when last asked
 
     def search(self) -> tuple[Fraction | None, Fraction | None]:
         """Return a value that suffices and one that does not (None where every value allowed suffices, or unwanted).
@@ -87,11 +92,18 @@ class Crossing:
         return math.log(value) if self.solve == "noise" else -math.log(value)
 
     def _guess(self, y: float) -> float:
-        """Log δ(ε) - log δ in floating point, to look for the bracket with."""
+        """Log δ(ε) - log δ in floating point, to look for the bracket with: of the product that spent most so far."""
         value = self._value(y)
-        return max(expected_log_delta(product, float(self.epsilon)) for product in self.products(value)) - _log(
-            self.delta
-        )
+        if value not in self._guessed:
+            products = self.products(value)
+            if self._worst is None or self._worst >= len(products):
+                estimates = [expected_log_delta(product, float(self.epsilon)) for product in products]
+                self._worst = estimates.index(max(estimates))
+                estimate = max(estimates)
+            else:
+                estimate = expected_log_delta(products[self._worst], float(self.epsilon))
+            self._guessed[value] = estimate - _log(self.delta)
+        return self._guessed[value]
 
     def _try(self, value: Fraction) -> float:
         """Prove δ(ε) at a value, keep it if it decides, and return log δ(ε) - log δ in the middle."""
@@ -149,6 +161,8 @@ class Crossing:
     def _bracket(self) -> tuple[float, float]:
         """(y that overspends, y that does not), a factor of at most two apart, by the estimate."""
         y = {"noise": 0.0, "steps": -math.log(64.0), "sample-rate": math.log(64.0)}[self.solve]
+        if self.start is not None:
+            y = self._y(self.start)
         bounds = {
             "noise": (math.log(_SMALLEST), math.log(_LARGEST)),
             "steps": (-math.log(_LARGEST), 0.0),
@@ -173,51 +187,58 @@ class Crossing:
         Returns:
             Whether the sides that are wanted were found; if not, a slower search is to follow.
         """
-        low, high, slope = self._estimated(low, high)
-        y, known = (low + high) / 2, [-math.inf, math.inf]  # proven to overspend, to keep the budget
-        last: tuple[float, float] | None = None
-        tolerances = [_COARSE, _LOOSE]
+        y, slope = self._estimated(low, high)
+        over, under = -math.inf, math.inf  # seen to overspend, to keep the budget
+        last: tuple[float, float, float] | None = None
+        tolerance = _COARSE
         for _ in range(_TRIALS):
-            coarser = False
-            excess, undecided = self._looked(y, tolerances[-1])
+            excess, width = self._looked(y, tolerance)
             if not math.isfinite(excess):  # no proof of any use here
                 return False
-            if abs(excess) < _AGREED * max(1.0, -_log(self.delta)) and len(tolerances) > 1:
-                tolerances.pop()
-                undecided, coarser = False, True
-            if last is not None and abs(y - last[0]) > _CLOSE and (excess - last[1]) / (y - last[0]) < slope / 16:
-                slope = (excess - last[1]) / (y - last[0])
-            last, step = (y, excess), -excess / slope
-            if undecided or abs(step) < _CLOSE / 16:
-                break
-            known[excess < 0] = y
-            if coarser:  # finer middles need not agree with coarser ones
-                known = [-math.inf, math.inf]
-            step = max(-_LONGEST, min(step, _LONGEST))
-            y = y + step if known[0] < y + step < known[1] else (known[0] + known[1]) / 2
-        else:
-            return False
-        return self._beside(y, slope)
+            if last is not None and abs(excess - last[1]) > 8 * (width + last[2]):
+                secant = (excess - last[1]) / (y - last[0])
+                slope = secant if secant < slope / 16 else slope
+            last, step = (y, excess, width), max(-_LONGEST, min(-excess / slope, _LONGEST))
+            if tolerance == _COARSE and (abs(excess) <= _WITHIN * width or abs(step) < _CLOSE / 16):
+                return self._beside(y + step, slope)
+            close = abs(excess) < _AGREED * max(1.0, -_log(self.delta))
+            tolerance = _COARSE if close else _LOOSE
+            if abs(excess) > width:
+                over, under = (y, under) if excess > 0 else (over, y)
+            y = y + step if over < y + step < under else (over + under) / 2
+            if not math.isfinite(y):
+                return False
+        return False
 
-    def _estimated(self, low: float, high: float) -> tuple[float, float, float]:
-        """The bracket, halved a few times by the estimate of log δ, and its slope there."""
+    def _estimated(self, low: float, high: float) -> tuple[float, float]:
+        """Where the estimate of log δ crosses the target, and its slope there."""
         left, right = self._guess(low), self._guess(high)
-        for _ in range(_HALVINGS):
-            middle = _between(low, left, high, right)
-            value = self._guess(middle)
+        steep, y, side = -1.0, (low + high) / 2, 0
+        last = (low, left)
+        if high > low and math.isfinite(left) and math.isfinite(right):
+            steep = (right - left) / (high - low)
+        for _ in range(_ESTIMATES):
+            y = _between(low, left, high, right)
+            value = self._guess(y)
+            if abs(value - last[1]) > 0.1 and y != last[0] and math.isfinite(value) and math.isfinite(last[1]):
+                steep, last = (value - last[1]) / (y - last[0]), (y, value)
+            if abs(value) < _ESTIMATED:
+                break
             if value > 0:
-                low, left = middle, value
+                low, left, right = y, value, right / 2 if side > 0 else right
+                side = 1
             else:
-                high, right = middle, value
-        steep = (right - left) / (high - low) if high > low and math.isfinite(left) and math.isfinite(right) else -1.0
-        return low, high, min(steep, -1e-3)
+                high, right, left = y, value, left / 2 if side < 0 else left
+                side = -1
+        return y, min(steep, -1e-3)
 
-    def _looked(self, y: float, tolerance: float) -> tuple[float, bool]:
-        """Log δ(ε) - log δ in the middle of a proof (NaN: far too wide), and whether it left the question open."""
+    def _looked(self, y: float, tolerance: float) -> tuple[float, float]:
+        """Log δ(ε) - log δ in the middle of a proof (NaN: far too wide), and the width of log δ(ε)."""
         lower, upper = self._proven(self._value(y), (tolerance,))
-        if _log(upper) - _log(lower) > 8 * tolerance * max(1.0, -_log(upper)):
-            return math.nan, True
-        return _log((lower + upper) / 2) - _log(self.delta), lower <= self.delta < upper
+        width = _log(upper) - _log(lower)
+        if not width <= 8 * tolerance * max(1.0, -_log(upper)):
+            return math.nan, math.inf
+        return _log((lower + upper) / 2) - _log(self.delta), width
 
     def _beside(self, y: float, slope: float) -> bool:
         """Prove values on the sides that are wanted, about a fine proof's width away from the crossing."""

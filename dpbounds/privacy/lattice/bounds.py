@@ -27,15 +27,17 @@ from dpbounds.privacy.lattice.composed import SUM_PRECISION, Choices, Composed, 
 from dpbounds.privacy.lattice.discretisation import Atoms, RoundingDown, settled, working_precision
 from dpbounds.privacy.lattice.fourier import FourierComposed, InexactFloats, Part, compose_fourier
 from dpbounds.privacy.lattice.integer_measures import LARGEST_WINDOW, LARGEST_WORK, Slots, Work
+from dpbounds.privacy.lattice.rough import sharpened
 from dpbounds.privacy.lattice.steps import AnyStep, LawStep, as_step, natural_spacing
 from dpbounds.privacy.laws import ball
 from dpbounds.privacy.pairs import Pair, Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof
 
 _ROUNDS = 16  # attempts at a width before the question is left to another route
-_CAREFUL = 0.86  # spacing of the first attempt, relative to what is expected to do, for laws of several draws
+_CAREFUL = 0.92  # spacing of the first attempt, relative to what is expected to do, for laws of several draws
 _SAFETY = 0.6  # aim below the wanted width, so that the first attempt usually succeeds
 _CUT_OFF = 0.03  # P-mass moved to infinity, relative to δ times the wanted width of log δ
+_FAR_OUT = 10  # how far below log δ losses are cut off for an estimate
 _SLACK = 0.03  # what rounding down may cost, relative to the wanted width
 _FINE_BITS = 12  # how far below the wanted width rounding and cutting off should stay
 _LARGEST_CELLS = 40_000
@@ -347,7 +349,8 @@ def epsilon_bounds(
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice", SUM_PRECISION), "lattice")
     sketches = sketches_of(steps, log_delta)
     work = work or Work()
-    knobs, expected, found = _Knobs(_first_refinement(steps), _CUT_OFF * tolerance), None, None
+    costly = _costly(steps)
+    knobs, expected, found = _Knobs(_CAREFUL if costly else 1.0, _CUT_OFF * tolerance), None, None
     upper_limit = math.inf if limit is None else limit.lower
     first = choices.saddle_for_delta(
         cut_sketches(sketches, log_delta + math.log(knobs.cut_off)), log_delta, upper_limit, tolerance
@@ -357,6 +360,8 @@ def epsilon_bounds(
         cut_off = log_delta + math.log(knobs.cut_off)
         parts = cut_sketches(sketches, cut_off)
         aim = choices.saddle_for_delta(parts, log_delta, upper_limit, tolerance)
+        if costly:
+            aim = sharpened(parts, aim, log_delta)
         if expected is None:  # where the answer may be 0, a coarse look comes first
             expected = max(aim.epsilon, 0.0 if aim.tilt > 0 else aim.deviation)
         width = tolerance * expected
@@ -388,10 +393,9 @@ def epsilon_bounds(
     raise Declined(f"lattice: a relative width of {tolerance:g} was not reached in {_ROUNDS} attempts")
 
 
-def _first_refinement(steps: Steps) -> float:
-    """Where cutting takes nearly all the time, a lattice a little finer than needed beats a second attempt."""
-    costly = any(isinstance(step, LawStep) and step.draws.slots > 1 for step, _ in steps)
-    return _CAREFUL if costly else 1.0
+def _costly(steps: Steps) -> bool:
+    """Whether cutting takes nearly all the time: a closer look and a finer lattice beat a second attempt."""
+    return any(isinstance(step, LawStep) and step.draws.slots > 1 for step, _ in steps)
 
 
 def _gap_limit(aim: choices.Saddle, width: float) -> float:
@@ -464,12 +468,17 @@ def delta_bounds(
     if limit is not None and limit.at_most(epsilon) is True:
         return Proof(Enclosure.from_balls(certain, certain, "lattice", SUM_PRECISION).within(0, 1), "lattice")
     value, work = to_float(epsilon, "up"), work or Work()
-    knobs = _Knobs(cut_off=_CUT_OFF * tolerance)
+    costly = _costly(steps)
+    knobs = _Knobs(_CAREFUL if costly else 1.0, _CUT_OFF * tolerance)
     log_delta = _expected_log_delta(steps, value, math.inf if limit is None else limit.lower)
+    if costly:
+        log_delta = _estimated(steps, value, log_delta)
     for knobs.rounds in range(1, _ROUNDS + 1):
         cut_off = log_delta + math.log(knobs.cut_off)
         parts = cut_sketches(sketches_of(steps, log_delta), cut_off)
         aim = choices.saddle_for_epsilon(parts, value)
+        if costly:
+            aim = sharpened(parts, aim)
         wanted = tolerance * max(1.0, -log_delta)
         chosen = _choose(parts, aim, wanted / aim.slope, knobs, math.exp(cut_off), engine)
         try:
@@ -509,12 +518,18 @@ def expected_log_delta(product: Product, epsilon: float) -> float:
         log_delta = _expected_log_delta(steps, epsilon, math.inf if limit is None else limit.lower)
     except Declined:  # too small for the route: small enough for an estimate
         return float(np.logaddexp(certain, -_LARGEST_LOG))
-    parts = cut_sketches(sketches_of(steps, log_delta), log_delta - 10)
-    return float(np.logaddexp(certain, choices.saddle_for_epsilon(parts, epsilon).log_delta))
+    return float(np.logaddexp(certain, _estimated(steps, epsilon, log_delta)))
+
+
+def _estimated(steps: Steps, epsilon: float, log_delta: float) -> float:
+    """A better estimate of log δ(ε) from a rough one."""
+    parts = cut_sketches(sketches_of(steps, log_delta), log_delta - _FAR_OUT)
+    aim = choices.saddle_for_epsilon(parts, epsilon)
+    return sharpened(parts, aim).log_delta if _costly(steps) else aim.log_delta
 
 
 def _expected_log_delta(steps: Steps, epsilon: float, limit: float) -> float:
-    """Roughly the logarithm of δ(ε), rather too low: the one for which ``epsilon`` is the expected answer.
+    """Roughly the logarithm of δ(ε): the one for which ``epsilon`` is the expected answer.
 
     Raises:
         Declined: δ is too small for this route.
@@ -523,7 +538,7 @@ def _expected_log_delta(steps: Steps, epsilon: float, limit: float) -> float:
 
     def answer(depth: float) -> float:
         log_delta = -math.exp(depth)
-        parts = cut_sketches(sketches_of(steps, log_delta), log_delta - 10)
+        parts = cut_sketches(sketches_of(steps, log_delta), log_delta - _FAR_OUT)
         return choices.saddle_for_delta(parts, log_delta, limit, 1e-9).epsilon
 
     for largest in _LOGS:  # the farther out, the more of each law must be looked at

@@ -182,7 +182,7 @@ class Saddle:
     share: float
 
 
-def _cumulants(sketches: Sequence[Sketch], tilt: float) -> tuple[float, float, float]:
+def cumulants(sketches: Sequence[Sketch], tilt: float) -> tuple[float, float, float]:
     value = mean = variance = 0.0
     for part in sketches:
         log_mass, weights = part.tilted(tilt)
@@ -194,7 +194,7 @@ def _cumulants(sketches: Sequence[Sketch], tilt: float) -> tuple[float, float, f
 
 
 def _at(sketches: Sequence[Sketch], tilt: float) -> Saddle:
-    value, mean, deviation = _cumulants(sketches, tilt)
+    value, mean, deviation = cumulants(sketches, tilt)
     inner = float(erfcx(tilt * deviation / math.sqrt(2)) - erfcx((tilt + 1) * deviation / math.sqrt(2))) / 2
     inner = max(inner, 1e-300)
     peak = math.exp(tilt * math.log(tilt / (tilt + 1))) / (tilt + 1) if tilt > 0 else 1.0
@@ -203,7 +203,7 @@ def _at(sketches: Sequence[Sketch], tilt: float) -> Saddle:
 
 
 def _untilted(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
-    _, mean, deviation = _cumulants(sketches, 0.0)
+    _, mean, deviation = cumulants(sketches, 0.0)
     a = (epsilon - mean) / deviation
     steepness = math.exp(log_ndtr(-a - deviation) + deviation * (a + deviation / 2))  # -dδ/dε
     delta = max(float(ndtr(-a)) - steepness, 1e-12)
@@ -215,14 +215,14 @@ def _untilted(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
 
 def without_tilt(sketches: Sequence[Sketch]) -> Saddle:
     """The composed loss as it is, at its mean."""
-    return _untilted(sketches, _cumulants(sketches, 0.0)[1])
+    return _untilted(sketches, cumulants(sketches, 0.0)[1])
 
 
 def saddle_for_epsilon(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
     """The tilt under which the composed loss has mean ``epsilon``, or none if it has a larger mean without."""
-    if _cumulants(sketches, 0.0)[1] >= epsilon:
+    if cumulants(sketches, 0.0)[1] >= epsilon:
         return _untilted(sketches, epsilon)
-    tilt = _crossing(lambda s: epsilon - _cumulants(sketches, s)[1])
+    tilt = _crossing(lambda s: epsilon - cumulants(sketches, s)[1])
     found = _at(sketches, tilt)
     missed = found.epsilon - epsilon  # positive only where the tilt was capped
     return Saddle(tilt, epsilon, found.log_delta + tilt * missed, found.slope, tilt + 1, found.deviation, found.share)
@@ -234,7 +234,7 @@ def saddle_for_delta(sketches: Sequence[Sketch], log_delta: float, limit: float,
     No further than needed where the composed loss has a least upper bound ``limit`` and that is the answer already,
     within the tolerance: until the mean is that close, and the tilted law falls off on that scale.
     """
-    _, mean, deviation = _cumulants(sketches, 0.0)
+    _, mean, deviation = cumulants(sketches, 0.0)
     if _at(sketches, _SMALLEST_TILT).log_delta <= log_delta:
         low, high = 0.0, mean + 2 * deviation
         if _untilted(sketches, max(low, 0.05 * deviation)).log_delta <= log_delta:
@@ -269,7 +269,7 @@ def composing_tilt(sketches: Sequence[Sketch], saddle: Saddle, spacing: float, a
     best = (math.inf, saddle.tilt, saddle.share)
     for factor in (1.0, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6):
         tilt = factor * saddle.tilt
-        value = _cumulants(sketches, tilt)[0]
+        value = cumulants(sketches, tilt)[0]
         log_peak = tilt * math.log(tilt / (tilt + 1)) - math.log(tilt + 1)
         log_share = min(0.0, saddle.log_delta - value + tilt * saddle.epsilon - log_peak)
         tail = log_share + math.log(allowance)
