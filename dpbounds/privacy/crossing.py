@@ -28,6 +28,7 @@ _WITHIN = 4  # the same for a coarse proof, in units of its own width
 _CLOSE = 1e-10  # relative distance of the two proven sides at which the search ends
 _TRIALS = 24
 _ESTIMATES, _ESTIMATED = 8, 5e-3  # how often the bracket is narrowed by estimates at most; how close in log δ
+_FARTHER, _AT_LEAST = 1.5, 0.02  # steps towards the bracket
 _LONGEST = math.log(2)  # Newton step in log parameter
 _BESIDE, _BESIDE_AT_MOST = 0.75, 1.2  # distance from the crossing, in widths of a fine proof: tried, accepted
 _TIGHTER = 8  # trials per side once the proofs no longer decide in the middle
@@ -168,11 +169,12 @@ class Crossing:
             "steps": (-math.log(_LARGEST), 0.0),
             "sample-rate": (0.0, -math.log(_SMALLEST)),
         }[self.solve]
-        step = math.log(2)
+        step, last = math.log(2), y
         if self._guess(y) > 0:
             while self._guess(y) > 0:
-                y += step
-                if y > bounds[1] + step:
+                step = self._step(last, y)
+                last, y = y, y + step
+                if y > bounds[1] + math.log(2):
                     raise InvalidValue("budget", f"{float(self.epsilon):g}", f"a budget that some {self.solve} keeps")
             return y - step, y
         while self._guess(y) <= 0:
@@ -180,6 +182,13 @@ class Crossing:
             if y < bounds[0] - step:
                 raise NotCertified(f"the budget does not bound the {self.solve}: every value tried keeps it")
         return y, y + step
+
+    def _step(self, last: float, y: float) -> float:
+        """How far to go on: half as far again as the estimates at the last two places say, but at most a factor of 2."""
+        far, near = self._guess(last), self._guess(y)
+        if last == y or not far > near:
+            return math.log(2)
+        return min(math.log(2), _FARTHER * near * (y - last) / (far - near) + _AT_LEAST)
 
     def _approach(self, low: float, high: float) -> bool:
         """Newton's steps on log δ by coarse proofs, then fine proofs as close to the crossing as they decide.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, logsumexp, ndtr
 
 from dpbounds.privacy.lattice.steps import AnyStep, Lattice, LawStep, Step, natural_spacing
-from dpbounds.privacy.laws import Law
+from dpbounds.privacy.laws import Law, Masses
 from dpbounds.privacy.pairs import Order
 from dpbounds.privacy.proofs import Declined
 
@@ -117,7 +117,7 @@ def _nodes_of_law(step: LawStep, reach: int) -> tuple[Floats, Floats, Floats]:
         if not law.discrete:
             low, high = _ends(law, -(reach**2) / 2)
             edges = _edges(low, high)
-            tails = [law.tail(arb(edge)) for edge in edges]
+            tails = _tails(law, edges)
             for ends, ((p, r), (next_p, next_r)) in zip(pairwise(edges), pairwise(tails), strict=True):
                 log_p, log_r = _log(p - next_p), _log(r - next_r)
                 if log_p > -math.inf:  # a Q-mass too small to be seen says nothing about where the P-mass lies
@@ -130,6 +130,15 @@ def _nodes_of_law(step: LawStep, reach: int) -> tuple[Floats, Floats, Floats]:
     order = np.argsort(losses)
     loss = np.array(losses)[order]
     return loss, loss, np.array(masses)[order]
+
+
+def _tails(law: Law, edges: Sequence[float]) -> list[Masses]:
+    """P- and Q-mass above each edge; of a symmetric law they are asked for on one side of 0 only."""
+    if not law.symmetric:
+        return [law.tail(arb(edge)) for edge in edges]
+    right = {edge: law.tail(arb(edge)) for edge in sorted({abs(edge) for edge in edges})}
+    p, r = law.whole
+    return [right[edge] if edge >= 0 else (p - right[-edge][1], r - right[-edge][0]) for edge in edges]
 
 
 def _log(mass: arb) -> float:

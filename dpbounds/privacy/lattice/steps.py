@@ -251,7 +251,9 @@ class LawStep:
     def extra_bits(self) -> int:
         """Bits that its masses lose to cancellation, beyond those lost to the spacing."""
         rate = self.draws.rate if isinstance(self.pair, Sampled) else Fraction(1)
-        return _LAW_BITS + max(0, -2 * exponent_of(rate))
+        base = self.pair.base if isinstance(self.pair, Sampled) else self.pair
+        sums = self.draws.slots > 1 and isinstance(base, ShiftedGaussians | DrawnGaussians)
+        return (-_SUM_BITS if sums else _LAW_BITS) + max(0, -2 * exponent_of(rate))
 
     @property
     def draws(self) -> Draws:
@@ -305,6 +307,7 @@ class LawStep:
 
 _LOOK = 96  # bits at which the shape of a law is looked at
 _LAW_BITS = 64
+_SUM_BITS = 32  # fewer where tails are sums of positive terms, each to full accuracy: the spacing alone costs bits
 
 
 def _atom(point: Point, lattice: Lattice) -> Atom:
