@@ -184,7 +184,7 @@ class Crossing:
         return y, y + step
 
     def _step(self, last: float, y: float) -> float:
-        """How far to go on: half as far again as the estimates at the last two places say, but at most a factor of 2."""
+        """How far to go on: half as far again as the estimates at the last two places say, at most a factor of 2."""
         far, near = self._guess(last), self._guess(y)
         if last == y or not far > near:
             return math.log(2)
@@ -210,7 +210,7 @@ class Crossing:
             last, step = (y, excess, width), max(-_LONGEST, min(-excess / slope, _LONGEST))
             if tolerance == _COARSE and (abs(excess) <= _WITHIN * width or abs(step) < _CLOSE / 16):
                 return self._beside(y + step, slope)
-            close = abs(excess) < _AGREED * max(1.0, -_log(self.delta))
+            close = abs(excess) < max(width, _AGREED * max(1.0, -_log(self.delta)))
             tolerance = _COARSE if close else _LOOSE
             if abs(excess) > width:
                 over, under = (y, under) if excess > 0 else (over, y)

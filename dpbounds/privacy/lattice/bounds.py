@@ -47,6 +47,10 @@ _LARGEST_LOG = 1500.0  # of 1/δ
 _LOGS = (15.0, 120.0, _LARGEST_LOG)  # looked at in turn
 _MARGINS = (0.0, 1e-12, 1e-9, 1e-6, 1e-5, 1e-4)  # relative, in ε: tried in turn when the proof is written
 _INFINITE = "moved to infinity"  # as a source of error
+_BLIND, _SOMEWHAT_FINER = (
+    1.0,
+    0.3,
+)  # a width of log δ that says little about how much finer a lattice must be; then this
 _MARGIN = 1e-8  # in log δ: room for floating point in the search, so that the proof that follows succeeds
 
 
@@ -193,7 +197,8 @@ def _revise(
     if max(infinite, missing) <= wanted:  # else nothing can be said about the rest yet
         rest = width - infinite - missing
         if rest > _SAFETY * wanted or max(infinite, missing) <= 0.1 * wanted:
-            knobs.refinement *= min(0.95, math.sqrt(0.8 * wanted / max(rest, 0.8 * wanted)))
+            finer = min(0.95, math.sqrt(0.8 * wanted / max(rest, 0.8 * wanted)))
+            knobs.refinement *= finer if width <= _BLIND else max(finer, _SOMEWHAT_FINER)
 
 
 def _shares(upper: Side, epsilon: float, log_delta: float) -> dict[str, float]:

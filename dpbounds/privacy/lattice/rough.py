@@ -63,8 +63,8 @@ class Rough:
             grid = np.bincount(index % length, weights * (1 - share), length)
             grid += np.bincount((index + 1) % length, weights * share, length)
             frequencies *= np.fft.rfft(grid) ** count
-        masses = np.maximum(np.roll(np.fft.irfft(frequencies, length), length // 2), 0.0)
-        return cls(tilt, log_mass, mean + unit * (np.arange(length) - length // 2), masses)
+        places = np.asarray(mean + unit * (np.arange(length) - length // 2), dtype=np.float64)
+        return cls(tilt, log_mass, places, np.maximum(np.roll(np.fft.irfft(frequencies, length), length // 2), 0.0))
 
     def at(self, epsilon: float) -> tuple[float, float, float] | None:
         """At ε: log δ, -d log δ/dε, and the density of the loss over -dδ/dε; None where nothing is seen of it."""
@@ -91,7 +91,7 @@ class Rough:
 
 
 def sharpened(sketches: Sequence[Sketch], aim: Saddle, log_delta: float | None = None) -> Saddle:
-    """The same tilt, with what is expected at its ε (or, given log δ, at the ε where it is that) seen by a transform."""
+    """The same tilt, with what a transform sees at its ε (or, given log δ, at the ε where it is that)."""
     rough = Rough.of(sketches, aim.tilt)
     epsilon = aim.epsilon if log_delta is None else rough.epsilon_for(log_delta)
     seen = None if epsilon is None else rough.at(epsilon)
