@@ -1,9 +1,10 @@
 """Composition on a lattice: proven bounds on δ(ε) and ε(δ) where nothing analytic is at hand.
 
-Each step's loss is moved to a lattice, once upwards and once downwards (``discretisation.py``), tilted exponentially so
-that rounding is relative to δ, and convolved by one of two engines: by Fourier transform with a proven bound on its
-round-off (``fourier.py``), or as integers (``integer_measures.py``), where what rounding lost is known exactly. The
-choices (``saddle.py``) are made in floating point. The proof, line by line, is in ``proof.md`` and ``fourier.md``.
+Each step's loss is moved to a lattice, once upwards and once downwards (``discretisation.py``), tilted exponentially
+so that rounding is relative to δ, and convolved by one of two engines: by Fourier transform with a proven bound on
+its round-off (``fourier.py``), or as integers (``integer_measures.py``), where what rounding lost is known exactly.
+The choices (``saddle.py``, ``rough.py``) are made in floating point. The proof, line by line, is in ``proof.md`` and
+``fourier.md``.
 """
 
 from __future__ import annotations
