@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
-from sympy import Symbol
-from sympy.logic.boolalg import BooleanFalse, BooleanTrue
+from sympy import Expr
+from sympy.logic.boolalg import Boolean, BooleanFalse, BooleanTrue
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions import evaluation
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
 from dpbounds.expressions.symbols import Quantity, by_name
-from dpbounds.theorems.record import Condition, Kind, Parameter, Part, Theorem
+from dpbounds.theorems.record import Condition, Conditions, Kind, Parameter, Part, Theorem
 from dpbounds.theorems.wording import inline
 
 
@@ -89,7 +90,7 @@ def evaluate(theorem: Theorem, part: str | None, values: Mapping[str, Any], *, d
     known = admitted(theorem, values)
     _refuse_missing(theorem, chosen, known)
     value = evaluation.evaluate(chosen.expression, known, digits=digits)
-    conditions = (*theorem.conditions(), *chosen.conditions())
+    conditions = (*_built(theorem.conditions), *_built(chosen.conditions))
     unknown_constant = chosen.kind is Kind.RATE or (isinstance(chosen, Parameter) and chosen.up_to_constant)
     return Evaluation(
         theorem.id, chosen.name, chosen.kind, value, unknown_constant, tuple(check(one, known) for one in conditions)
@@ -125,11 +126,16 @@ def _check_domain(record: Quantity, value: Any) -> None:
 
 def _refuse_missing(theorem: Theorem, part: Part, known: Mapping[str, Any]) -> None:
     """Say all that is missing at once, with what each is."""
-    records = {record.name: record for record in (*by_name().values(), *theorem.local)}
-    missing = sorted({str(symbol) for symbol in part.expression.free_symbols} - set(known))
+    missing = [name for name in _names(part.expression) if name not in known]
     if missing:
+        records = {record.name: record for record in (*by_name().values(), *theorem.local)}
         wanted = "; ".join(_as_asked(records[name]) for name in missing if name in records)
         raise InvalidValue(", ".join(missing), "(missing)", wanted or "a value for each", "give NAME=VALUE for each")
+
+
+@cache
+def _names(expression: Expr) -> tuple[str, ...]:
+    return tuple(sorted(symbol.name for symbol in expression.free_symbols))
 
 
 def _as_asked(record: Quantity) -> str:
@@ -151,11 +157,22 @@ def check(condition: Condition, values: Mapping[str, Any]) -> Checked:
     relation = condition.holds
     if isinstance(relation, bool | BooleanTrue | BooleanFalse):
         return Checked(str(bool(relation)), condition.why, bool(relation))
-    names = {str(symbol) for symbol in relation.free_symbols if isinstance(symbol, Symbol)}
-    missing = tuple(sorted(names - set(values)))
+    text, names = _told(relation)
+    missing = tuple(name for name in names if name not in values)
     if missing:
-        return Checked(inline(relation), condition.why, None, missing)
+        return Checked(text, condition.why, None, missing)
     try:
-        return Checked(inline(relation), condition.why, evaluation.decide(relation, values))
+        return Checked(text, condition.why, evaluation.decide(relation, values))
     except NotCertified:  # exactly on the boundary, as far as the precision reaches
-        return Checked(inline(relation), condition.why, None)
+        return Checked(text, condition.why, None)
+
+
+@cache
+def _built(conditions: Conditions) -> tuple[Condition, ...]:
+    return conditions()
+
+
+@cache
+def _told(relation: Boolean) -> tuple[str, tuple[str, ...]]:
+    """A condition in letters, and the names of what it needs."""
+    return inline(relation), tuple(sorted(symbol.name for symbol in relation.free_symbols))

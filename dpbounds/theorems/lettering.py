@@ -53,7 +53,7 @@ def _in_unicode(formula: str) -> str:
         single = re.fullmatch(r"\\?\w+'?|\w(,\w)+", inner)
         return f"{mark}{{{inner}}} " if single else f"{mark}({_EXPONENT.sub(grouped, inner)})"
 
-    norms = formula.replace(r"\|", r"{\Vert}")
+    norms = re.sub(r"\\[td]frac", r"\\frac", formula).replace(r"\|", r"{\Vert}")
     plain: str = _converter().latex_to_text(f"${_EXPONENT.sub(grouped, norms)}$")
     closed = re.sub(r"\s+([,;:.)\]}])", r"\1", " ".join(plain.split()))
     spaced = re.sub(r"(?<=[\w)])(?<!\\)(ln|log|exp|max|min)(?=[ (])", r" \1", closed)
@@ -65,7 +65,7 @@ def _converter() -> LatexNodes2Text:
     from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 
     words = get_default_latex_context_db()
-    fractions = [MacroTextSpec(name, simplify_repl=_fraction) for name in ("frac", "tfrac", "dfrac")]
+    fractions = [MacroTextSpec("frac", simplify_repl=_fraction)]
     words.add_context_category("fractions that keep their bars", prepend=True, macros=fractions)
     return LatexNodes2Text(latex_context=words, math_mode="text")
 

@@ -27,7 +27,9 @@ INDEX = HOME / "index.json"
 PAPERS = {
     "wang-xu-2019": "Wang & Xu, Differentially Private ERM with Smooth Non-convex Loss Functions (AAAI 2019)",
     "wang-chen-xu-2019": "Wang, Chen & Xu, Differentially Private ERM with Non-convex Loss Functions (ICML 2019)",
-    "tholeti-kalyani-2020": "Tholeti & Kalyani, Differentially Private Perturbed Gradient Descent (2020)",
+    "tholeti-kalyani-2020": (
+        "Tholeti & Kalyani, On the Differentially Private Nature of Perturbed Gradient Descent (2020)"
+    ),
     "ganesh-liu-oh-thakurta-2023": "Ganesh, Liu, Oh & Thakurta, Private (Stochastic) Non-Convex Optimization (2023)",
     "lowy-ullman-wright-2024": "Lowy, Ullman & Wright, How to Make the Gradients Small Privately (2024, version 1)",
     "cited": "What these papers build on or compare with, and newer results that change the picture",

@@ -25,7 +25,7 @@ from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.domination import neighbour_classes
 from dpbounds.privacy.laws import law_of
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs import Product
+from dpbounds.privacy.pairs import Product, ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.theorems.evaluation import admitted
 from dpbounds.theorems.record import Claim, Privacy, Theorem
@@ -127,9 +127,18 @@ def _spent(privacy: Privacy, at: Numbers, mechanism: Mechanism) -> tuple[Fractio
         case Claim.PURE:
             return at[epsilon], largest_loss(mechanism, at.relation)
         case Claim.ZCDP:
-            return at[rho], Enclosure(Fraction(0), zcdp_rho(mechanism, at.relation), "zCDP")
+            proven = zcdp_rho(mechanism, at.relation)
+            return at[rho], Enclosure(
+                proven if _only_gaussians(mechanism, at.relation) else Fraction(0), proven, "zCDP"
+            )
         case Claim.TOTAL_VARIATION:
             return at[delta], certified_delta(mechanism, 0, relation=at.relation)
+
+
+def _only_gaussians(mechanism: Mechanism, relation: Relation) -> bool:
+    """Whether shifted Gaussians, whose ρ is attained at every order, are all that there is."""
+    classes = neighbour_classes(mechanism, relation)
+    return all(isinstance(pair, ShiftedGaussians) for each in classes for pair, _ in each.product)
 
 
 def largest_loss(mechanism: Mechanism, relation: str | Relation) -> Enclosure:

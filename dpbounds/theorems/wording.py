@@ -36,6 +36,14 @@ class _Plain(StrPrinter):  # type: ignore[misc]
         text: str = super()._print_Pow(expr, rational)
         return text.replace("**", "^")
 
+    def _print_Piecewise(self, expr: Any) -> str:
+        pieces = [f"{self._print(value)} where {self._print(holds)}" for value, holds in expr.args[:-1]]
+        return "[" + "; ".join([*pieces, f"else {self._print(expr.args[-1][0])}"]) + "]"
+
+    def _print_betainc_regularized(self, expr: Any) -> str:
+        first, second, _, end = (self._print(argument) for argument in expr.args)  # from 0 to the end
+        return f"I({end}; {first}, {second})"
+
 
 def inline(expression: Any, local: Iterable[Quantity] = ()) -> str:
     """A formula or a condition in one line.

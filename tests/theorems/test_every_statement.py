@@ -18,6 +18,7 @@ from dpbounds.expressions.evaluation import evaluate
 from dpbounds.theorems import registry
 from dpbounds.theorems.checking import defects, sample
 from dpbounds.theorems.record import Bound, Status
+from dpbounds.theorems.wording import as_data, as_latex, as_markdown, as_text
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent.parent
@@ -96,3 +97,14 @@ def test_every_repaired_or_false_statement_says_why():
             assert theorem.errata, theorem.id
         if theorem.status is Status.DISPUTED:
             assert theorem.errata or theorem.notes or theorem.relies_on, theorem.id
+
+
+@pytest.mark.parametrize("theorem", STATEMENTS, ids=lambda theorem: theorem.id)
+def test_it_can_be_told(theorem):
+    text = as_text(theorem)
+    assert "$" not in text
+    assert not re.search(r"\\[a-z]+", text), "LaTeX that a terminal shows as it stands"
+    assert "Piecewise" not in text
+    assert theorem.title in as_markdown(theorem)
+    assert r"\begin{theorem}" in as_latex(theorem)
+    assert as_data(theorem)["id"] == theorem.id

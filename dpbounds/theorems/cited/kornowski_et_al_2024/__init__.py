@@ -1,0 +1,1 @@
+"""Kornowski, Liu & Talwar 2024: private non-smooth, non-convex optimisation; the abstract was read."""

@@ -1,0 +1,1 @@
+"""Menart, Ullah, Arora, Bassily & Guzmán 2023: private optimisation under the KL condition; abstract and quotation."""

@@ -1,0 +1,177 @@
+"""Where statements come from: BibTeX entries, by paper.
+
+``references.bib`` holds one entry per paper; its key is the paper's id without ``cited/``. What is read back is the
+text as it stands there, so that a person can paste it; the parser below only makes sure that it is well formed. It
+reads the plain part of BibTeX that the file uses (values in braces, one entry after the other, ``%`` comments), and
+refuses the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+
+from dpbounds.errors import InvalidValue
+from dpbounds.theorems.registry import PAPERS
+
+FILE = "references.bib"
+REQUIRED: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "article": frozenset({"author", "title", "year", "journal"}),
+        "inproceedings": frozenset({"author", "title", "year", "booktitle"}),
+        "misc": frozenset({"author", "title", "year"}),
+    }
+)
+
+_HEAD = re.compile(r"@([a-z]+)\{([a-z0-9-]+),\n")
+_FIELD = re.compile(r"[ ]+([a-z]+)[ ]*=[ ]*\{")
+_FIELD_END = re.compile(r"\},\n")
+_END = re.compile(r"\}\n")
+_BETWEEN = re.compile(r"(?:[ \t]*\n|%[^\n]*\n)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One source.
+
+    Attributes:
+        key: Under which BibTeX knows it.
+        kind: ``article``, ``inproceedings`` or ``misc``.
+        fields: Author, title, year, ..., as they stand, with LaTeX's accents and protecting braces.
+        text: The whole entry as it stands.
+    """
+
+    key: str
+    kind: str
+    fields: Mapping[str, str]
+    text: str
+
+
+def parse(text: str) -> tuple[Reference, ...]:
+    r"""The entries of a BibTeX text.
+
+    Args:
+        text: Entries such as ``@misc{key,`` newline ``  title = {...},`` newline ``}``, blank lines and comments.
+
+    Returns:
+        The entries in the order of the text.
+
+    Raises:
+        InvalidValue: The text is not of this form, a key or a field stands twice, a field that the kind requires is
+            missing; the message says in which line.
+
+    >>> (one,) = parse("@misc{somebody-2020,\n  author = {A. B.},\n  title = {{X} and Y},\n  year = {2020},\n}\n")
+    >>> one.key, one.fields["title"]
+    ('somebody-2020', '{X} and Y')
+    """
+    found: dict[str, Reference] = {}
+    for reference, start in _entries(text):
+        if reference.key in found:
+            raise _wrong(text, start, f"key {reference.key} stands twice")
+        missing = REQUIRED[reference.kind] - set(reference.fields)
+        if missing:
+            raise _wrong(text, start, f"{reference.key} needs {', '.join(sorted(missing))}")
+        found[reference.key] = reference
+    return tuple(found.values())
+
+
+def _entries(text: str) -> Iterator[tuple[Reference, int]]:
+    position = _skip(text, 0)
+    while position < len(text):
+        start = position
+        head = _HEAD.match(text, position)
+        if head is None:
+            raise _wrong(text, position, "an entry begins with @kind{key, on a line of its own")
+        kind, key = head.groups()
+        if kind not in REQUIRED:
+            raise _wrong(text, position, f"kinds are {', '.join(REQUIRED)}")
+        fields: dict[str, str] = {}
+        position = head.end()
+        while (field := _FIELD.match(text, position)) is not None:
+            value_end = _closing_brace(text, field.end())
+            name, value = field[1], text[field.end() : value_end]
+            if name in fields:
+                raise _wrong(text, position, f"field {name} stands twice in {key}")
+            if not value.strip():
+                raise _wrong(text, position, f"field {name} of {key} is empty")
+            fields[name] = value
+            end = _FIELD_END.match(text, value_end)
+            if end is None:
+                raise _wrong(
+                    text, position, f"field {name} of {key} ends with }}, and a new line; are its braces closed?"
+                )
+            position = end.end()
+        last = _END.match(text, position)
+        if last is None:
+            raise _wrong(text, position, f"{key} goes on with name = {{value}}, or ends with }} on a line of its own")
+        yield Reference(key, kind, MappingProxyType(fields), text[start : last.end()]), start
+        position = _skip(text, last.end())
+
+
+def _skip(text: str, position: int) -> int:
+    found = _BETWEEN.match(text, position)
+    assert found is not None  # it matches nothing, too
+    return found.end()
+
+
+def _closing_brace(text: str, start: int) -> int:
+    """The place of the brace that closes the one before ``start``."""
+    depth = 1
+    for position in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[position], 0)
+        if depth == 0:
+            return position
+    raise _wrong(text, start, "this value's brace is never closed")
+
+
+def _wrong(text: str, position: int, what: str) -> InvalidValue:
+    line = text.count("\n", 0, position) + 1
+    return InvalidValue("BibTeX", f"line {line}", what)
+
+
+@cache
+def references() -> Mapping[str, Reference]:
+    """Every source of the library under its paper's id, such as ``wang-xu-2019`` or ``cited/abadi-et-al-2016``."""
+    text = resources.files("dpbounds.theorems").joinpath(FILE).read_text(encoding="utf-8")
+    return MappingProxyType({_paper(one.key): one for one in parse(text)})
+
+
+def _paper(key: str) -> str:
+    return key if key in PAPERS else f"cited/{key}"
+
+
+def bibtex(paper: str) -> str:
+    """The BibTeX entry of a paper, as it can be pasted.
+
+    Args:
+        paper: A paper's id (what ``Theorem.paper`` is), or ``dpbounds`` for the library itself.
+
+    Raises:
+        InvalidValue: There is no entry; the message names similar ids.
+
+    >>> print(bibtex("wang-xu-2019").splitlines()[0])
+    @inproceedings{wang-xu-2019,
+    """
+    found = references().get(paper)
+    if found is None:
+        import difflib
+
+        near = difflib.get_close_matches(paper, references(), n=3, cutoff=0.5) or sorted(references())
+        raise InvalidValue("paper", paper, f"a paper of the library, such as {', '.join(near)}")
+    return found.text
+
+
+def bibliography(papers: Iterable[str]) -> str:
+    """The BibTeX entries of several papers, each once, in the order given.
+
+    Raises:
+        InvalidValue: One of them has no entry.
+
+    >>> bibliography(["wang-xu-2019", "cited/abadi-et-al-2016", "wang-xu-2019"]).count("@")
+    2
+    """
+    return "\n".join(bibtex(paper) for paper in dict.fromkeys(papers))

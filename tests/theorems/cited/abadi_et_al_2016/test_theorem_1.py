@@ -1,0 +1,41 @@
+"""Abadi et al., Theorem 1: the noise, a second time from how the papers quote it, and where its constants are."""
+
+import pytest
+from mpmath import exp, log1p, mpf, ncdf, sqrt, workdps
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+TWINS = {
+    "noise_multiplier": lambda noise_constant, sample_rate, steps, delta, epsilon: (
+        noise_constant * sqrt(-steps * log1p(delta - 1) * sample_rate**2 / epsilon**2)
+    )
+}
+
+STATEMENT = theorem("cited/abadi-et-al-2016/theorem-1")
+VALUES = {"epsilon": 1, "delta": "1e-6", "steps": 10_000, "sample_rate": "0.01"}
+
+
+def test_the_accountant_says_what_the_constant_is():
+    assert spending(STATEMENT, {**VALUES, "noise_constant": "1.1575"}).kept is True
+    assert spending(STATEMENT, {**VALUES, "noise_constant": "1.1574"}).kept is False
+
+
+def test_the_range_is_checked_where_its_constant_is_given():
+    for constant, applies in (("1.01", True), ("0.99", False)):  # q²T = 1
+        found = STATEMENT.evaluate(**VALUES, noise_constant=2, range_constant=constant)
+        assert found.applies is applies
+    assert STATEMENT.evaluate(**VALUES, noise_constant=2).applies is None
+
+
+@pytest.mark.parametrize("constant", [1, 10, 100])
+def test_no_constants_serve_every_failure_probability_near_1(constant):
+    """A record whose gradient is the clipping norm: 'some coordinate exceeds 1/2' tells whether it ever took part."""
+    steps, rate, epsilon = 400, mpf("0.1"), mpf(1)
+    with workdps(60):
+        spare = 2 * (1 - rate) ** steps  # 1 - δ
+        noise = constant * rate * sqrt(-steps * log1p(-spare)) / epsilon
+        beyond = ncdf(-1 / (2 * noise))  # of one step without the record
+        seen = 1 - ((1 - rate) * (1 - beyond) + rate * beyond) ** steps
+        assert seen - exp(epsilon) * steps * beyond > 1 - spare
+    assert epsilon < 1 * rate**2 * steps  # within the range for c₁ = 1; smaller c₁ need more steps

@@ -1,0 +1,43 @@
+"""Arora et al., Theorem 4.2: the order, a second time; the outline of its proof, redone with numbers."""
+
+import pytest
+from mpmath import cbrt, ceil, floor, ln, mpf, sqrt
+
+from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.mechanisms import Composed, Gaussian
+from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "rate": lambda initial_gap, smoothness, lipschitz, dimension, delta, dataset_size, epsilon: (
+        cbrt(-initial_gap * smoothness * lipschitz * dimension * ln(delta) / (dataset_size * epsilon) ** 2)
+        + lipschitz * sqrt(-dimension * ln(delta)) / (dataset_size * epsilon)
+    ),
+}
+
+
+@pytest.mark.parametrize(("n", "d"), [(10**4, 10), (10**6, 50), (10**8, 10)])
+def test_the_outline_reaches_the_rate(n, d):
+    gradient, smoothness, gap, rho = mpf(1), mpf(2), mpf(3), mpf("0.1")
+    share = sqrt(d / rho) / n
+    steps = int(ceil(cbrt(smoothness * gap / (4 * gradient**2 * share**4))))
+    phase = 1 + int(floor(n**2 * rho / (2 * d * steps)))
+    anchors = -(-steps // phase)
+    first = 4 * gradient**2 * anchors / (n**2 * rho)  # σ₁², half of the budget
+    second = 4 * smoothness**2 * steps / (n**2 * rho)  # σ₂², for all steps
+    assert d * second / (2 * smoothness) ** 2 * (phase - 1) <= mpf("0.5")  # at most 1 - Lη
+    square = 4 * smoothness * gap / steps + d * first
+    rate = cbrt(smoothness * gap * gradient * share**2) + gradient * share
+    assert sqrt(square) <= 4 * rate
+    spent = zcdp_rho(
+        Composed(((Gaussian(float(sqrt(first)) * n), anchors), (Gaussian(float(sqrt(second)) * n / 2), steps))),
+        Relation.REPLACE_ONE,
+    )
+    assert float(spent) == pytest.approx(0.1)
+
+
+def test_conditions_are_reported_one_by_one():
+    values = {"initial_gap": 1, "smoothness": 1, "lipschitz": 1, "d": 100, "delta": "1e-5", "epsilon": "0.5"}
+    statement = theorem("cited/arora-et-al-2023/theorem-4.2")
+    assert statement.evaluate(**values, n=10_000).applies is True
+    assert statement.evaluate(**values, n=19).applies is False  # √d/ε = 20

@@ -1,0 +1,32 @@
+"""Dwork & Roth, Theorem 3.11, a second time; against the mechanism's exact law on the worst scores."""
+
+import pytest
+from mpmath import exp, ln, mpf
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "bound": lambda score_sensitivity, step_epsilon, candidates, best_candidates, failure_probability: (
+        (ln(candidates) - ln(best_candidates) - ln(failure_probability)) * score_sensitivity / (step_epsilon / 2)
+    )
+}
+
+
+@pytest.mark.parametrize(("size", "best"), [(2, 1), (50, 1), (50, 7), (10_000, 3)])
+@pytest.mark.parametrize("failure", ["0.3", "1e-3"])
+def test_the_worst_scores_come_close_to_the_bound_and_stay_below(size, best, failure):
+    found = theorem("cited/dwork-roth-2014/theorem-3.11").evaluate(
+        score_sensitivity="0.5", step_epsilon=2, candidates=size, best_candidates=best, failure_probability=failure
+    )
+    shortfall = mpf(found.value.upper)
+    worse = (size - best) * exp(-2 * shortfall / (2 * mpf("0.5")))  # all others fall short by exactly that much
+    chance = worse / (best + worse)
+    assert chance <= mpf(failure)
+    assert chance >= mpf(failure) / 2 * (size - best) / size  # and no bound of this form is much better
+
+
+def test_more_best_candidates_than_candidates_are_reported():
+    found = theorem("cited/dwork-roth-2014/theorem-3.11").evaluate(
+        score_sensitivity=1, step_epsilon=1, candidates=2, best_candidates=3, failure_probability="0.1"
+    )
+    assert found.applies is False

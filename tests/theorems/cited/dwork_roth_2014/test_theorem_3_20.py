@@ -1,0 +1,34 @@
+"""Dwork & Roth, Theorem 3.20, a second time; against the accountant's own and the exact composition."""
+
+import pytest
+from mpmath import expm1, ln, mpf, sqrt
+
+from dpbounds.privacy.composition_theorems import Guarantee, advanced_epsilon
+from dpbounds.privacy.optimal_composition import optimal_delta
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "epsilon": lambda steps, step_epsilon, delta: (
+        step_epsilon * (sqrt(-2 * steps * ln(delta)) + steps * expm1(step_epsilon))
+    ),
+    "delta": lambda steps, step_delta, delta: min(mpf(1), delta + steps * step_delta),
+}
+
+STATEMENT = theorem("cited/dwork-roth-2014/theorem-3.20")
+
+
+@pytest.mark.parametrize(("steps", "step"), [(1, "0.5"), (100, "0.1"), (10_000, "0.01"), (50, 1)])
+@pytest.mark.parametrize("slack", ["1e-6", "0.2"])
+def test_it_is_the_accountants_and_above_the_exact_composition(steps, step, slack):
+    promised = STATEMENT.evaluate("epsilon", steps=steps, step_epsilon=step, delta=slack).value
+    own = advanced_epsilon(((Guarantee(step, 0), steps),), slack, "classical")
+    assert promised.overlaps(own)
+    exact = optimal_delta(((Guarantee(step, 0), steps),), promised.exact_upper)
+    assert exact.upper <= float(slack)
+
+
+def test_failures_add_up():
+    found = STATEMENT.evaluate("delta", steps=100, step_delta="1e-8", delta="1e-6").value
+    assert found.lower == pytest.approx(2e-6)
+    promised = STATEMENT.evaluate("epsilon", steps=100, step_epsilon="0.1", delta="1e-6").value
+    assert optimal_delta(((Guarantee("0.1", "1e-8"), 100),), promised.exact_upper).upper <= found.upper

@@ -1,0 +1,15 @@
+"""Gao & Wright: the order as quoted, a second time."""
+
+from mpmath import mpf, power
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "rate": lambda dimension, dataset_size: power(dimension, mpf(1) / 4) * power(dataset_size, -mpf(1) / 2),
+}
+
+
+def test_with_constant_privacy_it_is_the_order_of_private_gradient_descent():
+    own = theorem("cited/gao-wright-2023/main-result").evaluate(n=5000, d=20).value
+    other = theorem("cited/avdiukhin-et-al-2024/main-result").evaluate(n=5000, d=20, epsilon=1).value
+    assert own.overlaps(other)

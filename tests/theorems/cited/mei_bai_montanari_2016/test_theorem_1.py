@@ -1,0 +1,19 @@
+"""Mei, Bai & Montanari: the order, a second time; a Gaussian location model attains it up to logarithms."""
+
+import pytest
+from mpmath import ln, mpf, sqrt
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "rate": lambda sub_gaussian, dimension, dataset_size: sqrt(
+        sub_gaussian**2 * ln(dataset_size) * dimension / dataset_size
+    ),
+}
+
+
+def test_for_a_location_model_it_is_loose_by_the_logarithm_only():
+    """f(w, z) = |w - z|²/2 with z ~ N(0, τ² I): the gradients differ by the mean of the z, everywhere the same."""
+    found = theorem("cited/mei-bai-montanari-2016/theorem-1").evaluate(sub_gaussian=2, d=25, n=10_000).value.lower
+    exact = 2 * sqrt(mpf(25) / 10_000)  # root mean square
+    assert found / float(exact) == pytest.approx(float(sqrt(ln(10_000))))

@@ -1,0 +1,25 @@
+"""Raginsky et al., Proposition 8: the order; it is what the discretisation term of Wang, Chen & Xu's Theorem 2 says."""
+
+import pytest
+from mpmath import ln, mpf, power
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "rate": lambda inverse_temperature, step_size, steps: (
+        power(inverse_temperature, mpf(1) / 2) * power(step_size, mpf(5) / 4) * steps
+    ),
+}
+
+
+def test_it_gives_the_discretisation_term_of_the_private_algorithm():
+    """(nε)^(5/2) / (β^(3/4) T^(1/4) log(1/δ)^(5/4)), with ηT = n²ε²/(β log(1/δ))."""
+    product, beta, steps, logarithm = mpf(500), mpf(20), 10**6, ln(mpf(10) ** 5)
+    step = product**2 / (beta * logarithm * steps)
+    found = theorem("cited/raginsky-et-al-2017/proposition-8").evaluate(
+        inverse_temperature=20, step_size=float(step), steps=steps
+    )
+    printed = power(product, mpf(5) / 2) / (
+        power(beta, mpf(3) / 4) * power(steps, mpf(1) / 4) * power(logarithm, mpf(5) / 4)
+    )
+    assert found.value.lower == pytest.approx(float(printed))

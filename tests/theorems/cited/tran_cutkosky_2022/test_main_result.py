@@ -1,0 +1,30 @@
+"""Tran & Cutkosky: the orders of the abstract, a second time; the same as private SpiderBoost's."""
+
+import pytest
+from mpmath import cbrt, root
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "rate": lambda dimension, dataset_size, epsilon: cbrt(dimension / (dataset_size * epsilon) ** 2),
+    "gradient-evaluations": lambda dataset_size, epsilon, dimension: (
+        dataset_size * root((dataset_size * epsilon) ** 2 / dimension, 3) ** 2
+    ),
+}
+
+
+def test_it_is_the_order_of_private_spiderboost():
+    """The larger term of that one, with all constants and the logarithm at 1."""
+    for n, d in ((10**4, 10), (10**6, 1000)):
+        own = theorem("cited/tran-cutkosky-2022/main-result").evaluate("rate", n=n, d=d, epsilon="0.5").value.lower
+        values = {"lipschitz": 1, "smoothness": 1, "initial_gap": 1, "delta": "0.36787944117144233"}  # 1/e
+        other = theorem("cited/arora-et-al-2023/theorem-4.2").evaluate(n=n, d=d, epsilon="0.5", **values).value.lower
+        assert other - d**0.5 / (n * 0.5) == pytest.approx(own)
+
+
+def test_evaluations_are_passes_over_the_data_times_its_size():
+    found = theorem("cited/tran-cutkosky-2022/main-result")
+    rate = found.evaluate("rate", n=10**6, d=10, epsilon=1).value.lower
+    assert found.evaluate("gradient-evaluations", n=10**6, d=10, epsilon=1).value.lower == pytest.approx(
+        10**6 / rate**2
+    )

@@ -1,0 +1,29 @@
+"""Wang, Ye & Xu: the order, a second time; the outline of its proof, redone with numbers."""
+
+import pytest
+from mpmath import ln, mpf, root, sqrt
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "rate": lambda dimension, delta, dataset_size, epsilon: root(
+        dimension * ln(1 / delta) / (dataset_size * epsilon) ** 2, 4
+    ),
+}
+
+
+def test_it_is_the_row_of_the_table_that_quotes_it():
+    values = {"n": 5000, "d": 20, "epsilon": "0.5", "delta": "1e-5"}
+    own = theorem("cited/wang-ye-xu-2017/main-result").evaluate(**values).value
+    assert own.overlaps(theorem("wang-xu-2019/table-1").evaluate("wang-ye-xu-2017", **values).value)
+
+
+def test_the_balance_of_the_outline_gives_the_restored_rate():
+    gradient, smoothness, gap, n, d, rho = mpf(3), mpf(5), mpf(2), mpf(10) ** 5, mpf(40), mpf("0.01")
+    time = n / gradient * sqrt(gap * rho / (smoothness * d))  # step length times number of steps
+    steps = 10**6
+    step = time / steps
+    assert step < 1 / smoothness
+    square = 2 * gap / time + smoothness * step * d * 2 * gradient**2 * steps / (n**2 * rho)
+    expected = sqrt(gradient) * root(smoothness * gap, 4) * root(d / rho, 4) / sqrt(n)
+    assert float(sqrt(square) / expected) == pytest.approx(2)

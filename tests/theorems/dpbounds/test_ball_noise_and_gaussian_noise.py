@@ -1,0 +1,112 @@
+"""Ball against Gaussian: a second time, against the accountant, and the crossings."""
+
+import pytest
+from mpmath import beta, erf, exp, gamma, linspace, mpf, ncdf, pi, quad, sqrt
+
+from dpbounds.privacy.accountants import delta
+from dpbounds.privacy.mechanisms import Gaussian, UniformBall
+from dpbounds.theorems.registry import theorem
+
+
+def ball(distance, radius, dimension):
+    half = distance / (2 * radius)
+    if half >= 1:
+        return mpf(1)
+    end = min(half, sqrt(400 / dimension))
+    inside = quad(lambda x: (1 - x**2) ** ((dimension - 1) / 2), linspace(0, end, 5))
+    return 2 * inside / beta(mpf(1) / 2, (dimension + 1) / 2)
+
+
+def mu(distance, radius, dimension):
+    return distance / (radius / sqrt(dimension + 2))
+
+
+def at_epsilon(distance, radius, dimension, epsilon):
+    m = mu(distance, radius, dimension)
+    return ncdf(m / 2 - epsilon / m) - exp(epsilon) * ncdf(-m / 2 - epsilon / m)
+
+
+TWINS = {
+    "ball": ball,
+    "gaussian": lambda distance, radius, dimension: erf(mu(distance, radius, dimension) / sqrt(mpf(8))),
+    "gaussian-at-epsilon": at_epsilon,
+    "ball-run": lambda distance, radius, dimension, steps: 1 - (1 - ball(distance, radius, dimension)) ** steps,
+    "gaussian-run": lambda distance, radius, dimension, steps: erf(
+        mu(distance, radius, dimension) * sqrt(steps) / sqrt(mpf(8))
+    ),
+    # the two densities at 0, one divided by the other
+    "ratio-at-zero": lambda dimension: 1 / beta(mpf(1) / 2, (dimension + 1) / 2) / (sqrt(dimension + 2) / sqrt(2 * pi)),
+    "noise_stddev": lambda radius, dimension: sqrt(radius**2 / (dimension + 2)),
+}
+
+STATEMENT = theorem("dpbounds/ball-noise-and-gaussian-noise")
+
+
+def value(part, **values):
+    return STATEMENT.evaluate(part, **{"radius": 1, **values}).value.lower
+
+
+@pytest.mark.parametrize(("dimension", "crossing"), [(1, 1.733), (2, 1.566), (3, 1.433), (10, 0.971)])
+def test_one_crossing(dimension, crossing):
+    for k in range(1, 81):
+        distance = k / 40
+        difference = value("ball", distance=distance, dimension=dimension) - value(
+            "gaussian", distance=distance, dimension=dimension
+        )
+        if abs(distance - crossing) > 0.03:
+            assert (difference > 0) is (distance > crossing), distance
+    low, high = (
+        value("ball", distance=d, dimension=dimension) - value("gaussian", distance=d, dimension=dimension)
+        for d in (crossing - 0.001, crossing + 0.001)
+    )
+    assert low < 0 < high
+
+
+@pytest.mark.parametrize(("dimension", "ratio"), [(1, 0.7236), (2, 0.7979), (3, 0.8408), (10, 0.9359), (100, 0.9926)])
+def test_the_ratio_at_zero_bounds_all_others(dimension, ratio):
+    assert STATEMENT.evaluate("ratio-at-zero", dimension=dimension).value.lower == pytest.approx(ratio, abs=1e-4)
+    known = gamma(dimension / 2 + 1) / gamma((dimension + 1) / 2) * (2 / (dimension + 2)) ** 0.5
+    assert 2**-0.5 < known < 1
+    for distance in (1e-5, 0.01, 0.3, 1, 1.9):
+        found = value("ball", distance=distance, dimension=dimension) / value(
+            "gaussian", distance=distance, dimension=dimension
+        )
+        assert found >= known * (1 - 1e-9)
+        if distance == 1e-5:
+            assert found == pytest.approx(float(known), rel=1e-6)
+
+
+@pytest.mark.parametrize(("dimension", "edges"), [(1, (0.0049, 0.052, 0.316)), (100, (0.00012, 0.0013, 0.0077))])
+def test_the_gaussian_is_better_from_some_epsilon_on(dimension, edges):
+    for shift, edge in zip((0.02, 0.2, 1), edges, strict=True):
+        distance = shift / (dimension + 2) ** 0.5
+        flat = value("ball", distance=distance, dimension=dimension)
+        before, after = (
+            value("gaussian-at-epsilon", distance=distance, dimension=dimension, epsilon=edge * factor)
+            for factor in (0.95, 1.05)
+        )
+        assert after < flat < before
+
+
+def test_over_many_releases():
+    distance = 0.02 / 102**0.5
+    for steps, ours, theirs in ((100, 0.548, 0.0797), (1000, 0.9996, 0.248)):
+        values = {"distance": distance, "dimension": 100, "steps": steps}
+        assert value("ball-run", **values) == pytest.approx(ours, abs=1e-3)
+        assert value("gaussian-run", **values) == pytest.approx(theirs, abs=1e-3)
+    for dimension in (1, 2, 3, 50):
+        values = {"distance": 1e-4, "dimension": dimension}
+        assert value("ball", **values) < value("gaussian", **values)
+        assert value("ball-run", steps=2, **values) > value("gaussian-run", steps=2, **values)
+
+
+def test_the_accountant_agrees():
+    values = {"distance": "0.5", "radius": "1.5", "dimension": 4}
+    balls = UniformBall("1.5", 4, sensitivity="0.5") ** 7
+    assert delta(balls, 0, relation="replace-one").overlaps(STATEMENT.evaluate("ball-run", steps=7, **values).value)
+    stddev = STATEMENT.evaluate("noise_stddev", radius="1.5", dimension=4, digits=30).value.exact_lower
+    normal = Gaussian(noise_stddev=stddev, sensitivity="0.5")
+    for epsilon, part in ((0, "gaussian"), ("0.3", "gaussian-at-epsilon")):
+        given = {} if epsilon == 0 else {"epsilon": epsilon}
+        found = delta(normal, epsilon, relation="replace-one")
+        assert found.lower == pytest.approx(STATEMENT.evaluate(part, **values, **given).value.lower, rel=1e-9)

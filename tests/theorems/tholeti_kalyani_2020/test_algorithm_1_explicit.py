@@ -1,0 +1,119 @@
+"""Utility of Algorithm 1 with constants: a second time, against an exact recursion, and against runs."""
+
+import numpy as np
+import pytest
+from mpmath import beta, linspace, log1p, mpf, quad, root, sqrt
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def noise_square(radius, dimension):
+    return radius**2 * (1 - 2 / (dimension + 2))
+
+
+def second_moment(lipschitz, radius, dimension):
+    return lipschitz**2 + noise_square(radius, dimension)
+
+
+def steps_for(lipschitz, radius, dimension, dataset_size, delta):
+    half = lipschitz / radius
+    if half >= 1:
+        lost = mpf(1)
+    else:
+        end = min(half, sqrt(400 / dimension))
+        mass = quad(lambda x: (1 - x**2) ** ((dimension - 1) / 2), linspace(0, end, 5))
+        lost = 2 * mass / beta(mpf(1) / 2, (dimension + 1) / 2)
+    return log1p(-delta) / log1p(-lost / dataset_size)
+
+
+TWINS = {
+    "bound": lambda initial_gap, step_size, steps, smoothness, lipschitz, radius, dimension: sqrt(
+        initial_gap / step_size / steps + smoothness * step_size / 2 * second_moment(lipschitz, radius, dimension)
+    ),
+    "sampling-variance": lambda initial_gap, step_size, steps, smoothness, sampling_stddev, radius, dimension: sqrt(
+        2 * initial_gap / step_size / steps
+        + smoothness * step_size * (sampling_stddev**2 + noise_square(radius, dimension))
+    ),
+    "tuned": lambda smoothness, initial_gap, lipschitz, radius, dimension, steps: root(
+        2 * smoothness * initial_gap * second_moment(lipschitz, radius, dimension) / steps, 4
+    ),
+    "private": lambda smoothness, initial_gap, lipschitz, radius, dimension, dataset_size, delta: root(
+        4
+        * smoothness
+        * initial_gap
+        * second_moment(lipschitz, radius, dimension)
+        / steps_for(lipschitz, radius, dimension, dataset_size, delta),
+        4,
+    ),
+    "step_size": lambda initial_gap, smoothness, steps, lipschitz, radius, dimension: sqrt(
+        2 * initial_gap / smoothness / steps / second_moment(lipschitz, radius, dimension)
+    ),
+    "steps": steps_for,
+}
+
+STATEMENT = theorem("tholeti-kalyani-2020/algorithm-1/explicit")
+VALUES = {"initial_gap": 2, "smoothness": 3, "lipschitz": 1, "radius": "1.5", "dimension": 4}
+
+
+def test_the_tuned_bound_is_the_first_one_at_its_best_step():
+    step = STATEMENT.evaluate("step_size", steps=200, **VALUES, digits=30).value.exact_lower
+    first = STATEMENT.evaluate("bound", steps=200, step_size=step, **VALUES).value.lower
+    assert first == pytest.approx(STATEMENT.evaluate("tuned", steps=200, **VALUES).value.lower)
+    for factor in (2, "0.5"):
+        other = step * mpf(factor)
+        assert STATEMENT.evaluate("bound", steps=200, step_size=str(other), **VALUES).value.lower > first
+
+
+@pytest.mark.parametrize("share", [0.2, 0.7, 1.0])  # of 1/L
+@pytest.mark.parametrize("steps", [1, 10, 300])
+def test_a_quadratic_exactly(share, steps):
+    # one record, F = (L/2)|w|²: E|w|² follows a recursion, and there is no sampling variance
+    smoothness, dimension, radius = 3.0, 4, 1.5
+    step = share / smoothness
+    square = start = 2 * 2.0 / smoothness  # |w₁|², for a gap of 2
+    total = 0.0
+    for _ in range(steps):
+        total += smoothness**2 * square
+        square = (1 - share) ** 2 * square + step**2 * radius**2 * dimension / (dimension + 2)
+    assert start > 0
+    values = {"initial_gap": 2, "smoothness": 3, "radius": "1.5", "dimension": 4, "sampling_stddev": 0}
+    bound = STATEMENT.evaluate("sampling-variance", step_size=step, steps=steps, **values).value.upper
+    assert (total / steps) ** 0.5 <= bound
+    if steps == 300:
+        assert (total / steps) ** 0.5 >= 0.65 * bound  # within 1/√2 of what a long run does
+
+
+def run_cosines(step, steps, radius, runs=4000):
+    """f(w; z) = a cos(w·u + φ_z) in R³: G = a, L = a; four phases. Root mean square gradient of the mean."""
+    draw = np.random.default_rng(11)
+    phases = np.array([0.0, 0.4, -0.4, 0.9])
+    point = np.zeros((runs, 3))
+    total = 0.0
+    for _ in range(steps):
+        mean = -np.sin(point[:, :1] + phases).mean(axis=1)
+        total += float((mean**2).mean())
+        chosen = -np.sin(point[:, 0] + phases[draw.integers(4, size=runs)])
+        noise = draw.standard_normal((runs, 3))
+        noise *= radius * (draw.uniform(size=runs) ** (1 / 3) / np.linalg.norm(noise, axis=1))[:, None]
+        noise[:, 0] += chosen
+        point -= step * noise
+    return (total / steps) ** 0.5
+
+
+@pytest.mark.parametrize(("step", "steps", "radius"), [(0.1, 60, 0.5), (0.5, 20, 2.0), (2.5, 10, 1.0)])
+def test_runs_stay_below(step, steps, radius):
+    values = {"initial_gap": 2, "smoothness": 1, "lipschitz": 1, "radius": str(radius), "dimension": 3}
+    bound = STATEMENT.evaluate("bound", step_size=str(step), steps=steps, **values).value.lower
+    measured = run_cosines(step, steps, radius)
+    assert 0.1 * bound < measured < bound
+
+
+def test_as_many_steps_as_delta_allows_are_private_and_keep_the_bound():
+    values = {**VALUES, "dataset_size": 500, "delta": "0.05"}
+    steps = int(STATEMENT.evaluate("steps", **values).value.lower)
+    assert spending(STATEMENT, {**values, "steps": steps}).kept is True
+    assert spending(STATEMENT, {**values, "steps": steps + 1}).kept is False
+    private, tuned = (STATEMENT.evaluate(name, **{**values, "steps": steps}).value for name in ("private", "tuned"))
+    assert tuned.upper <= private.lower
+    assert STATEMENT.evaluate("private", **{**values, "delta": "0.001"}).applies is False

@@ -1,0 +1,59 @@
+"""Figure 2: the curve a second time, by integration; values for several dimensions."""
+
+import pytest
+from mpmath import acos, beta, erfc, linspace, mpf, pi, quad, sqrt
+
+from dpbounds.theorems.registry import theorem
+
+
+def curve(distance, radius, dimension):
+    half = distance / (2 * radius)
+    if half >= 1:
+        return mpf(1)
+    end = min(half, sqrt(400 / dimension))  # beyond it there is nothing that counts
+    mass = quad(lambda x: (1 - x**2) ** ((dimension - 1) / 2), linspace(0, end, 5))
+    return 2 * mass / beta(mpf(1) / 2, (dimension + 1) / 2)
+
+
+def in_the_plane(distance, radius):
+    """Two circles: the area outside of the lens."""
+    half = min(mpf(1), distance / (2 * radius))
+    lens = 2 * acos(half) - 2 * half * sqrt(1 - half**2)
+    return 1 - lens / pi
+
+
+TWINS = {
+    "curve": curve,
+    "dimension-2": in_the_plane,
+    "many-dimensions": lambda distance, dimension, radius: 1 - erfc(distance / radius * sqrt(dimension / 8)),
+}
+
+STATEMENT = theorem("tholeti-kalyani-2020/figure-2")
+
+
+@pytest.mark.parametrize(
+    ("dimension", "values"),
+    [
+        (1, (0.05, 0.125, 0.25, 0.5, 0.75)),
+        (2, (0.0636354414568, 0.158739500227, 0.314962357526, 0.608997781044, 0.855706387186)),
+        (3, (0.0749375, 0.1865234375, 0.3671875, 0.6875, 0.9140625)),
+        (10, (0.128861197334, 0.315906805874, 0.589927928101, 0.918135768834, 0.996849162579)),
+        (50, (0.277821067323, 0.62751010483, 0.928990460018, 0.999862208489, 0.999999999898)),
+    ],
+)
+def test_values_to_twelve_digits(dimension, values):
+    for distance, value in zip(("0.1", "0.25", "0.5", "1", "1.5"), values, strict=True):
+        found = STATEMENT.evaluate("curve", distance=distance, radius=1, dimension=dimension).value
+        assert found.lower == pytest.approx(value, rel=1e-11)
+    if dimension == 2:
+        assert STATEMENT.evaluate("dimension-2", distance=1, radius=1).value.lower == pytest.approx(values[3])
+
+
+def test_the_limit_in_many_dimensions():
+    gaps = []
+    for dimension in (10, 100, 1000):
+        values = {"distance": 1 / mpf(dimension) ** 0.5, "radius": 1, "dimension": dimension}
+        values["distance"] = str(values["distance"])
+        exact, limit = (STATEMENT.evaluate(name, **values).value.lower for name in ("curve", "many-dimensions"))
+        gaps.append(limit / exact - 1)
+    assert gaps == pytest.approx([-0.028, -0.0029, -0.00029], rel=0.05)

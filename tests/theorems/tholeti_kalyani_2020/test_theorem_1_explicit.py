@@ -1,0 +1,93 @@
+"""The smallest δ of a run: a second time, against exact small runs, and against the closed forms of the accountant."""
+
+import itertools
+from fractions import Fraction
+
+import pytest
+from mpmath import beta, expm1, linspace, log1p, mpf, pi, quad, sqrt
+
+from dpbounds.privacy.ball_noise import BallDescent
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def ball(sensitivity, radius, dimension):
+    """The mass of a ball's first coordinate in ±Δ/2r, by integration (beyond `end` there is none that counts)."""
+    half = sensitivity / (2 * radius)
+    if half >= 1:
+        return mpf(1)
+    end = min(half, sqrt(400 / dimension))
+    mass = quad(lambda x: (1 - x**2) ** ((dimension - 1) / 2), linspace(0, end, 5))
+    return 2 * mass / beta(mpf(1) / 2, (dimension + 1) / 2)
+
+
+def step(sensitivity, radius, dimension, dataset_size):
+    return ball(sensitivity, radius, dimension) / dataset_size
+
+
+TWINS = {
+    "bound": lambda sensitivity, radius, dimension, dataset_size, steps: (
+        mpf(1)
+        if step(sensitivity, radius, dimension, dataset_size) == 1
+        else -expm1(steps * log1p(-step(sensitivity, radius, dimension, dataset_size)))
+    ),
+    "step": step,
+    "elementary": lambda steps, sensitivity, dimension, dataset_size, radius: (
+        steps / dataset_size * sensitivity / radius * sqrt((dimension + 1) / pi) / sqrt(mpf(2))
+    ),
+    "steps": lambda delta, sensitivity, radius, dimension, dataset_size: (
+        log1p(-delta) / log1p(-step(sensitivity, radius, dimension, dataset_size))
+    ),
+}
+
+STATEMENT = theorem("tholeti-kalyani-2020/theorem-1/explicit")
+VALUES = {"sensitivity": "0.9", "radius": "1.3", "dimension": 4, "dataset_size": 30, "steps": 50}
+
+
+def cells(gradient, shared, records):
+    """Uniform noise on [-2, 2], whole gradients: P of each unit cell when one record out of some is drawn."""
+    law = dict.fromkeys(range(-4, 4), Fraction(0))
+    for one in (gradient, *shared):
+        for cell in range(one - 2, one + 2):
+            law[cell] += Fraction(1, 4 * records)
+    return law
+
+
+@pytest.mark.parametrize("level", [1, Fraction(3, 2), 20])  # e^ε
+def test_an_exact_run_of_three_steps_attains_it(level):
+    first, second = cells(1, (0, 0), 3), cells(0, (0, 0), 3)
+    worst = Fraction(0)
+    for path in itertools.product(first, repeat=3):
+        p = first[path[0]] * first[path[1]] * first[path[2]]
+        q = second[path[0]] * second[path[1]] * second[path[2]]
+        worst += max(Fraction(0), p - level * q)
+    value = STATEMENT.evaluate(sensitivity=1, radius=2, dimension=1, dataset_size=3, steps=3).value
+    assert float(worst) == pytest.approx(value.upper)
+    assert worst == 1 - Fraction(11, 12) ** 3
+
+
+def test_it_is_the_closed_form_of_the_accountant_and_what_is_spent():
+    descent = BallDescent("0.9", 4, 30, 50)
+    value = STATEMENT.evaluate(**VALUES).value
+    assert value.overlaps(descent.delta("1.3"))
+    found = spending(STATEMENT, {**VALUES, "delta": "0.5"})
+    assert found.spent.overlaps(value)
+    printed = theorem("tholeti-kalyani-2020/theorem-1").evaluate(**VALUES).value
+    assert value.upper < printed.lower
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 50, 10_000])
+def test_the_elementary_bound(dimension):
+    for distance in ("1e-6", "0.1", "1", "5"):
+        values = {**VALUES, "dimension": dimension, "sensitivity": distance, "steps": 1, "dataset_size": 100}
+        exact, bound = (STATEMENT.evaluate(name, **values).value for name in ("bound", "elementary"))
+        assert exact.upper <= bound.lower
+        if distance == "1e-6":
+            assert bound.upper < 1.13 * exact.lower
+
+
+def test_the_steps_for_a_delta():
+    values = {**VALUES, "delta": "0.2"}
+    most = int(STATEMENT.evaluate("steps", **values).value.lower)
+    assert STATEMENT.evaluate("bound", **{**values, "steps": most}).value.upper <= 0.2
+    assert STATEMENT.evaluate("bound", **{**values, "steps": most + 1}).value.lower > 0.2
