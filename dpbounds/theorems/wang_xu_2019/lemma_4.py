@@ -1,5 +1,5 @@
 r"""Quoted from Talwar, Thakurta & Zhang 2014: for $v \sim N(0, I_d)$,
-$E (\max_{w \in C} \langle w, v \rangle)^2 = O(w_C^2 + \|C\|_2^2)$. It holds with constant 1: the supremum is a
+$E (\max_{w \in C} \langle w, v \rangle)^2 = O(w_C^2 + \|C\|_2^2)$. It holds with constant 1. Proof: the supremum is a
 $\|C\|_2$-Lipschitz function of $v$, so by the Gaussian Poincaré inequality its variance is at most $\|C\|_2^2$, and
 its mean is the width.
 """

@@ -6,16 +6,7 @@ $(\varepsilon, \delta)$-differentially private. Records are drawn independently 
 
 from sympy import Expr, Symbol, log, sqrt
 
-from dpbounds.expressions.symbols import (
-    Quantity,
-    Unit,
-    delta,
-    domain_of,
-    epsilon,
-    noise_constant,
-    sample_rate,
-    steps,
-)
+from dpbounds.expressions.symbols import Quantity, Unit, delta, domain_of, epsilon, noise_constant, sample_rate, steps
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.record import Claim, Condition, Metric, Note, Parameter, Privacy, Read, Side, Status, Theorem
@@ -81,8 +72,8 @@ THEOREM = Theorem(
             "direct account of the Gaussians replaces it. What c₂ has to be is the accountant's to say."
         ),
         Note(
-            "It is quoted for any δ > 0. No constants serve all δ close to 1: with q and ε fixed and "
-            "1 - δ = 2(1-q)^T the prescribed noise vanishes as T grows, and whether a record ever took part shows."
+            "It is quoted for any δ > 0. No constants serve all δ close to 1: with q and ε fixed and 1 - δ = 2(1-q)^T "
+            "the prescribed noise vanishes as T grows, and whether a record ever took part shows."
         ),
     ),
 )

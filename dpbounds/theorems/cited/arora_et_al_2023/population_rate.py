@@ -5,28 +5,9 @@ logarithms. For convex losses $\frac{1}{\sqrt n} + \frac{\sqrt d}{n\varepsilon}$
 
 from sympy import Expr, Rational, sqrt
 
-from dpbounds.expressions.symbols import (
-    dataset_size,
-    dimension,
-    epsilon,
-    initial_gap,
-    lipschitz,
-    smoothness,
-)
-from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    LIPSCHITZ,
-    SAMPLED_RECORDS,
-    SMOOTH,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.expressions.symbols import dataset_size, dimension, epsilon, initial_gap, lipschitz, smoothness
+from dpbounds.theorems.assumptions import LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
+from dpbounds.theorems.record import Metric, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (lipschitz, smoothness, initial_gap)
 
@@ -48,7 +29,6 @@ THEOREM = Theorem(
     side=Side.UPPER,
     status=Status.CLAIMED,
     read=Read.ABSTRACT,
-    relation=Relation.REPLACE_ONE,
     assumptions=(LIPSCHITZ, SMOOTH, SAMPLED_RECORDS),
     parts=(
         Rate(

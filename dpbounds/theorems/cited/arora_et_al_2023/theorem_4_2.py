@@ -23,23 +23,8 @@ from dpbounds.expressions.symbols import (
     smoothness,
 )
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    BOUNDED_RISK,
-    LIPSCHITZ,
-    SMOOTH,
-    UNCONSTRAINED,
-)
-from dpbounds.theorems.record import (
-    Condition,
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import BOUNDED_RISK, LIPSCHITZ, SMOOTH, UNCONSTRAINED
+from dpbounds.theorems.record import Condition, Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 
 def rate() -> Expr:
@@ -83,7 +68,7 @@ THEOREM = Theorem(
     notes=(
         Note(
             "The proof that was redone is the one for full batches, outlined above; the source also has mini-batches, "
-            "whose privacy needs an account of its own."
+            "whose privacy needs an account of its own. ln(1/δ) is taken to be at least of the order of ε."
         ),
     ),
 )

@@ -5,29 +5,10 @@ r"""A lower bound: for every $(\varepsilon, \delta)$-private algorithm there are
 
 from sympy import Expr, Min, sqrt
 
-from dpbounds.expressions.symbols import (
-    Unit,
-    dataset_size,
-    dimension,
-    epsilon,
-    lipschitz,
-)
+from dpbounds.expressions.symbols import Unit, dataset_size, dimension, epsilon, lipschitz
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    CONVEX,
-    LIPSCHITZ,
-    SMOOTH,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import CONVEX, LIPSCHITZ, SMOOTH
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 
 def rate() -> Expr:

@@ -8,32 +8,10 @@ r}{n\varepsilon}\right)^{2/3}, \frac{1}{(n\varepsilon)^{2/5}}\right)$, whatever 
 
 from sympy import Expr, Min, Rational, sqrt
 
-from dpbounds.expressions.symbols import (
-    dataset_size,
-    epsilon,
-    initial_gap,
-    lipschitz,
-    rank,
-    smoothness,
-)
+from dpbounds.expressions.symbols import dataset_size, epsilon, initial_gap, lipschitz, rank, smoothness
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    GENERALISED_LINEAR,
-    LIPSCHITZ,
-    SAMPLED_RECORDS,
-    SMOOTH,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Parameter,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import GENERALISED_LINEAR, LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
+from dpbounds.theorems.record import Metric, Mode, Note, Parameter, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (lipschitz, smoothness, initial_gap)
 
@@ -79,16 +57,14 @@ THEOREM = Theorem(
     ),
     notes=(
         Note(
-            "A conversion of the source's text compares the identity with a projection followed by its lift, as "
-            "if their "
-            "difference had a small norm; it has norm at least 1, because the product has rank k < d. The bound itself "
-            "does not need that: on the span of the leading right singular vectors of the features the projection is "
-            "nearly an isometry, and what is left has norm of order 1/√k. The original was not compared."
+            "A conversion of the source's text compares the identity with a projection followed by its lift, as if "
+            "their difference had a small norm; it has norm at least 1, because the product has rank k < d. The bound "
+            "itself does not need that: on the span of the leading right singular vectors of the features the "
+            "projection is nearly an isometry, and what is left has norm of order 1/√k. The original was not compared."
         ),
         Note(
-            "The projection does not depend on the data. That no projected feature is long holds with high "
-            "probability only: "
-            "clipping the projected features keeps the privacy exact."
+            "The projection does not depend on the data. That no projected feature is long holds with high probability "
+            "only: clipping the projected features keeps the privacy exact."
         ),
     ),
 )

@@ -15,21 +15,8 @@ from dpbounds.expressions.symbols import (
     lipschitz,
     smoothness,
 )
-from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    HESSIAN_LIPSCHITZ,
-    SMOOTH,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, SMOOTH
+from dpbounds.theorems.record import Metric, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (delta, lipschitz, smoothness, hessian_lipschitz, initial_gap)
 
@@ -45,10 +32,8 @@ THEOREM = Theorem(
     where="Abstract; the order from a published summary of the text",
     metric=Metric.SOSP,
     side=Side.UPPER,
-    mode=Mode.PROBABILITY,
     status=Status.CLAIMED,
     read=Read.ABSTRACT,
-    relation=Relation.REPLACE_ONE,
     assumptions=(SMOOTH, HESSIAN_LIPSCHITZ),
     parts=(
         Rate(

@@ -6,31 +6,10 @@ second is attained by the exponential mechanism, whose proof does not need conve
 
 from sympy import Expr, log, sqrt
 
-from dpbounds.expressions.symbols import (
-    Unit,
-    dataset_size,
-    delta,
-    diameter,
-    dimension,
-    epsilon,
-    lipschitz,
-)
+from dpbounds.expressions.symbols import Unit, dataset_size, delta, diameter, dimension, epsilon, lipschitz
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    BOUNDED_SET,
-    CONVEX,
-    LIPSCHITZ,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import BOUNDED_SET, CONVEX, LIPSCHITZ
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (lipschitz, diameter)
 

@@ -3,19 +3,8 @@ number of steps grows, for losses that need be neither convex nor smooth, as lon
 continuous; for smooth, strongly convex losses the bound is smaller than those known before.
 """
 
-from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    BOUNDED_SET,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import BOUNDED_SET
+from dpbounds.theorems.record import Metric, Note, Read, Side, Status, Theorem
 
 THEOREM = Theorem(
     id="cited/chien-li-2024/main-result",
@@ -24,17 +13,14 @@ THEOREM = Theorem(
     where="Abstract",
     metric=Metric.PRIVACY,
     side=Side.UPPER,
-    mode=Mode.ALWAYS,
     status=Status.CLAIMED,
     read=Read.ABSTRACT,
-    relation=Relation.REPLACE_ONE,
     sampling="mini-batches, last iterate only",
     assumptions=(BOUNDED_SET,),
     notes=(
         Note(
-            "The abstract states no formula, so there is nothing to evaluate. The accountants here charge every "
-            "step: they "
-            "are right for whoever sees only the last iterate, but may charge too much."
+            "The abstract states no formula, so there is nothing to evaluate. The accountants here charge every step: "
+            "they are right for whoever sees only the last iterate, but may charge too much."
         ),
         Note("Of the five papers' algorithms it could concern those on a bounded set that release one iterate."),
     ),

@@ -50,8 +50,8 @@ THEOREM = Theorem(
     superseded_by=("cited/kairouz-oh-viswanath-2015/theorem-3.3",),
     notes=(
         Note(
-            "The mean of one loss is at most ε₀ tanh(ε₀/2), not ε₀(e^ε₀ - 1): the sharp form of "
-            "dpbounds.privacy uses that, and is about half as large for big T ε₀²."
+            "The mean of one loss is at most ε₀ tanh(ε₀/2), not ε₀(e^ε₀ - 1): the sharp form of dpbounds.privacy uses "
+            "that, and is about half as large for big T ε₀²."
         ),
         Note("For few releases it exceeds basic composition: take the smaller of the two."),
     ),

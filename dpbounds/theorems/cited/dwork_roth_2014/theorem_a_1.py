@@ -59,8 +59,8 @@ THEOREM = Theorem(
     privacy=Privacy(claim=Claim.APPROXIMATE, mechanism=mechanism, needs=(epsilon, delta)),
     notes=(
         Note(
-            "The range ε < 1 is often left out. The formula is enough somewhat beyond it, and fails from ε = 4.47 "
-            "(δ = 1/2), 6.77 (1e-2), 7.46 (1e-3), 8.42 (1e-5) on."
+            "The range ε < 1 is often left out. The formula is enough somewhat beyond it, and fails from ε = 4.47 (δ = "
+            "1/2), 6.77 (1e-2), 7.46 (1e-3), 8.42 (1e-5) on."
         ),
         Note("The least noise that suffices is smaller at every ε: the accountant computes it exactly."),
     ),

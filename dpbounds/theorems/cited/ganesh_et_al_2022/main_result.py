@@ -6,29 +6,10 @@ $\delta > 0$.
 
 from sympy import Expr
 
-from dpbounds.expressions.symbols import (
-    Unit,
-    dataset_size,
-    diameter,
-    dimension,
-    epsilon,
-    lipschitz,
-)
+from dpbounds.expressions.symbols import Unit, dataset_size, diameter, dimension, epsilon, lipschitz
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    BOUNDED_SET,
-    LIPSCHITZ,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import BOUNDED_SET, LIPSCHITZ
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 
 def rate() -> Expr:
@@ -59,13 +40,12 @@ THEOREM = Theorem(
     ),
     notes=(
         Note(
-            "As quoted, β = εn/(GD) is ε-private: so it is when a record's loss is replaced by 0. When a record "
-            "is replaced "
-            "the factor is 2: β = εn/(2GD)."
+            "As quoted, β = εn/(GD) is ε-private: so it is when a record's loss is replaced by 0. When a record is "
+            "replaced the factor is 2: β = εn/(2GD)."
         ),
         Note(
-            "A lower bound that grows with log(1/δ) cannot be meant for every δ: the pure guarantee does not "
-            "depend on δ."
+            "A lower bound that grows with log(1/δ) cannot be meant for every δ: the pure guarantee does not depend on "
+            "δ."
         ),
     ),
 )

@@ -16,21 +16,8 @@ from dpbounds.expressions.symbols import (
     smoothness,
 )
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    HESSIAN_LIPSCHITZ,
-    LIPSCHITZ,
-    SMOOTH,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH
+from dpbounds.theorems.record import Metric, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (epsilon, delta, lipschitz, smoothness, hessian_lipschitz, initial_gap)
 
@@ -46,7 +33,6 @@ THEOREM = Theorem(
     where="Main result; quoted in Table 3 of Ganesh, Liu, Oh & Thakurta 2023",
     metric=Metric.SOSP,
     side=Side.UPPER,
-    mode=Mode.PROBABILITY,
     status=Status.CLAIMED,
     read=Read.QUOTED,
     relation=Relation.REPLACE_ONE,

@@ -16,22 +16,8 @@ from dpbounds.expressions.symbols import (
     smoothness,
     step_size,
 )
-from dpbounds.theorems.assumptions import (
-    BOUNDED_LOSS,
-    HESSIAN_LIPSCHITZ,
-    SMOOTH,
-    STRICT_SADDLES,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import BOUNDED_LOSS, HESSIAN_LIPSCHITZ, SMOOTH, STRICT_SADDLES
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (smoothness, hessian_lipschitz, loss_range, noise_stddev, dimension)
 
@@ -74,9 +60,9 @@ THEOREM = Theorem(
     ),
     notes=(
         Note(
-            "The noise of the whole oracle has to have a covariance proportional to the identity; isotropic noise"
-            " added to "
-            "a sampled gradient does not make it so by itself. Lower and upper bounds on the covariance are enough."
+            "The noise of the whole oracle has to have a covariance proportional to the identity; isotropic noise "
+            "added to a sampled gradient does not make it so by itself. Lower and upper bounds on the covariance are "
+            "enough."
         ),
         Note("Logarithms of the step size may be hidden in the source; the quotation has none."),
     ),

@@ -7,24 +7,8 @@ column, whose largest eigenvalue is $|x_i|$; matrix martingales then have the ta
 
 from sympy import Expr, Symbol, log, sqrt
 
-from dpbounds.expressions.symbols import (
-    Quantity,
-    Unit,
-    batch_size,
-    dimension,
-    domain_of,
-    failure_probability,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.expressions.symbols import Quantity, Unit, batch_size, dimension, domain_of, failure_probability
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 norm_sub_gaussian = Symbol("norm_sub_gaussian", positive=True)
 NORM = Quantity(
@@ -63,9 +47,8 @@ THEOREM = Theorem(
     local=(NORM,),
     notes=(
         Note(
-            "The s_i have to be fixed in advance. Where they are known only from the past (a step's length, say) "
-            "the sum "
-            "of squares needs a bound of its own."
+            "The s_i have to be fixed in advance. Where they are known only from the past (a step's length, say) the "
+            "sum of squares needs a bound of its own."
         ),
         Note("For errors bounded by G a bound without the dimension holds, with constant 2 (Pinelis)."),
     ),

@@ -1,9 +1,9 @@
-r"""Optimal composition: $k$ releases, each $(\varepsilon_0, \delta_0)$-differentially private (each may depend on what
-earlier ones published), are together $\left((k - 2i)\varepsilon_0,\ 1 - (1-\delta_0)^k (1 - \delta_i)\right)$-private
-for every $i = 0, \dots, \lfloor k/2 \rfloor$, where
-$\delta_i = \sum_{l < i} \binom{k}{l} \left(e^{(k-l)\varepsilon_0} - e^{(k-2i+l)\varepsilon_0}\right) /
-(1 + e^{\varepsilon_0})^k$; and some releases with these guarantees attain it. The sum is a difference of two binomial
-tails, and recorded as such: $\delta_i = P(X < i) - e^{(k-2i)\varepsilon_0} P(k - X < i)$ for $X$ binomial with
+r"""Optimal composition: $T$ releases, each $(\varepsilon_0, \delta_0)$-differentially private (each may depend on what
+earlier ones published), are together $\left((T - 2i)\varepsilon_0,\ 1 - (1-\delta_0)^T (1 - \delta_i)\right)$-private
+for every $i = 0, \dots, \lfloor T/2 \rfloor$, where
+$\delta_i = \sum_{l < i} \binom{T}{l} \left(e^{(T-l)\varepsilon_0} - e^{(T-2i+l)\varepsilon_0}\right) /
+(1 + e^{\varepsilon_0})^T$; and some releases with these guarantees attain it. The sum is a difference of two binomial
+tails, and recorded as such: $\delta_i = P(X < i) - e^{(T-2i)\varepsilon_0} P(T - X < i)$ for $X$ binomial with
 probability $1/(1 + e^{\varepsilon_0})$.
 """
 
@@ -21,7 +21,7 @@ FLIPS = Quantity(
     symbol=flips,
     domain=Domain(Fraction(0), lower_open=False, whole=True),
     unit=Unit(),
-    meaning="which of the ⌊k/2⌋ + 1 points of the curve: how many losses of -ε₀ against k - i of +ε₀",
+    meaning="which of the ⌊T/2⌋ + 1 points of the curve: i losses of -ε₀ against T - i of +ε₀",
     latex="i",
 )
 
@@ -42,7 +42,7 @@ def total_delta() -> Expr:
 
 
 def conditions() -> tuple[Condition, ...]:
-    return (Condition(holds=2 * flips <= steps, why="i is at most half of k"),)
+    return (Condition(holds=2 * flips <= steps, why="i is at most half of T"),)
 
 
 THEOREM = Theorem(
@@ -61,21 +61,21 @@ THEOREM = Theorem(
             formula=total_epsilon,
             name="epsilon",
             unit=Unit(samples=-1),
-            meaning="ε of all k releases at the i-th point",
+            meaning="ε of all T releases at the i-th point",
             increasing_in=(steps, step_epsilon),
             decreasing_in=(flips,),
         ),
         Bound(
             formula=pure_delta,
             name="pure-delta",
-            meaning="δ_i: what k pure releases leak beyond that ε",
+            meaning="δ_i: what T pure releases leak beyond that ε",
             bases=("loss", "length"),
             increasing_in=(flips,),
         ),
         Bound(
             formula=total_delta,
             name="delta",
-            meaning="δ of all k releases at the i-th point",
+            meaning="δ of all T releases at the i-th point",
             bases=("loss", "length"),
             increasing_in=(flips, step_delta),
         ),

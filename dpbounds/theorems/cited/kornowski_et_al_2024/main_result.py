@@ -17,20 +17,8 @@ from dpbounds.expressions.symbols import (
     lipschitz,
     stationarity,
 )
-from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    LIPSCHITZ,
-    SAMPLED_RECORDS,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import LIPSCHITZ, SAMPLED_RECORDS
+from dpbounds.theorems.record import Metric, Note, Rate, Read, Side, Status, Theorem
 
 goldstein_radius = Symbol("goldstein_radius", positive=True)
 RADIUS = Quantity(
@@ -64,7 +52,6 @@ THEOREM = Theorem(
     side=Side.UPPER,
     status=Status.CLAIMED,
     read=Read.ABSTRACT,
-    relation=Relation.REPLACE_ONE,
     assumptions=(LIPSCHITZ, SAMPLED_RECORDS),
     parts=(
         Rate(

@@ -16,23 +16,8 @@ from dpbounds.expressions.symbols import (
     lipschitz,
     smoothness,
 )
-from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    HESSIAN_LIPSCHITZ,
-    LIPSCHITZ,
-    SAMPLED_RECORDS,
-    SMOOTH,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
+from dpbounds.theorems.record import Metric, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (lipschitz, smoothness, hessian_lipschitz, initial_gap)
 
@@ -48,10 +33,8 @@ THEOREM = Theorem(
     where="Abstract (second version, 2025)",
     metric=Metric.POPULATION_SOSP,
     side=Side.UPPER,
-    mode=Mode.PROBABILITY,
     status=Status.CLAIMED,
     read=Read.ABSTRACT,
-    relation=Relation.REPLACE_ONE,
     assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, SAMPLED_RECORDS),
     parts=(
         Rate(

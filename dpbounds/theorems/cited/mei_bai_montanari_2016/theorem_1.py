@@ -6,27 +6,9 @@ and of the failure probability.
 
 from sympy import Expr, log, sqrt
 
-from dpbounds.expressions.symbols import (
-    Unit,
-    dataset_size,
-    dimension,
-    sub_gaussian,
-)
-from dpbounds.theorems.assumptions import (
-    HESSIAN_LIPSCHITZ,
-    SAMPLED_RECORDS,
-    SUB_GAUSSIAN_GRADIENTS,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.expressions.symbols import Unit, dataset_size, dimension, sub_gaussian
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, SAMPLED_RECORDS, SUB_GAUSSIAN_GRADIENTS
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 
 def rate() -> Expr:

@@ -21,21 +21,8 @@ from dpbounds.expressions.symbols import (
     smoothness,
 )
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    KL,
-    LIPSCHITZ,
-    SMOOTH,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import KL, LIPSCHITZ, SMOOTH
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (lipschitz, smoothness, kl_constant, initial_gap)
 
@@ -96,9 +83,8 @@ THEOREM = Theorem(
     ),
     notes=(
         Note(
-            "For k >= 2 the abstract has the same order for Lipschitz, weakly convex losses by a private proximal"
-            " point "
-            "method; without the condition its noisy gradient descent finds gradients of norm between a = "
+            "For k >= 2 the abstract has the same order for Lipschitz, weakly convex losses by a private proximal "
+            "point method; without the condition its noisy gradient descent finds gradients of norm between a = "
             "√d/(n√ρ) and √a."
         ),
         Note("Theorem and algorithm were not seen: what they need of the ball is known only as quoted."),

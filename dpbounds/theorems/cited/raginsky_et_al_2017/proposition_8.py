@@ -5,28 +5,9 @@ distance of order $C_1 \eta^{1/4} \cdot \eta T$, where $C_1$ grows like $\sqrt\b
 
 from sympy import Expr, Rational, sqrt
 
-from dpbounds.expressions.symbols import (
-    Unit,
-    dimension,
-    inverse_temperature,
-    smoothness,
-    step_size,
-    steps,
-)
-from dpbounds.theorems.assumptions import (
-    DISSIPATIVE,
-    SMOOTH_RISK,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.expressions.symbols import Unit, dimension, inverse_temperature, smoothness, step_size, steps
+from dpbounds.theorems.assumptions import DISSIPATIVE, SMOOTH_RISK
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (smoothness, dimension)
 
@@ -58,8 +39,7 @@ THEOREM = Theorem(
     notes=(
         Note(
             "The growth of C₁ with β is what the terms of Theorem 2 of Wang, Chen & Xu imply; the source's own "
-            "constant "
-            "was not compared. With stochastic gradients there is a second term, in their relative variance."
+            "constant was not compared. With stochastic gradients there is a second term, in their relative variance."
         ),
     ),
 )

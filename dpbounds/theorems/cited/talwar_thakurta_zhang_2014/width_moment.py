@@ -6,24 +6,9 @@ the Gaussian Poincaré inequality, and its mean is $w_C$.
 
 from sympy import Expr
 
-from dpbounds.expressions.symbols import (
-    Unit,
-    gaussian_width,
-    norm_bound,
-)
-from dpbounds.theorems.assumptions import (
-    BOUNDED_SET,
-)
-from dpbounds.theorems.record import (
-    Bound,
-    Metric,
-    Mode,
-    Note,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.expressions.symbols import Unit, gaussian_width, norm_bound
+from dpbounds.theorems.assumptions import BOUNDED_SET
+from dpbounds.theorems.record import Bound, Metric, Mode, Note, Read, Side, Status, Theorem
 
 
 def second_moment() -> Expr:

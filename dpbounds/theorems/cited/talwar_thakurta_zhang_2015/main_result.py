@@ -5,30 +5,9 @@ logarithms, with no power of the dimension; no private algorithm does much bette
 
 from sympy import Expr, Rational
 
-from dpbounds.expressions.symbols import (
-    dataset_size,
-    delta,
-    dimension,
-    epsilon,
-    l1_norm_bound,
-    lipschitz_l1,
-)
-from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    CONVEX,
-    L1_GEOMETRY,
-    LIPSCHITZ_L1,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.expressions.symbols import dataset_size, delta, dimension, epsilon, l1_norm_bound, lipschitz_l1
+from dpbounds.theorems.assumptions import CONVEX, L1_GEOMETRY, LIPSCHITZ_L1
+from dpbounds.theorems.record import Metric, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (epsilon, delta, dimension, lipschitz_l1, l1_norm_bound)
 
@@ -44,10 +23,8 @@ THEOREM = Theorem(
     where="Abstract",
     metric=Metric.EXCESS_EMPIRICAL_RISK,
     side=Side.TIGHT,
-    mode=Mode.EXPECTATION,
     status=Status.CLAIMED,
     read=Read.ABSTRACT,
-    relation=Relation.REPLACE_ONE,
     assumptions=(LIPSCHITZ_L1, CONVEX, L1_GEOMETRY),
     parts=(
         Rate(
@@ -60,9 +37,8 @@ THEOREM = Theorem(
     ),
     notes=(
         Note(
-            "The loss is convex there. Wang & Xu 2019 carry the algorithm over to losses that are not, and then "
-            "bound the "
-            "Frank-Wolfe gap, at the slower n^(-1/2)."
+            "The loss is convex there. Wang & Xu 2019 carry the algorithm over to losses that are not, and then bound "
+            "the Frank-Wolfe gap, at the slower n^(-1/2)."
         ),
     ),
 )

@@ -15,21 +15,8 @@ from dpbounds.expressions.symbols import (
     lipschitz,
     smoothness,
 )
-from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    BOUNDED_RISK,
-    LIPSCHITZ,
-    SMOOTH,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import BOUNDED_RISK, LIPSCHITZ, SMOOTH
+from dpbounds.theorems.record import Metric, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (delta, lipschitz, smoothness, initial_gap)
 
@@ -51,7 +38,6 @@ THEOREM = Theorem(
     side=Side.UPPER,
     status=Status.CLAIMED,
     read=Read.ABSTRACT,
-    relation=Relation.REPLACE_ONE,
     assumptions=(LIPSCHITZ, SMOOTH, BOUNDED_RISK),
     parts=(
         Rate(

@@ -14,21 +14,8 @@ from dpbounds.expressions.symbols import (
     smoothness,
 )
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    HESSIAN_LIPSCHITZ,
-    LIPSCHITZ,
-    SMOOTH,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (lipschitz, smoothness, hessian_lipschitz, loss_range)
 

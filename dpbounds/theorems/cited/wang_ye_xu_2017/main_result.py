@@ -18,22 +18,8 @@ from dpbounds.expressions.symbols import (
     smoothness,
 )
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    BOUNDED_RISK,
-    LIPSCHITZ,
-    SMOOTH,
-    UNCONSTRAINED,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import BOUNDED_RISK, LIPSCHITZ, SMOOTH, UNCONSTRAINED
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (lipschitz, smoothness, initial_gap)
 
@@ -77,9 +63,8 @@ THEOREM = Theorem(
             "Valid for ε of at most the order of ln(1/δ), as for every noise with variance proportional to ln(1/δ)/ε²."
         ),
         Note(
-            "The abstract also announces a bound under the Polyak-Łojasiewicz condition; its formula is quoted "
-            "nowhere in "
-            "the five papers, and not recorded."
+            "The abstract also announces a bound under the Polyak-Łojasiewicz condition; its formula is quoted nowhere "
+            "in the five papers, and not recorded."
         ),
     ),
 )

@@ -1,8 +1,7 @@
 r"""Minimax problems that are non-convex in one argument and strongly concave in the other: a private, purely
 first-order method (nested descent and ascent, with SPIDER estimates) finds, with high probability, an
-$\alpha$-second-order stationary point of the function that is left after maximising, with $\alpha$ of order
-$\left(\frac{\sqrt d}{n\varepsilon}\right)^{2/3}$ for the empirical and $n^{-1/3} + \left(\frac{\sqrt
-d}{n\varepsilon}\right)^{1/2}$ for the population objective.
+$\alpha$-second-order stationary point of the empirical function that is left after maximising, with $\alpha$ of order
+$\left(\frac{\sqrt d}{n\varepsilon}\right)^{2/3}$.
 """
 
 from sympy import Expr, Rational, sqrt
@@ -17,33 +16,14 @@ from dpbounds.expressions.symbols import (
     lipschitz,
     smoothness,
 )
-from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    HESSIAN_LIPSCHITZ,
-    LIPSCHITZ,
-    SAMPLED_RECORDS,
-    SMOOTH,
-)
-from dpbounds.theorems.record import (
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, MINIMAX, SMOOTH
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (delta, lipschitz, smoothness, hessian_lipschitz, initial_gap)
 
 
-def empirical() -> Expr:
+def rate() -> Expr:
     return (sqrt(dimension) / (dataset_size * epsilon)) ** Rational(2, 3)
-
-
-def population() -> Expr:
-    return dataset_size ** Rational(-1, 3) + sqrt(sqrt(dimension) / (dataset_size * epsilon))
 
 
 THEOREM = Theorem(
@@ -51,27 +31,16 @@ THEOREM = Theorem(
     statement=__doc__,
     title="second-order stationary points of minimax problems",
     where="Abstract",
-    metric=Metric.POPULATION_SOSP,
+    metric=Metric.SOSP,
     side=Side.UPPER,
     mode=Mode.PROBABILITY,
     status=Status.CLAIMED,
     read=Read.ABSTRACT,
-    relation=Relation.REPLACE_ONE,
-    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, SAMPLED_RECORDS),
+    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, MINIMAX),
     parts=(
         Rate(
-            formula=population,
-            name="population",
-            meaning="the α of the point, population objective",
-            hides=HIDDEN,
-            logs_hidden=True,
-            increasing_in=(dimension,),
-            decreasing_in=(dataset_size, epsilon),
-        ),
-        Rate(
-            formula=empirical,
-            name="empirical",
-            meaning="the α of the point, empirical objective",
+            formula=rate,
+            meaning="the α of the point",
             hides=HIDDEN,
             logs_hidden=True,
             increasing_in=(dimension,),
@@ -80,9 +49,8 @@ THEOREM = Theorem(
     ),
     notes=(
         Note(
-            "A minimisation problem is the case in which the objective does not depend on the second argument (up"
-            " to the "
-            "strong concavity, which may be added); the abstract does not say so, and draws no conclusion from it."
+            "A minimisation problem is the case in which the objective does not depend on the second argument (up to "
+            "the strong concavity, which may be added); the abstract does not say so, and draws no conclusion from it."
         ),
     ),
 )

@@ -5,32 +5,10 @@ losses that need not be convex: the gradient at the output has norm of order $\l
 
 from sympy import Expr, Rational, log, sqrt
 
-from dpbounds.expressions.symbols import (
-    dataset_size,
-    delta,
-    dimension,
-    epsilon,
-    initial_gap,
-    lipschitz,
-    smoothness,
-)
+from dpbounds.expressions.symbols import dataset_size, delta, dimension, epsilon, initial_gap, lipschitz, smoothness
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import (
-    LIPSCHITZ,
-    SMOOTH,
-    UNCONSTRAINED,
-)
-from dpbounds.theorems.record import (
-    Condition,
-    Metric,
-    Mode,
-    Note,
-    Rate,
-    Read,
-    Side,
-    Status,
-    Theorem,
-)
+from dpbounds.theorems.assumptions import LIPSCHITZ, SMOOTH, UNCONSTRAINED
+from dpbounds.theorems.record import Condition, Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (lipschitz, smoothness, initial_gap)
 
@@ -68,9 +46,8 @@ THEOREM = Theorem(
     superseded_by=("cited/wang-ye-xu-2017/main-result",),
     notes=(
         Note(
-            "The factor ln(2/ε) stands in the quotation; the source itself was not compared, and ln(n/δ) would be"
-            " usual for "
-            "an analysis by advanced composition."
+            "The factor ln(2/ε) stands in the quotation; the source itself was not compared, and ln(n/δ) would be "
+            "usual for an analysis by advanced composition."
         ),
     ),
 )
