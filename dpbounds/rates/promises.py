@@ -9,12 +9,12 @@ left out is listed with the reason, so that nothing vanishes silently.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.symbols import delta, failure_probability
-from dpbounds.rates.orders import Order
+from dpbounds.rates.orders import ONE, Order
 from dpbounds.rates.spaces import Space, standard
 from dpbounds.theorems import assumptions as known
 from dpbounds.theorems.assumptions import Assumption
@@ -38,6 +38,7 @@ _SPECIAL = (
     known.POLYTOPE,
     known.LIPSCHITZ_L1,
     known.GENERALISED_LINEAR,
+    known.MINIMAX,
 )
 ACCEPTED = (Status.PROVED, Status.PROVED_HERE, Status.REPAIRED, Status.CLAIMED)
 
@@ -121,8 +122,10 @@ def promises(
             left_out.append((theorem.id, reason))
             continue
         promise = Promise(theorem.id, order_of(rate), standing(theorem), _shape_names(theorem))
-        uppers += [promise] if Side.UPPER in sides else []
-        lowers += [promise] if Side.LOWER in sides else []
+        if Side.UPPER in sides:
+            uppers.append(promise)
+        if Side.LOWER in sides:  # 1 is always reached: no lower bound is above it
+            lowers.append(replace(promise, order=promise.order.minimum(Order.single(ONE))))
     return Promises(wanted, tuple(uppers), tuple(lowers), tuple(left_out))
 
 
@@ -204,7 +207,9 @@ def _why_not(
     except InvalidValue as error:
         return str(error)
     fixed = {symbol for symbol, _ in space.tied}
-    free = sorted(symbol.name for symbol in order.symbols if symbol.name in _GROWING - _names(space.axes) - _names(fixed))
+    free = sorted(
+        symbol.name for symbol in order.symbols if symbol.name in _GROWING - _names(space.axes) - _names(fixed)
+    )
     return f"depends on {', '.join(free)}, which is no axis here" if free else ""
 
 

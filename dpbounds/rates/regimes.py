@@ -268,6 +268,20 @@ def _fewest_logarithms(cell: _Cell, named: Mapping[str, Order]) -> tuple[str, ..
     )
 
 
+def boundaries(found: Sequence[Regime], space: Space) -> tuple[str, ...]:
+    """Where the winner changes, as equations in n, d, ε, ..."""
+    edges = []
+    for index, first in enumerate(found):
+        for second in found[index + 1 :]:
+            if first.best == second.best:
+                continue
+            for facet in sorted(first.cone.facets):
+                opposite = tuple(-entry for entry in facet)
+                if opposite in second.cone.facets and _touch(first.cone, second.cone, facet):
+                    edges.append(space.inequality(facet).replace(">=", "=").replace("<=", "="))
+    return tuple(dict.fromkeys(edges))
+
+
 def described(regime: Regime, space: Space) -> str:
     """A regime in one line."""
     where = " and ".join(space.inequalities(regime.cone)) or "everywhere"

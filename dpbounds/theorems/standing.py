@@ -27,7 +27,9 @@ def standing(theorem: Theorem) -> Status:
     worst = max((_foundation(name) for name in theorem.relies_on), key=_ORDER.index, default=theorem.status)
     if worst is Status.FALSE:
         worst = Status.DISPUTED  # the proof is gone; the statement may still hold
-    return max(theorem.status, worst, key=_ORDER.index) if worst in (Status.CLAIMED, Status.DISPUTED) else theorem.status
+    return (
+        max(theorem.status, worst, key=_ORDER.index) if worst in (Status.CLAIMED, Status.DISPUTED) else theorem.status
+    )
 
 
 @cache
