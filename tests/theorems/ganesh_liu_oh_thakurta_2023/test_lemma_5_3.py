@@ -1,0 +1,44 @@
+"""Lemma 5.3, a second time from the text, and the losses that refute it."""
+
+import pytest
+from mpmath import exp, expm1, ln, mpf, quad
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "printed": lambda dimension, inverse_temperature, lipschitz, diameter: (
+        (ln(inverse_temperature) + ln(lipschitz) + ln(diameter) - ln(dimension)) * dimension / inverse_temperature
+    )
+}
+STRENGTH = mpf("1e-6")  # λ; G = D = 1
+
+
+def excess_on_a_cone(dimension, beta):
+    """F = |x| on a thin cone of length 1 with its apex at 0: the exact regularised risk, by its radius."""
+
+    def mean(function):
+        def density(r):
+            return r ** (dimension - 1) * exp(-beta * (r + STRENGTH * r * r / 2))
+
+        return quad(lambda r: function(r) * density(r), [0, 1]) / quad(density, [0, 1])
+
+    return mean(lambda r: r + STRENGTH * r * r / 2)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 5, 20])
+def test_thin_cones_exceed_the_printed_bound(dimension):
+    beta = mpf(2 * dimension) if dimension > 1 else mpf("1.5")
+    excess = excess_on_a_cone(dimension, beta)
+    assert excess > TWINS["printed"](dimension, beta, 1, 1) * mpf("1.2") > 0
+    right = theorem("ganesh-liu-oh-thakurta-2023/lemma-5.3/explicit").evaluate(
+        dimension=dimension, inverse_temperature=str(beta), lipschitz=1, diameter=1, regularisation="1e-6"
+    )
+    assert excess <= right.value.upper
+
+
+def test_the_linear_loss_in_closed_form():
+    beta = mpf("1.5")
+    exact = 1 / beta - 1 / expm1(beta)  # mean of exp(-βx) on [0, 1]
+    assert float(exact * beta) == pytest.approx(0.5692, abs=1e-4)
+    assert float(excess_on_a_cone(1, beta) * beta) == pytest.approx(0.5692, abs=1e-4)
+    assert float(ln(beta)) == pytest.approx(0.4055, abs=1e-4)

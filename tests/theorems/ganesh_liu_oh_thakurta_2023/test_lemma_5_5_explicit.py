@@ -1,0 +1,62 @@
+"""Lemma 5.5 with constants: a second time, and Gibbs distributions of all data sets, exactly."""
+
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+from mpmath import e, mp, mpf, tanh
+
+TWINS = {
+    "total_variation": lambda inverse_temperature, lipschitz, diameter, dataset_size: tanh(
+        inverse_temperature * lipschitz * diameter / (2 * dataset_size)
+    ),
+    "bound": lambda inverse_temperature, lipschitz, diameter, dataset_size: (
+        lipschitz * diameter * tanh(inverse_temperature * lipschitz * diameter / dataset_size / 2)
+    ),
+    "transport": lambda lipschitz, inverse_temperature, diameter, dataset_size, regularisation: (
+        2 * lipschitz**2 / dataset_size * e ** (inverse_temperature * lipschitz * diameter) / regularisation
+    ),
+}
+GRID = np.linspace(-0.5, 0.5, 2001)  # G = D = 1
+LOSSES = (GRID, -GRID, np.abs(GRID))  # of three kinds of records
+
+
+def gibbs(beta, strength, counts):
+    size = sum(counts)
+    risk = sum(count * loss for count, loss in zip(counts, LOSSES, strict=True)) / size
+    weight = np.exp(-beta * (risk + strength / 2 * GRID**2))
+    return weight / weight.sum(), risk
+
+
+@pytest.mark.parametrize("beta", [0.5, 3.0, 10.0, 60.0])
+@pytest.mark.parametrize("strength", [0.02, 1.0])
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_the_gap_of_all_data_sets(beta, strength, size):
+    law = (0.4, 0.35, 0.25)
+    population = sum(weight * loss for weight, loss in zip(law, LOSSES, strict=True))
+    gap = 0.0
+    for first, second in product(range(size + 1), repeat=2):
+        third = size - first - second
+        if third < 0:
+            continue
+        chance = comb(size, first) * comb(size - first, second) * law[0] ** first * law[1] ** second * law[2] ** third
+        density, risk = gibbs(beta, strength, (first, second, third))
+        gap += chance * density @ (population - risk)
+    assert 0 < gap <= float(TWINS["bound"](mpf(beta), 1, 1, size))
+    assert gap <= float(TWINS["transport"](1, mpf(beta), 1, size, mpf(strength)))
+
+
+@pytest.mark.parametrize("beta", [0.5, 3.0, 20.0])
+def test_the_distance_of_neighbours(beta):
+    for size in (1, 4):
+        one, other = (gibbs(beta, 1e-9, (first, size - first, 0))[0] for first in (size // 2, size // 2 + 1))
+        distance = np.abs(one - other).sum() / 2
+        assert distance <= float(TWINS["total_variation"](mpf(beta), 1, 1, size))
+
+
+def test_bounded_range_laws_attain_the_tangent():
+    span = mpf("0.8")  # p / q is e^{-η/2} or e^{η/2}
+    low, high = e ** (-span / 2), e ** (span / 2)
+    share = (1 - low) / (high - low)
+    assert mp.almosteq(share * (high - 1), tanh(span / 4))

@@ -1,0 +1,49 @@
+"""Theorem 5.1, a second time from the text (with n), its range, and what is spent."""
+
+import pytest
+from mpmath import exp, ln, mpf, ncdf, sqrt
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.1")
+
+TWINS = {
+    "epsilon": lambda lipschitz, inverse_temperature, dataset_size, log_sobolev, delta: (
+        2 * (lipschitz * inverse_temperature / dataset_size) * sqrt(log_sobolev * (1 - 2 * ln(delta)))
+    ),
+    "inverse_temperature": lambda epsilon, dataset_size, lipschitz, log_sobolev, delta: (
+        dataset_size / lipschitz * epsilon / 2 / sqrt(log_sobolev) / sqrt(1 - 2 * ln(delta))
+    ),
+}
+
+
+def failure(shift, epsilon):
+    """δ at ε of two unit Gaussians: linear losses on the line with a quadratic regulariser, C = 1."""
+    return ncdf(shift / 2 - epsilon / shift) - exp(epsilon) * ncdf(-shift / 2 - epsilon / shift)
+
+
+def test_two_gaussians_refute_it_without_a_range():
+    shift, delta = mpf(20), mpf("0.1")
+    printed = TWINS["epsilon"](mpf(10), mpf(1), mpf(1), mpf(1), delta)  # 2Gβ/n = 20
+    assert failure(shift, printed) > 0.99 > delta
+    found = STATEMENT.evaluate("epsilon", lipschitz=10, inverse_temperature=1, n=1, log_sobolev=1, delta="0.1")
+    assert found.applies is False
+
+
+@pytest.mark.parametrize("shift", [mpf("0.01"), mpf("0.1"), mpf("0.2")])
+@pytest.mark.parametrize("delta", [mpf("1e-9"), mpf("1e-3"), mpf("0.3")])
+def test_gaussians_within_the_range_keep_it(shift, delta):
+    printed = TWINS["epsilon"](shift / 2, mpf(1), mpf(1), mpf(1), delta)
+    assert failure(shift, printed) <= delta
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+def test_the_prescribed_temperature_keeps_epsilon(relation):
+    found = spending(STATEMENT, {"epsilon": "0.4", "delta": "1e-5"}, relation)
+    assert found.kept is True
+    assert found.spent.upper < (0.41 if relation == "replace-one" else 0.21)
+
+
+def test_far_outside_the_range_the_certified_spending_says_so():
+    assert spending(STATEMENT, {"epsilon": 40, "delta": "0.1"}).kept is not True

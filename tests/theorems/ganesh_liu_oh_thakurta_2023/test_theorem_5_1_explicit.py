@@ -1,0 +1,62 @@
+"""Theorem 5.1 with the exact exponent: a second time, against Gaussians and a double well, and the printed form."""
+
+import numpy as np
+import pytest
+from mpmath import exp, linspace, ln, mpf, ncdf, sqrt
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.1/explicit")
+
+
+def twin_epsilon(log_sobolev, lipschitz, inverse_temperature, dataset_size, delta):
+    s = 2 * lipschitz * inverse_temperature / dataset_size * sqrt(log_sobolev)
+    return s * s / 2 + s * sqrt(-2 * ln(delta))
+
+
+TWINS = {
+    "epsilon": twin_epsilon,
+    "rho": lambda log_sobolev, lipschitz, inverse_temperature, dataset_size: (
+        (2 * lipschitz * inverse_temperature / dataset_size) ** 2 * log_sobolev / 2
+    ),
+    "inverse_temperature": lambda dataset_size, lipschitz, rho, log_sobolev: (
+        sqrt(2 * rho / log_sobolev) * dataset_size / (2 * lipschitz)
+    ),
+}
+
+
+@pytest.mark.parametrize("shift", [mpf("0.1"), mpf(2), mpf(20)])
+def test_gaussians_keep_it_without_a_range(shift):
+    for delta in (mpf("0.3"), mpf("1e-3"), mpf("1e-8")):
+        epsilon = twin_epsilon(mpf(1), shift / 2, mpf(1), mpf(1), delta)
+        assert ncdf(shift / 2 - epsilon / shift) - exp(epsilon) * ncdf(-shift / 2 - epsilon / shift) <= delta
+
+
+def test_the_printed_form_follows_exactly_in_its_range():
+    for level in linspace(mpf("0.05"), mpf(20), 40):  # log(1/δ)
+        edge = 2 / (sqrt(1 + 2 * level) + sqrt(2 * level))
+        for s, follows in ((edge * mpf("0.999"), True), (edge * mpf("1.001"), False)):
+            assert (s * s / 2 + s * sqrt(2 * level) <= s * sqrt(1 + 2 * level)) is follows
+        assert 1 <= edge * sqrt(1 + 2 * level) <= 2
+
+
+def test_a_double_well_stays_below():
+    """C by perturbation of a Gaussian; the Rényi divergences of two tilted double wells, on a grid."""
+    grid = np.linspace(-8, 8, 40001)
+    well = 0.5 * grid**2 + 0.4 * np.cos(3 * grid)
+    constant = np.exp(0.8)  # exp(range of the perturbation) times 1
+    for slope in (0.05, 0.4, 1.5):  # 2Gβ/n
+        weights = [np.exp(-well - sign * slope / 2 * grid) for sign in (1, -1)]
+        first, second = (one / one.sum() for one in weights)
+        for order in (1.5, 2.0, 4.0):
+            divergence = np.log((first**order * second ** (1 - order)).sum()) / (order - 1)
+            assert divergence <= order * constant * slope**2 / 2
+
+
+@pytest.mark.parametrize(("relation", "share"), [("replace-one", 1), ("add-or-remove-one", 0.25)])
+def test_the_budget_is_kept(relation, share):
+    values = {"rho": "0.02", "dataset_size": 100, "lipschitz": 3, "log_sobolev": "0.5"}
+    found = spending(STATEMENT, values, relation)
+    assert found.kept is True
+    assert found.spent.upper == pytest.approx(0.02 * share)

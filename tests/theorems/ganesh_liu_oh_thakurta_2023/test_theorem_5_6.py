@@ -1,0 +1,64 @@
+"""Theorem 5.6, a second time from the text; its constant, what it spends, and two slips in print."""
+
+import pytest
+from mpmath import ln, mpf, sqrt
+from sympy import exp, log, simplify, symbols
+from sympy import sqrt as root
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.6")
+
+TWINS = {
+    "rate": lambda lipschitz, diameter, dimension, dataset_size, delta, epsilon: (
+        lipschitz
+        * diameter
+        * (dimension * ln(ln(dataset_size)) * sqrt(-ln(delta)))
+        / (epsilon * (ln(dataset_size) + ln(dimension)))
+    ),
+    "inverse_temperature": lambda temperature_constant, epsilon, dataset_size, dimension, delta, lipschitz, diameter: (
+        temperature_constant * epsilon * (ln(dataset_size) + ln(dimension)) / (lipschitz * diameter * sqrt(-ln(delta)))
+    ),
+    "regularisation": lambda dimension, diameter, inverse_temperature: dimension / diameter**2 / inverse_temperature,
+}
+
+
+def test_the_exponential_is_a_power_of_nd():
+    n, d, gradient, width, epsilon, level, c = symbols("n d G D epsilon level c", positive=True)
+    beta = c * epsilon * log(n * d) / (gradient * width * root(level))
+    strength = d / (width**2 * beta)
+    derived = gradient**2 * exp(beta * gradient * width) / (n * strength)
+    power = c * epsilon / root(level)
+    right = c * gradient * width * epsilon * log(n * d) * (n * d) ** (power - 1) / root(level)
+    assert simplify(log(derived / right).expand(force=True)) == 0
+    printed = c * gradient * width * epsilon * log(n) * n ** (power - 1) / (d * root(level))
+    point = {n: 10**6, d: 10**4, gradient: 1, width: 1, epsilon: 0.4, level: 1, c: 0.3}
+    assert (derived / printed).subs(point).evalf() > 4  # more than the factor log(nd)/log(n) < 2
+
+
+def test_the_introduction_lacks_a_logarithm():
+    ratios = []
+    for n in (10**4, 10**40, 10**400):
+        stated = STATEMENT.evaluate("rate", n=n, d=3, lipschitz=1, diameter=1, epsilon="0.3", delta="1e-5").value.lower
+        ratios.append(stated / float(3 * sqrt(-ln(mpf("1e-5"))) / (mpf("0.3") * ln(3 * mpf(n)))))
+    assert ratios == pytest.approx([float(ln(ln(mpf(n)))) for n in (10**4, 10**40, 10**400)])
+
+
+def test_every_constant_up_to_three_tenths_is_private_by_the_printed_route():
+    worst = mpf(0)
+    for failure in (mpf("0.499999"), mpf("0.1"), mpf("1e-12")):
+        level, epsilon, c = -ln(failure), mpf("0.499999"), mpf("0.3")
+        for power in range(1, 400):
+            product = mpf(10) ** (mpf(power) / 20)  # nd; n√d >= √(nd)
+            loss = 2 * c * ln(product) * sqrt(2 + 1 / level) * product ** (c * epsilon / (2 * sqrt(level)))
+            worst = max(worst, loss / sqrt(product))
+    assert mpf("0.98") < worst < 1
+
+
+def test_what_is_spent_is_far_less():
+    values = {"epsilon": "0.4", "delta": "1e-5", "n": 1000, "d": 4, "temperature_constant": "0.3"}
+    found = spending(STATEMENT, values)
+    assert found.kept is True
+    assert found.spent.upper < 0.001
+    assert spending(STATEMENT, values, "add-or-remove-one").spent.upper < found.spent.upper

@@ -1,0 +1,135 @@
+"""Theorem 5.6 with constants: a second time, exact risks on an interval and on cones, and what is spent."""
+
+from math import comb
+
+import numpy as np
+import pytest
+from mpmath import exp, lambertw, ln, mpf, quad, sqrt, tanh
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit")
+
+
+def empirical(dimension, inverse_temperature, lipschitz, diameter):
+    share = inverse_temperature * lipschitz * diameter / dimension
+    return lipschitz * diameter / share * (mpf(3) / 2 + ln(1 + share))
+
+
+def population(dimension, inverse_temperature, lipschitz, diameter, dataset_size):
+    span = lipschitz * diameter
+    risk = empirical(dimension, inverse_temperature, lipschitz, diameter)
+    return risk + span * tanh(inverse_temperature * span / (2 * dataset_size))
+
+
+def tuned_temperature(epsilon, dataset_size, dimension, lipschitz, diameter):
+    other = sqrt(dimension * dataset_size * (mpf(3) / 2 + ln(1 + sqrt(dataset_size / dimension))))
+    return min(epsilon * dataset_size / 2, other) / lipschitz / diameter
+
+
+def tuned(dimension, epsilon, dataset_size, lipschitz, diameter):
+    beta = tuned_temperature(epsilon, dataset_size, dimension, lipschitz, diameter)
+    return population(dimension, beta, lipschitz, diameter, dataset_size)
+
+
+def printed_temperature(dimension, epsilon, dataset_size, delta, temperature_constant, lipschitz, diameter):
+    beta = temperature_constant * epsilon * ln(dataset_size * dimension) / sqrt(-ln(delta)) / (lipschitz * diameter)
+    return population(dimension, beta, lipschitz, diameter, dataset_size)
+
+
+TWINS = {
+    "empirical": empirical,
+    "bound": population,
+    "tuned": tuned,
+    "simple": lambda dimension, epsilon, dataset_size, lipschitz, diameter: (
+        empirical(dimension, epsilon * dataset_size / (2 * lipschitz * diameter), lipschitz, diameter)
+        + lipschitz
+        * diameter
+        * mpf("1.7")
+        * sqrt((mpf(3) / 2 + ln(1 + sqrt(dataset_size / dimension))) * dimension / dataset_size)
+    ),
+    "inverse_temperature": tuned_temperature,
+    "printed_temperature": printed_temperature,
+    "log_sobolev_temperature": lambda epsilon, dataset_size, dimension, delta, lipschitz, diameter: (
+        2
+        * lambertw(epsilon * dataset_size * sqrt(dimension) / sqrt(1 - 2 * ln(delta)) / 4).real
+        / (lipschitz * diameter)
+    ),
+}
+
+
+@pytest.mark.parametrize("beta", [0.05, 1.0, 10.0, 200.0])
+@pytest.mark.parametrize("dimension", [1, 2, 7])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_cones(beta, dimension, sign):
+    beta, strength = mpf(beta), dimension / mpf(beta)  # G = D = 1, apex at the origin
+
+    def density(r):
+        return r ** (dimension - 1) * exp(-beta * (sign * r + strength * r * r / 2))
+
+    ends = [0, 0.01, 0.1, 0.5, 0.9, 0.99, 1]
+    mean = quad(lambda r: r * density(r), ends) / quad(density, ends)
+    excess = mean if sign == 1 else 1 - mean
+    assert 0 < excess <= empirical(dimension, beta, 1, 1)
+
+
+@pytest.mark.parametrize("beta", [0.3, 3.0, 30.0])
+@pytest.mark.parametrize("size", [1, 4, 12])
+def test_the_population_risk_of_two_kinds_of_records(beta, size):
+    grid = np.linspace(-0.5, 0.5, 4001)
+    losses = np.abs(grid - 0.3), -np.maximum(0, 0.4 - np.abs(grid + 0.2))  # G = 1, not convex
+    share = 0.45
+    population_risk = share * losses[0] + (1 - share) * losses[1]
+    total = 0.0
+    for first in range(size + 1):
+        chance = comb(size, first) * share**first * (1 - share) ** (size - first)
+        risk = (first * losses[0] + (size - first) * losses[1]) / size
+        weight = np.exp(-beta * (risk + 1 / beta / 2 * grid**2))  # μ = d/(D²β)
+        total += chance * (weight @ population_risk) / weight.sum()
+    assert 0 < total - population_risk.min() <= float(population(1, mpf(beta), 1, 1, size))
+
+
+def test_how_far_the_temperatures_lie_apart():
+    values = {"n": 10**6, "d": 2, "epsilon": "0.1", "lipschitz": 1, "diameter": 1}
+    route = STATEMENT.evaluate("log_sobolev_temperature", delta="1e-6", **values).value
+    printed = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.6").evaluate(
+        "inverse_temperature", delta="1e-6", temperature_constant=1, **values
+    )
+    assert printed.value.lower == pytest.approx(0.39, abs=0.01)
+    assert route.lower == pytest.approx(13.74, abs=0.01)
+    assert STATEMENT.evaluate("inverse_temperature", **values).value.lower == pytest.approx(
+        (2e6 * (1.5 + np.log1p((10**6 / 2) ** 0.5))) ** 0.5  # privacy alone would allow nε/2 = 5e4
+    )
+
+
+def test_the_simple_form_is_an_upper_bound():
+    for size in (1, 10, 10**4, 10**9):
+        for dimension in (1, 7, 1000):
+            for epsilon in (mpf("0.001"), mpf("0.1"), mpf(3), mpf(50)):
+                point = dimension, epsilon, mpf(size), mpf(1), mpf(1)
+                assert tuned(*point) <= TWINS["simple"](*point) * (1 + mpf(10) ** -12)
+
+
+def test_the_printed_temperature_says_nothing_for_long():
+    found = STATEMENT.evaluate(
+        "printed_temperature",
+        n=10**11,
+        d=1,
+        epsilon="0.4",
+        delta="1e-5",
+        temperature_constant="0.3",
+        lipschitz=1,
+        diameter=1,
+    )
+    assert found.applies is True
+    assert found.value.lower > 1  # more than GD
+    assert STATEMENT.evaluate("tuned", n=10**4, d=1, epsilon="0.4", lipschitz=1, diameter=1).value.upper < 0.08
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+def test_what_is_spent(relation):
+    found = spending(STATEMENT, {"epsilon": "0.2", "n": 100, "d": 5}, relation)
+    assert found.kept is True
+    assert found.spent.upper == pytest.approx(0.2 if relation == "replace-one" else 0.1)
+    assert spending(STATEMENT, {"epsilon": 5, "n": 100, "d": 5}, relation).spent.upper < 0.9  # √(dℓ/n) binds

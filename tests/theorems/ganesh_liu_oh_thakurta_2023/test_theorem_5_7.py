@@ -1,0 +1,93 @@
+"""Theorem 5.7, a second time from the text (with the proof's T), and what its count and its δ really are."""
+
+import numpy as np
+import pytest
+from mpmath import exp, ln, mpf, sqrt
+
+from dpbounds.theorems.registry import theorem
+
+STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.7")
+
+TWINS = {
+    "rate": lambda lipschitz, diameter, dimension, dataset_size, delta, epsilon: (
+        lipschitz
+        * diameter
+        * (dimension * ln(ln(dataset_size)) * sqrt(-ln(delta)))
+        / (epsilon * (ln(dataset_size) + ln(dimension)))
+    ),
+    "queries": lambda dataset_size, epsilon, dimension, delta: (
+        dataset_size * (epsilon * (ln(dataset_size) + ln(dimension))) ** 2 / -ln(delta)
+    ),
+    "proximal_step": lambda inverse_temperature, lipschitz, steps, delta: (
+        1 / inverse_temperature**2 / lipschitz**2 / (ln(2) + ln(steps) - ln(delta))
+    ),
+    "steps": lambda dataset_size, diameter, proximal_step, inverse_temperature, lipschitz, delta: (
+        dataset_size * diameter**2 * ln(1 + inverse_temperature * lipschitz * diameter / (delta**2 / 8)) / proximal_step
+    ),
+    "inner_failure": lambda delta, steps: delta / steps / 2,
+    "delta": lambda epsilon, delta: (exp(epsilon) + 1) * delta * 3 / 4,
+}
+
+
+def printed_count(size, dimension, epsilon, delta, span):
+    return size * epsilon**3 * ln(dimension) ** 3 * sqrt(-ln(delta)) / span
+
+
+def rounds(size, dimension, epsilon, delta, span, start):
+    """The proof's T, all constants 1: C/η ln(start/δ²) with C = nD² and η = 1/(β²G² ln(2T/δ)), ln(2T/δ) left out."""
+    hot = epsilon * ln(size * dimension) / sqrt(-ln(delta))  # βGD
+    del span  # of the loss: β is in units of 1/(GD), and T does not know of it
+    return size * hot**2 * (start(hot) - 2 * ln(delta))
+
+
+def test_the_printed_count_changes_with_the_unit_of_the_loss():
+    n, d, epsilon, delta = mpf(10) ** 4, mpf(10), mpf("0.4"), mpf("1e-5")
+    ratios = [
+        rounds(n, d, epsilon, delta, span, ln) / printed_count(n, d, epsilon, delta, span)
+        for span in (mpf(1), mpf(10) ** 6, mpf(10) ** 12)
+    ]
+    assert ratios[1] == pytest.approx(1e6 * ratios[0])
+    assert printed_count(n, d, epsilon, delta, mpf(10) ** 12) < mpf("0.01")  # no data at all are looked at, on average
+    values = {"n": 10**4, "d": 10, "epsilon": "0.4", "delta": "1e-5", "lipschitz": 10**12, "diameter": 1}
+    relative = STATEMENT.evaluate("rate", **values).value.lower / 1e12
+    huge = STATEMENT.evaluate("rate", **{**values, "n": 10**400, "d": 1}).value.lower / 1e12
+    assert relative > 1 > huge  # and yet the risk would be small against GD
+
+
+def test_the_rounds_of_the_proof():
+    n, delta = mpf(10) ** 4, mpf("1e-5")
+    assert printed_count(n, mpf(1), mpf("0.4"), delta, mpf(1)) == 0
+    for d in (mpf(1), mpf(50)):
+        shares = []
+        for epsilon in (mpf("0.1"), mpf("1e-3"), mpf("1e-5")):
+            stated = TWINS["queries"](n, epsilon, d, delta)
+            logs = rounds(n, d, epsilon, delta, 1, lambda hot: hot) / stated  # with the printed start: ln of e^{βGD}
+            shares.append(logs)
+        assert shares[-1] == pytest.approx(2 * -ln(delta), rel=1e-3)  # a logarithm; the power of ε is 2
+
+
+def test_the_start_is_close():
+    grid = np.linspace(0, 1, 4001)
+    for beta in (0.1, 1.0, 8.0, 60.0):
+        for loss in (grid, np.abs(grid - 0.4), -np.abs(np.abs(grid - 0.5) - 0.2)):
+            weight = np.exp(-beta * loss)
+            divergence = np.log(weight.mean()) + beta * loss.mean()  # KL of the uniform start from the target
+            assert 0 <= divergence <= min(beta, beta**2 / 8)
+
+
+def test_the_distance_is_paid_twice():
+    epsilon, share, off = mpf("0.45"), mpf("0.2"), mpf("1e-3")  # one event; δ = off
+    first, second = exp(epsilon) * share, share  # of an ε-DP law: the worst event
+    achieved = (first + off) - exp(epsilon) * (second - off)
+    assert achieved == pytest.approx((1 + exp(epsilon)) * off)
+    assert achieved > 2 * off  # although the δ of the target is 0 here
+    with_own_delta = (first + off + off) - exp(epsilon) * (second - off)  # the target uses up its own δ
+    assert with_own_delta == pytest.approx((2 + exp(epsilon)) * off)
+    assert TWINS["delta"](mpf("0.4999"), off) < 2 * off
+
+
+def test_the_number_of_rounds_suffices():
+    for reach in (mpf("1e-4"), mpf("0.3"), mpf(1)):  # η/C
+        for start, delta in ((mpf(3), mpf("1e-5")), (mpf("0.01"), mpf("0.4"))):
+            count = ln(1 + 8 * start / delta**2) / reach
+            assert start / (1 + reach) ** (2 * count) <= delta**2 / 8

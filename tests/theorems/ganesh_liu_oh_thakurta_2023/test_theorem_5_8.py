@@ -1,0 +1,46 @@
+"""Theorem 5.8, a second time from the text, and what a net costs."""
+
+import numpy as np
+import pytest
+from mpmath import ln, sqrt
+
+from dpbounds.expressions.symbols import Unit, excess_risk, lipschitz, net_radius
+from dpbounds.expressions.units import scaling_defects
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "rate": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
+        lipschitz
+        * diameter
+        * (
+            dimension * ln(epsilon * dataset_size / dimension) / (epsilon * dataset_size)
+            + sqrt(dimension / dataset_size * ln(epsilon * dataset_size / dimension))
+        )
+    ),
+    "net_radius": lambda diameter, dimension, epsilon, dataset_size: diameter * dimension / dataset_size / epsilon,
+}
+
+
+def test_the_net_costs_its_radius_times_the_slope():
+    assert scaling_defects(lipschitz + excess_risk, Unit(loss=1))  # as printed
+    assert not scaling_defects(lipschitz * net_radius + excess_risk, Unit(loss=1))
+    grid = np.linspace(0, 1, 100_001)
+    for radius in (0.1, 0.01, 0.001):
+        centre = 0.5 + radius  # halfway between two net points
+        loss = np.abs(grid - centre)  # G = 1
+        net = np.arange(0.5, -1e-9, -2 * radius).tolist() + np.arange(0.5, 1 + 1e-9, 2 * radius).tolist()
+        cost = min(abs(point - centre) for point in net) - loss.min()
+        assert cost == pytest.approx(radius, rel=1e-3)
+
+
+@pytest.mark.parametrize("dimension", [1, 30])
+def test_the_bound_with_constants_has_this_order(dimension):
+    shares = []
+    for size in (10**3, 10**6, 10**12):
+        values = {"n": size, "d": dimension, "epsilon": 1, "lipschitz": 1, "diameter": 1}
+        stated, proved = (
+            theorem(f"ganesh-liu-oh-thakurta-2023/{name}").evaluate(part, **values).value.lower
+            for name, part in (("theorem-5.8", "rate"), ("theorem-5.8/explicit", "tuned"))
+        )
+        shares.append(proved / stated)
+    assert 1 < min(shares) <= max(shares) < 9  # 1 + 2·4 at most where εn >= 2d

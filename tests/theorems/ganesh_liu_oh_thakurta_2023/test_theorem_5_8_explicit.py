@@ -1,0 +1,84 @@
+"""Theorem 5.8 with constants: a second time, exact risks on an interval, nets of a disc, and what is spent."""
+
+from math import comb
+
+import numpy as np
+import pytest
+from mpmath import ln, mpf, sqrt
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def log_size(dimension, enclosing_radius, net_radius):
+    return (ln(net_radius + 2 * enclosing_radius) - ln(net_radius)) * dimension
+
+
+def empirical(lipschitz, net_radius, diameter, epsilon, dataset_size, dimension, enclosing_radius):
+    temperature = epsilon * dataset_size / (2 * lipschitz * diameter)
+    return log_size(dimension, enclosing_radius, net_radius) / temperature + lipschitz * net_radius
+
+
+def population(lipschitz, net_radius, diameter, epsilon, dataset_size, dimension, enclosing_radius):
+    maximum = sqrt(2 * log_size(dimension, enclosing_radius, net_radius) / dataset_size)
+    risk = empirical(lipschitz, net_radius, diameter, epsilon, dataset_size, dimension, enclosing_radius)
+    return risk + maximum * lipschitz * enclosing_radius
+
+
+TWINS = {
+    "bound": population,
+    "empirical": empirical,
+    "tuned": lambda lipschitz, diameter, dimension, epsilon, dataset_size: population(
+        lipschitz,
+        diameter * dimension / (epsilon * dataset_size),
+        diameter,
+        epsilon,
+        dataset_size,
+        dimension,
+        diameter,
+    ),
+    "log_net_size": log_size,
+    "inverse_temperature": lambda epsilon, dataset_size, lipschitz, diameter: (
+        epsilon * dataset_size / lipschitz / diameter / 2
+    ),
+}
+
+
+@pytest.mark.parametrize("size", [1, 10, 80])
+@pytest.mark.parametrize("epsilon", [0.1, 2.0])
+def test_exact_risks_on_an_interval(size, epsilon):
+    radius = 0.02
+    net = np.arange(0, 1 + 1e-9, 2 * radius) - 0.5  # within 0.02 of every point; fewer than a maximal packing
+    losses = np.abs(net - 0.21), -np.maximum(0, 0.3 - np.abs(net + 0.15))
+    beta, share = epsilon * size / 2, 0.55
+    expected = share * losses[0] + (1 - share) * losses[1]
+    fine = np.linspace(-0.5, 0.5, 10_001)
+    best = (share * np.abs(fine - 0.21) - (1 - share) * np.maximum(0, 0.3 - np.abs(fine + 0.15))).min()
+    risk = 0.0
+    for first in range(size + 1):
+        mean = (first * losses[0] + (size - first) * losses[1]) / size
+        weight = np.exp(-beta * mean)
+        weight /= weight.sum()
+        found = weight @ mean - mean.min()
+        assert found <= float(empirical(1, mpf(radius), 1, mpf(epsilon), size, 1, mpf("0.5")))
+        risk += comb(size, first) * share**first * (1 - share) ** (size - first) * (weight @ expected)
+    assert 0 < risk - best <= float(population(1, mpf(radius), 1, mpf(epsilon), size, 1, mpf("0.5")))
+
+
+@pytest.mark.parametrize("radius", [0.5, 0.2])
+def test_packings_of_a_disc_are_smaller(radius):
+    generator = np.random.default_rng(7)
+    points = generator.uniform(-1, 1, size=(6000, 2))
+    points = points[(points**2).sum(axis=1) <= 1]
+    packing = points[:1]
+    for point in points:
+        if ((packing - point) ** 2).sum(axis=1).min() > radius**2:
+            packing = np.vstack([packing, point])
+    assert 0.2 * (1 + 2 / radius) ** 2 < len(packing) <= (1 + 2 / radius) ** 2
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+def test_what_is_spent(relation):
+    found = spending(theorem("ganesh-liu-oh-thakurta-2023/theorem-5.8/explicit"), {"epsilon": "0.3"}, relation)
+    assert found.kept is True
+    assert found.spent.upper == pytest.approx(0.3 if relation == "replace-one" else 0.15)

@@ -1,0 +1,16 @@
+"""Theorem A.5, a second time from the text, and the divergence of two Gaussians by quadrature."""
+
+from mpmath import exp, inf, log, mp, mpf, pi, quad, sqrt
+
+TWINS = {"rho": lambda sensitivity, noise_stddev: (sensitivity / noise_stddev) ** 2 / 2}
+
+
+def test_the_divergence_is_exactly_this():
+    shift, spread, order = mpf("0.8"), mpf("1.3"), mpf("2.5")
+
+    def integrand(x):
+        first, second = (-((x - centre) ** 2) / (2 * spread**2) for centre in (0, shift))
+        return exp(order * first + (1 - order) * second) / (spread * sqrt(2 * pi))
+
+    divergence = log(quad(integrand, [-inf, -5, 0, 5, inf])) / (order - 1)
+    assert mp.almosteq(divergence, order * TWINS["rho"](shift, spread), 1e-10)

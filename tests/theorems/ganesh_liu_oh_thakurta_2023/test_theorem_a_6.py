@@ -1,0 +1,34 @@
+"""Theorem A.6, a second time from the text (with 2d), and a coin flip that refutes the factor d."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from mpmath import exp, mpf
+
+TWINS = {
+    "tail": lambda dimension, deviation, matrix_variance, matrix_norm: (
+        2 * dimension / exp(deviation**2 / 2 / (matrix_variance + matrix_norm * deviation / 3))
+    )
+}
+
+
+def test_one_coin_flip_exceeds_the_printed_bound():
+    printed = TWINS["tail"](1, mpf(1), mpf(1), mpf(1)) / 2
+    probability = sum(abs(sign) >= 1 for sign in (1, -1)) / 2  # d = m = 1, X = ±1, t = 1
+    assert float(printed) == pytest.approx(0.687, abs=1e-3)
+    assert printed < probability == 1 <= 2 * printed
+
+
+@pytest.mark.parametrize("threshold", [1.0, 2.0, 3.5, 5.0])
+def test_small_sums_of_signed_matrices_exactly(threshold):
+    generator = np.random.default_rng(3)
+    matrices = generator.normal(size=(8, 3, 3))
+    matrices = [(one + one.T) / np.linalg.norm(one + one.T, 2) for one in matrices]
+    variance = np.linalg.norm(sum(one @ one for one in matrices), 2)
+    norms = [
+        np.linalg.norm(sum(sign * one for sign, one in zip(signs, matrices, strict=True)), 2)
+        for signs in product((1, -1), repeat=8)
+    ]
+    probability = np.mean([norm >= threshold for norm in norms])
+    assert probability <= TWINS["tail"](3, mpf(threshold), mpf(float(variance)), mpf(1))

@@ -1,0 +1,112 @@
+"""DP-SPIDER with any admissible parameters: a second time, and against runs on a non-convex problem."""
+
+import numpy as np
+import pytest
+from mpmath import mpf, sqrt
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "bound": lambda initial_gap, step_size, steps, dimension, noise_stddev: sqrt(
+        mpf(2) * initial_gap / step_size / steps + noise_stddev * noise_stddev * dimension
+    )
+}
+
+STATEMENT = theorem("lowy-ullman-wright-2024/algorithm-1/explicit")
+SMOOTHNESS = 2.0  # of z²/(1 + z²) in a unit direction; its slope is at most 3√3/8
+
+
+def problem(size, dimension, seed=3):
+    draw = np.random.default_rng(seed)
+    features = draw.normal(size=(size, dimension))
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    labels = features @ draw.normal(size=dimension) + draw.normal(size=size) / 2
+    return features, labels
+
+
+def loss(points, features, labels):
+    z = points @ features.T - labels
+    return (z**2 / (1 + z**2)).mean(axis=-1)
+
+
+def gradient(points, features, labels):
+    z = points @ features.T - labels
+    return (2 * z / (1 + z**2) ** 2) @ features / len(labels)
+
+
+def measured(features, labels, *, noise, difference_noise, step, period, steps, runs=100, seed=5):
+    """The mean over runs and over w₀, ..., w_{T-1} of the gradient's norm."""
+    draw = np.random.default_rng(seed)
+    dimension = features.shape[1]
+    here = np.zeros((runs, dimension))
+    before, estimate, total = here, here, 0.0
+    for t in range(steps):
+        now = gradient(here, features, labels)
+        total += float(np.linalg.norm(now, axis=1).mean())
+        if t % period == 0:
+            estimate = now + noise * draw.normal(size=here.shape)
+        else:
+            scale = difference_noise * np.linalg.norm(here - before, axis=1, keepdims=True)
+            estimate = estimate + now - gradient(before, features, labels) + scale * draw.normal(size=here.shape)
+        before, here = here, here - step * estimate
+    return total / steps
+
+
+@pytest.mark.parametrize(
+    ("noise", "difference_noise", "period", "steps"), [(0.01, 0.6, 5, 60), (0.1, 0.3, 12, 40), (0.02, 2.0, 1, 30)]
+)
+def test_runs_stay_below_it(noise, difference_noise, period, steps):
+    features, labels = problem(300, 4)
+    gap = float(loss(np.zeros(4), features, labels))  # the infimum is at least 0
+    values = {"initial_gap": gap, "step_size": "0.25", "n": 300, "d": 4, "smoothness": 2, "steps": steps}
+    found = STATEMENT.evaluate(
+        "bound",
+        noise_stddev=str(noise),
+        difference_noise_stddev=str(difference_noise),
+        anchor_period=period,
+        **values,
+    )
+    assert found.applies is True
+    run = measured(
+        features, labels, noise=noise, difference_noise=difference_noise, step=0.25, period=period, steps=steps
+    )
+    assert 0.1 * found.value.lower < run < found.value.lower
+
+
+def second_moments(*, dimension, smoothness, step, noise, difference_noise, period, steps, start):
+    """The mean square of the gradient of L|w|²/2 along the run, exactly: a recursion for E|w|², E<w, e>, E|e|²."""
+    square, mixed, error, total = start**2, 0.0, 0.0, 0.0
+    shrink = 1 - step * smoothness
+    for t in range(steps):
+        if t % period == 0:
+            mixed, error = 0.0, dimension * noise**2
+        total += smoothness**2 * square
+        estimate = smoothness**2 * square + 2 * smoothness * mixed + error
+        square, mixed = (
+            shrink**2 * square - 2 * step * shrink * mixed + step**2 * error,
+            shrink * mixed - step * error,
+        )
+        error += dimension * (difference_noise * step) ** 2 * estimate
+    return total / steps
+
+
+@pytest.mark.parametrize(("difference_noise", "applies"), [(0.5, True), (2.0, True), (11.0, False)])
+def test_exact_moments_on_a_quadratic(difference_noise, applies):
+    """Under the condition the formula is kept, and it is not kept without it (the proof needs smoothness only)."""
+    run = {"step": 0.05, "noise": 0.1, "period": 11, "steps": 22, "start": 1.0, "dimension": 5, "smoothness": 2}
+    exact = second_moments(difference_noise=difference_noise, **run)
+    found = STATEMENT.evaluate(
+        initial_gap=1,
+        step_size="0.05",
+        steps=22,
+        noise_stddev="0.1",
+        difference_noise_stddev=str(difference_noise),
+        anchor_period=11,
+        d=5,
+        smoothness=2,
+    )
+    assert found.applies is applies
+    if applies:
+        assert exact**0.5 <= found.value.lower
+    else:
+        assert exact**0.5 > found.value.upper

@@ -1,0 +1,62 @@
+"""Corollary 5.3 with its constants: a second time, its pieces, and what both halves spend."""
+
+import pytest
+from mpmath import cbrt, ceil, mpf, sqrt
+
+from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def ratio(dimension, dataset_size, rho):
+    return sqrt(2 * dimension) / (dataset_size * sqrt(rho))
+
+
+def warm(lipschitz, diameter, quasar_convexity, dimension, dataset_size, rho):
+    return 2 * lipschitz * diameter / quasar_convexity * ratio(dimension, dataset_size, rho)
+
+
+def steps(lipschitz, diameter, quasar_convexity, dimension, dataset_size, rho, smoothness):
+    a = ratio(dimension, dataset_size, rho)
+    return max(mpf(1), ceil(cbrt(smoothness * diameter / (2 * quasar_convexity * lipschitz)) / a))
+
+
+def bound(lipschitz, diameter, quasar_convexity, dimension, dataset_size, rho, smoothness):
+    a = ratio(dimension, dataset_size, rho)
+    leading = sqrt(6) * cbrt(4 * smoothness * lipschitz**2 * diameter / quasar_convexity) * a
+    return leading + 2 * lipschitz * a * (1 + sqrt(6) * a)
+
+
+TWINS = {
+    "bound": bound,
+    "excess_risk": warm,
+    "descent_steps": lambda dataset_size, rho, dimension: ceil(dataset_size**2 * (rho / 2) / (2 * dimension)),
+    "steps": steps,
+}
+
+STATEMENT = theorem("lowy-ullman-wright-2024/corollary-5.3/explicit")
+RISK = {"lipschitz": 1, "diameter": 2, "quasar_convexity": "0.5", "d": 4, "n": 200, "rho": "0.1"}
+
+
+def test_it_is_the_proposition_and_the_theorem():
+    psi = STATEMENT.evaluate("excess_risk", digits=40, **RISK).value
+    half = {**RISK, "rho": "0.05"}
+    assert psi.overlaps(theorem("lowy-ullman-wright-2024/proposition-d.1/explicit").evaluate("tuned", **half).value)
+    theirs = theorem("lowy-ullman-wright-2024/theorem-3.2/explicit").evaluate(
+        "bound", excess_risk=psi, lipschitz=1, smoothness=2, d=4, n=200, rho="0.05"
+    )
+    assert theirs.value.overlaps(STATEMENT.evaluate("bound", smoothness=2, **RISK).value)
+
+
+def test_both_halves_keep_the_budget():
+    found = spending(STATEMENT, {**RISK, "smoothness": 2})
+    assert found.kept is True
+    assert float(zcdp_rho(found.mechanism, found.relation)) == pytest.approx(0.1)
+    added = spending(STATEMENT, {**RISK, "smoothness": 2}, "add-or-remove-one")
+    assert float(added.spent.upper) == pytest.approx(0.025)
+
+
+def test_the_quasar_constant_enters_by_its_cube_root():
+    values = {**RISK, "n": 10**7, "smoothness": 1000}
+    one, other = (STATEMENT.evaluate("bound", **{**values, "quasar_convexity": q}).value.lower for q in ("0.8", "0.1"))
+    assert other / one == pytest.approx(2, rel=0.1)

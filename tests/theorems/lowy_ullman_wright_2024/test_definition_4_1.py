@@ -1,0 +1,39 @@
+"""Definition 4.1, a second time from the text, and what it spends on data sets that come close to the worst."""
+
+from math import exp, log
+
+import pytest
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+TWINS = {
+    "inverse_temperature": lambda epsilon, dataset_size, lipschitz, diameter: (
+        epsilon * dataset_size / 4 / (lipschitz * diameter)
+    ),
+    "net_radius": lambda diameter, dimension, epsilon, dataset_size: dimension / (epsilon * dataset_size) * diameter,
+    "excess_risk": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
+        lipschitz * diameter * (dimension / (epsilon * dataset_size))
+    ),
+}
+
+STATEMENT = theorem("lowy-ullman-wright-2024/definition-4.1")
+
+
+def largest_loss(scale, n=1000, points=401):
+    """On [0, 1]: n - 1 records w, and one that is w or -w: most of the mass is at 0, the loss largest at 1."""
+    net = [j / (points - 1) for j in range(points)]
+    first, second = ([exp(-scale * w * (n - 1 + sign) / n) for w in net] for sign in (1, -1))
+    return max(abs(log(p / sum(first) * sum(second) / q)) for p, q in zip(first, second, strict=True))
+
+
+def test_half_of_the_budget_is_spent():
+    scale = float(STATEMENT.evaluate("inverse_temperature", epsilon=1, n=1000, lipschitz=1, diameter=1).value.lower)
+    assert 0.49 < largest_loss(scale) < 0.5
+    found = spending(STATEMENT, {"epsilon": 1})
+    assert found.kept is True
+    assert float(found.spent.upper) == pytest.approx(0.5)
+
+
+def test_adding_a_record_costs_half_as_much():
+    assert float(spending(STATEMENT, {"epsilon": 1}, "add-or-remove-one").spent.upper) == pytest.approx(0.25)

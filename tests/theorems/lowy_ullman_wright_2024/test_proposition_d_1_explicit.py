@@ -1,0 +1,101 @@
+"""Proposition D.1 with its constants: a second time, runs on a quasar-convex risk, and what the noise spends."""
+
+import numpy as np
+import pytest
+import sympy
+from mpmath import ceil, ln, mpf, sqrt
+
+from dpbounds.privacy.accountants import epsilon
+from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.mechanisms import Gaussian
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+TWINS = {
+    "any-noise": lambda diameter, lipschitz, dimension, noise_stddev, quasar_convexity, steps: (
+        diameter / quasar_convexity * sqrt((lipschitz**2 + dimension * noise_stddev**2) / steps)
+    ),
+    "tuned": lambda diameter, lipschitz, dimension, quasar_convexity, dataset_size, rho: (
+        2 / quasar_convexity * lipschitz * diameter / dataset_size * sqrt(dimension / rho)
+    ),
+    "bound": lambda diameter, lipschitz, dimension, quasar_convexity, delta, epsilon, dataset_size: (
+        lipschitz * diameter / quasar_convexity * sqrt(1001 * dimension * ln(1 / delta)) / (epsilon * dataset_size)
+    ),
+    "step_size": lambda diameter, lipschitz, dimension, noise_stddev, steps: (
+        diameter / sqrt(steps) / sqrt(lipschitz**2 + dimension * noise_stddev**2)
+    ),
+    "steps": lambda epsilon, dataset_size, dimension, delta: ceil(
+        epsilon**2 / (-ln(delta)) * dataset_size**2 / dimension
+    ),
+    "enough_steps": lambda dataset_size, rho, dimension: ceil(dataset_size**2 * rho / dimension / 2),
+}
+
+STATEMENT = theorem("lowy-ullman-wright-2024/proposition-d.1/explicit")
+
+
+def test_the_step_size_balances_the_two_terms():
+    eta, radius, second, q, steps = sympy.symbols("eta D V q T", positive=True)  # V = G² + dσ²
+    sum_of_both = radius**2 / (2 * eta * q * steps) + eta * second / (2 * q)
+    best = radius / sympy.sqrt(steps * second)
+    assert sympy.simplify(sum_of_both.diff(eta).subs(eta, best)) == 0
+    assert sympy.simplify(sum_of_both.subs(eta, best) - radius * sympy.sqrt(second) / (q * sympy.sqrt(steps))) == 0
+
+
+@pytest.mark.parametrize(("power", "noise"), [(0.3, 0.05), (0.5, 0.3), (1.0, 0.02)])
+def test_runs_stay_below_it(power, noise):
+    """F(w) = (1 + |w|²)^{p/2}: with s = |w|², ps(1 + s)^{p/2-1} >= p((1 + s)^{p/2} - 1), so it is p-quasar-convex."""
+    grid = np.linspace(1e-3, 50, 20_000)
+    slope = power * grid * (1 + grid**2) ** (power / 2 - 1)
+    assert (slope * grid >= power * ((1 + grid**2) ** (power / 2) - 1) * (1 - 1e-12)).all()
+    lipschitz = 1.0 if power == 1 else float(slope.max()) * 1.0001
+    dimension, steps, runs = 4, 200, 200
+    given = {"lipschitz": str(lipschitz), "d": dimension, "diameter": 3, "steps": steps, "noise_stddev": str(noise)}
+    promised = STATEMENT.evaluate("any-noise", quasar_convexity=str(power), **given).value.lower
+    step = STATEMENT.evaluate("step_size", **given).value.lower
+    draw = np.random.default_rng(11)
+    here = np.zeros((runs, dimension))
+    here[:, 0] = 3.0
+    total = 0.0
+    for _ in range(steps):
+        square = (here**2).sum(axis=1, keepdims=True)
+        total += float(((1 + square) ** (power / 2) - 1).mean())
+        gradient = power * here * (1 + square) ** (power / 2 - 1)
+        here = here - step * (gradient + noise * draw.normal(size=here.shape))
+    assert 0.05 * promised < total / steps < promised
+
+
+def test_the_tuned_bound():
+    n, d, rho = 300, 7, 0.2
+    given = {"lipschitz": 2, "diameter": 3, "quasar_convexity": "0.4", "d": d}
+    tuned = STATEMENT.evaluate("tuned", n=n, rho="0.2", **given).value
+    steps = int(STATEMENT.evaluate("enough_steps", n=n, d=d, rho="0.2").value.lower)
+    for count, is_enough in ((steps, True), (steps - 2, False)):
+        noise = 2 / n * (2 * count / rho) ** 0.5
+        general = STATEMENT.evaluate("any-noise", steps=count, noise_stddev=str(noise), **given).value
+        assert (general.lower <= tuned.upper * (1 + 1e-12)) is is_enough
+        assert general.lower == pytest.approx(tuned.lower, rel=1e-3)
+
+
+def test_at_the_parameters_of_print():
+    n, d, ell = 1000, 5, float(ln(mpf(10) ** 6))
+    steps = int(STATEMENT.evaluate("steps", n=n, d=d, epsilon=1, delta="1e-6").value.lower)
+    noise = (1000 * steps * ell) ** 0.5 / n
+    given = {"lipschitz": 1, "diameter": 1, "d": d, "quasar_convexity": 1}
+    general = STATEMENT.evaluate("any-noise", steps=steps, noise_stddev=str(noise), **given).value
+    printed = STATEMENT.evaluate("bound", n=n, epsilon=1, delta="1e-6", **given).value
+    assert 0.999 * printed.lower < general.upper <= printed.upper
+
+
+def test_what_the_printed_noise_spends():
+    values = {"epsilon": 1, "delta": "1e-6", "n": 1000, "d": 5}
+    found = spending(STATEMENT, values)
+    assert found.kept is True
+    assert found.spent.lower == pytest.approx(0.0597, abs=5e-4)
+    (_, steps), *_ = found.mechanism.parts
+    rho = float(zcdp_rho(found.mechanism, found.relation))
+    assert rho == pytest.approx(1 / (500 * float(ln(mpf(10) ** 6))))
+    least = 5.17  # in place of 1000
+    budget = epsilon(
+        Gaussian(str((least * steps * float(ln(mpf(10) ** 6))) ** 0.5)) ** steps, "1e-6", relation="replace-one"
+    )
+    assert budget.lower == pytest.approx(1, abs=5e-3)
