@@ -1,9 +1,9 @@
 """The library's orders of growth, as they can be laid side by side: per metric, with what each of them assumes.
 
-A statement that bounds a stronger quantity bounds a weaker one, too: the α of a second-order stationary point is a bound
-on the gradient's norm. Upper bounds that need a special shape of the risk (PL, quasar-convex, linear models, ...) are
-left out unless that shape is assumed; a lower bound counts where its hard examples belong to the class in question. Who is
-left out is listed with the reason, so that nothing vanishes silently.
+A statement that bounds a stronger quantity bounds a weaker one, too: the α of a second-order stationary point is a
+bound on the gradient's norm. Upper bounds that need a special shape of the risk (PL, quasar-convex, linear models, ...)
+are left out unless that shape is assumed; a lower bound counts where its hard examples belong to the class in question.
+Who is left out is listed with the reason, so that nothing vanishes silently.
 """
 
 from __future__ import annotations
@@ -166,7 +166,9 @@ def order_of(rate: Rate) -> Order:
 def _sides(theorem: Theorem, metric: Metric) -> set[Side]:
     if theorem.id.split("/")[-1].startswith(("table-", "figure-")):
         return set()  # they quote other statements
-    own = {Side.UPPER, Side.LOWER} if theorem.side is Side.TIGHT else {theorem.side} if theorem.side else set()
+    own: set[Side] = {theorem.side} if theorem.side else set()
+    if theorem.side is Side.TIGHT:
+        own = {Side.UPPER, Side.LOWER}
     if theorem.metric is metric:
         return own
     return own & {Side.UPPER} if theorem.metric in _STRONGER.get(metric, ()) else set()

@@ -14,6 +14,7 @@ from dpbounds.rates.spaces import Space, in_letters
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_SHOWN = 3  # names per region in the legend
 _SHADES = ("#ffffff", "#e6e6e6", "#cccccc", "#b3b3b3", "#f2f2f2", "#d9d9d9", "#bfbfbf")
 _HATCHES = ("", "//", "", "..", "\\\\", "", "xx")
 
@@ -38,7 +39,7 @@ def regime_map(
     from matplotlib.figure import Figure
 
     called = names or {}
-    figure = Figure(figsize=(9, 5), layout="constrained")
+    figure = Figure(figsize=(8, 6), layout="constrained")
     axes = figure.subplots()
     winners: dict[tuple[str, ...], int] = {}
     for regime in regimes:
@@ -46,8 +47,8 @@ def regime_map(
         if len(corners) < 3:
             continue
         index = winners.setdefault(regime.best, len(winners))
-        label = ", ".join(called.get(name, name) for name in regime.best)
-        already = {text for text in axes.get_legend_handles_labels()[1]}
+        label = _label([called.get(name, name) for name in regime.best])
+        already = axes.get_legend_handles_labels()[1]
         axes.fill(
             [float(a) for a, _ in corners],
             [float(b) for _, b in corners],
@@ -65,8 +66,14 @@ def regime_map(
         ylim=(0, float(largest[1])),
         title=title,
     )
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", title="best result")
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", fontsize="small", title="best result", ncols=2)
     return figure
+
+
+def _label(names: Sequence[str]) -> str:
+    shown = list(names[:_SHOWN]) + ([f"and {len(names) - _SHOWN} more"] if len(names) > _SHOWN else [])
+    return "\n".join(shown)
 
 
 def _write_inside(axes: Any, corners: Sequence[Point], text: str) -> None:
