@@ -1,0 +1,28 @@
+r"""With DP-SPIDER-SOSP in the place of DP-SPIDER, Theorem 3.4 turns the warm start for quasar-convex losses into a
+second-order stationary point at essentially the rate of Corollary 5.3. No formula is printed.
+"""
+
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, QUASAR_CONVEX, SMOOTH
+from dpbounds.theorems.record import Metric, Mode, Note, Side, Status, Theorem
+
+THEOREM = Theorem(
+    id="lowy-ullman-wright-2024/remark-5.4",
+    title="second-order points of quasar-convex losses",
+    statement=__doc__,
+    where="Section 5, Remark 5.4",
+    metric=Metric.SOSP,
+    side=Side.UPPER,
+    mode=Mode.PROBABILITY,
+    status=Status.DISPUTED,
+    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, QUASAR_CONVEX),
+    relies_on=("lowy-ullman-wright-2024/theorem-3.4", "ganesh-liu-oh-thakurta-2023/lemma-3.4"),
+    notes=(
+        Note(
+            "The second-order part rests on an escape lemma that is false as stated. A quasar-convex loss has no "
+            "saddle "
+            "points (a zero gradient forces F = inf F), so what can fail is the eigenvalue condition at points of"
+            " small "
+            "but nonzero gradient."
+        ),
+    ),
+)

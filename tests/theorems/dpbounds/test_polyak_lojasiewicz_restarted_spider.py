@@ -1,0 +1,100 @@
+"""Restarted DP-SPIDER: a second transcription, what it spends, and runs on two losses."""
+
+import math
+
+import numpy as np
+import pytest
+from mpmath import ceil, ln, log, sqrt
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def first_noise(lipschitz, dataset_size, stages, rho):
+    # (2G/n)²/(2σ²) = ρ/(2J)
+    return sqrt((2 * lipschitz / dataset_size) ** 2 * stages / rho)
+
+
+def excess(initial_gap, stages, dimension, lipschitz, pl_constant, dataset_size, rho):
+    # the recursion Δ <- Δ/2 + dσ₁²/(2μ), stopped at its limit for the noise
+    limit = 2 * dimension * first_noise(lipschitz, dataset_size, stages, rho) ** 2 / (2 * pl_constant)
+    return initial_gap * 2 ** (-stages) + limit
+
+
+TWINS = {
+    "bound": lambda initial_gap, stages, dimension, lipschitz, pl_constant, dataset_size, rho: sqrt(
+        2 * pl_constant * excess(initial_gap, stages, dimension, lipschitz, pl_constant, dataset_size, rho)
+    ),
+    "excess_risk": excess,
+    "steps": lambda smoothness, pl_constant: ceil(4 * smoothness / pl_constant),
+    "stages": lambda pl_constant, initial_gap, dataset_size, rho, dimension, lipschitz: (
+        log(pl_constant * initial_gap * rho / dimension * (dataset_size / lipschitz) ** 2) / ln(2)
+    ),
+    "noise_stddev": first_noise,
+    "difference_noise_stddev": lambda smoothness, dataset_size, steps, stages, rho: (
+        2 * sqrt(stages * (steps - 1)) * smoothness / (dataset_size * sqrt(rho))
+    ),
+    "step_size": lambda smoothness: 1 / smoothness / 2,
+}
+
+STATEMENT = theorem("dpbounds/polyak-lojasiewicz-restarted-spider")
+
+
+@pytest.mark.parametrize(("steps", "stages"), [(4, 3), (1024, 5)])
+def test_everything_together_spends_rho(steps, stages):
+    found = spending(STATEMENT, {"rho": "0.4", "steps": steps, "stages": stages})
+    assert found.kept is True
+    assert found.spent.upper == pytest.approx(0.4)
+    assert spending(STATEMENT, {"rho": "0.4", "steps": steps, "stages": stages}, "add-or-remove-one").spent.upper < 0.11
+
+
+def squares(w):
+    return (w**2).sum(-1) / 2, w
+
+
+def wavy(w):
+    return (w**2 + 3 * np.sin(w) ** 2).sum(-1), 2 * w + 3 * np.sin(2 * w)
+
+
+@pytest.mark.parametrize(
+    ("loss", "smoothness", "pl", "start", "n", "share"), [(squares, 1, 1, 3, 300, 0.1), (wavy, 8, 1 / 32, 2, 40_000, 0)]
+)
+def test_runs_stay_below_the_bounds(loss, smoothness, pl, start, n, share):
+    d, runs, stages, rho, lipschitz = 4, 60, 4, 1.0, 30.0
+    steps = math.ceil(4 * smoothness / pl)
+    values = {"lipschitz": lipschitz, "dimension": d, "dataset_size": n, "rho": rho, "stages": stages}
+    values |= {"pl_constant": pl, "initial_gap": float(loss(np.full(d, start))[0])}
+    sigma = first_noise(lipschitz, n, stages, rho)
+    difference = 2 * smoothness / n * math.sqrt((steps - 1) * stages / rho)
+    draw = np.random.default_rng(1)
+    w = np.full((runs, d), float(start))
+    for _ in range(stages):
+        chosen = draw.integers(0, steps, runs)
+        estimate = loss(w)[1] + draw.normal(0, float(sigma), (runs, d))
+        output = w.copy()
+        for t in range(steps):
+            output[chosen == t] = w[chosen == t]
+            new = w - estimate / (2 * smoothness)
+            noise = difference * np.linalg.norm(new - w, axis=1, keepdims=True) * draw.normal(size=(runs, d))
+            estimate = estimate + loss(new)[1] - loss(w)[1] + noise
+            w = new
+        w = output
+    value, slope = loss(w)
+    bound = STATEMENT.evaluate("bound", **values, steps=steps, smoothness=smoothness)
+    assert bound.applies is True
+    assert share * bound.value.lower <= np.sqrt((slope**2).sum(1).mean()) <= bound.value.lower
+    assert value.mean() <= STATEMENT.evaluate("excess_risk", **values).value.lower
+
+
+def test_the_wavy_loss_is_as_assumed():
+    w = np.linspace(-20, 20, 400_001)
+    value, slope = wavy(w[:, None])
+    assert (slope[:, 0] ** 2 >= 2 / 32 * value).all()
+    assert np.abs(np.gradient(slope[:, 0], w)).max() <= 8 + 1e-6
+
+
+def test_too_few_records_are_reported():
+    values = {"lipschitz": 1, "dimension": 10, "rho": 1, "stages": 2, "pl_constant": 1, "initial_gap": 1}
+    for n, applies in ((25, True), (18, False)):
+        found = STATEMENT.evaluate("bound", **values, dataset_size=n, steps=4, smoothness=1)
+        assert found.applies is applies

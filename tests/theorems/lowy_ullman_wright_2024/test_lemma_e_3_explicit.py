@@ -1,0 +1,66 @@
+"""Lemma E.3 with constants: a second time, and against the exact law of a small problem."""
+
+import numpy as np
+import pytest
+from mpmath import ln, log, sqrt
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def spread(lipschitz, diameter, candidates, failure_probability, dataset_size):
+    return lipschitz * diameter * sqrt(2 * (ln(4) + ln(candidates) + ln(1 / failure_probability)) / dataset_size)
+
+
+TWINS = {
+    "bound": lambda excess_risk, lipschitz, net_radius, diameter, epsilon, dataset_size, candidates, failure_probability: (  # noqa: E501
+        excess_risk
+        + lipschitz * net_radius
+        + (log(2) + log(candidates) - log(failure_probability)) / (epsilon * dataset_size / (4 * lipschitz * diameter))
+        + 2 * spread(lipschitz, diameter, candidates, failure_probability, dataset_size)
+    ),
+    "deviation": spread,
+}
+
+STATEMENT = theorem("lowy-ullman-wright-2024/lemma-e.3/explicit")
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(40, 1.0), (400, 0.3)])
+def test_the_exact_law_of_a_small_problem_stays_below(n, epsilon):
+    # W = [-1, 1], w̃ = 0, D = 1; f(w, x) = |w - x| for x = ±1 (population mean F = 1 + (1 - 2p)w, minimised at 1)
+    # and a third record value x = 0, so that the minimiser is inside
+    net = np.linspace(-1, 1, 21)
+    chances = np.array([0.2, 0.5, 0.3])
+    losses = np.abs(net[:, None] - np.array([-1.0, 0.0, 1.0])[None])
+    risk = losses @ chances
+    draw = np.random.default_rng(n)
+    counts = draw.multinomial(n, chances, 4000)
+    empirical = counts / n @ losses.T
+    weight = np.exp(-epsilon * n / 4 * (empirical - empirical.min(1, keepdims=True)))
+    law = (weight / weight.sum(1, keepdims=True)).mean(0)  # exact selection, averaged over data sets
+    gap = risk - risk.min()
+    values = {"lipschitz": 1, "diameter": 1, "net_radius": "0.05", "excess_risk": 0, "candidates": 21}
+    values |= {"dataset_size": n, "epsilon": epsilon}
+    # w̃ = 0 has excess risk 0 here, as 0 is the population's minimiser
+    assert gap[10] == 0
+    for zeta in ("0.5", "0.1", "0.01"):
+        bound = STATEMENT.evaluate("bound", failure_probability=zeta, **values).value.lower
+        assert law[gap > bound].sum() <= float(zeta)
+    assert law @ gap > 0.01 * bound  # the bound is not absurdly far
+
+
+@pytest.mark.parametrize("n", [30, 300])
+def test_deviations_are_as_rare_as_claimed(n):
+    # the worst case for Hoeffding: f(w_j, x) - f(w̃, x) = ±GD with equal chances
+    draw = np.random.default_rng(n)
+    means = 2 * draw.binomial(n, 0.5, (20_000, 8)) / n - 1
+    for zeta in ("0.5", "0.05"):
+        p = STATEMENT.evaluate(
+            "deviation", lipschitz=1, diameter=1, candidates=8, failure_probability=zeta, dataset_size=n
+        ).value.lower
+        assert (np.abs(means).max(1) > p).mean() <= float(zeta) / 2
+        assert (np.abs(means).max(1) > p / 3).mean() > float(zeta) / 2
+
+
+def test_it_spends_epsilon():
+    assert spending(STATEMENT, {"epsilon": "0.7"}).kept is True
