@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli import output
+from dpbounds.cli.evaluate import assignments
 from dpbounds.cli.options import AT_LEAST_ZERO, FILE, writable
 from dpbounds.errors import InvalidValue
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     "--status", "statuses", metavar="A,B", help="Statements of these statuses, such as proved,claimed,disputed."
 )
 @click.option("--assuming", metavar="A,B", help="Special classes of problems, such as quasar-convex.")
+@click.option("--with", "words", multiple=True, metavar="NAME=VALUE", help="A quantity in exponents, as kl_exponent=2.")
 @click.option("--output", "file", type=FILE, callback=writable, metavar="FILE", help="A map, as PNG or SVG.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
@@ -41,6 +43,7 @@ def command(
     power: Fraction | None,
     statuses: str | None,
     assuming: str | None,
+    words: tuple[str, ...],
     file: Path | None,
     as_json: bool,
 ) -> int:
@@ -63,6 +66,7 @@ def command(
         space=space,
         statuses=statuses.split(",") if statuses else ACCEPTED,
         assuming=assuming.split(",") if assuming else (),
+        values=assignments(words),
     )
     found = regimes({one.id: one.order for one in known.uppers}, {one.id: one.order for one in known.lowers}, space)
     if file is not None:

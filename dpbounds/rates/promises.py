@@ -8,12 +8,15 @@ Who is left out is listed with the reason, so that nothing vanishes silently.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 
+from sympy import Rational, Symbol
+
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.symbols import delta, failure_probability
+from dpbounds.expressions.symbols import delta, failure_probability, quantity
 from dpbounds.rates.orders import ONE, Order
 from dpbounds.rates.spaces import Space, standard
 from dpbounds.theorems import assumptions as known
@@ -94,6 +97,7 @@ def promises(
     space: Space | None = None,
     statuses: Iterable[str | Status] = ACCEPTED,
     assuming: Sequence[str] = (),
+    values: Mapping[str, Fraction] | None = None,
 ) -> Promises:
     """The orders of growth for a metric.
 
@@ -102,13 +106,15 @@ def promises(
         space: The axes on which they are to be compared.
         statuses: Which statements count, by what is known of them and of what they rest on.
         assuming: Names of special classes of problems that are assumed (see ``shapes``).
+        values: Values of quantities that stand in exponents, such as ``kl_exponent``.
 
     Raises:
-        InvalidValue: There is no such metric, status or class.
+        InvalidValue: There is no such metric, status, class or quantity.
     """
     wanted = _metric(metric)
     accepted = {_status(one) for one in statuses}
     given = tuple(_shape(name) for name in assuming)
+    fixed = {quantity(name).symbol: value for name, value in (values or {}).items()}
     uppers: list[Promise] = []
     lowers: list[Promise] = []
     left_out: list[tuple[str, str]] = []
@@ -117,14 +123,16 @@ def promises(
         rate = theorem.rate
         if not sides or rate is None:
             continue
-        reason = _why_not(theorem, rate, sides, accepted, given, space or standard())
-        if reason:
-            left_out.append((theorem.id, reason))
+        obstacle = _unfit(theorem, rate, accepted, space or standard(), fixed)
+        reasons = {side: obstacle or _elsewhere(theorem, side, given) for side in sides}
+        left_out += [(theorem.id, reason) for reason in dict.fromkeys(reasons.values()) if reason]
+        fit = {side for side, reason in reasons.items() if not reason}
+        if not fit:
             continue
-        promise = Promise(theorem.id, order_of(rate), standing(theorem), _shape_names(theorem))
-        if Side.UPPER in sides:
+        promise = Promise(theorem.id, order_of(rate, fixed), standing(theorem), _shape_names(theorem))
+        if Side.UPPER in fit:
             uppers.append(promise)
-        if Side.LOWER in sides:  # 1 is always reached: no lower bound is above it
+        if Side.LOWER in fit:  # 1 is always reached: no lower bound is above it
             lowers.append(replace(promise, order=promise.order.minimum(Order.single(ONE))))
     return Promises(wanted, tuple(uppers), tuple(lowers), tuple(left_out))
 
@@ -157,10 +165,13 @@ def metrics() -> tuple[str, ...]:
     )
 
 
-def order_of(rate: Rate) -> Order:
-    """A rate as an order of growth in n, d, ε and logarithms; what print hides is 1."""
+def order_of(rate: Rate, values: Mapping[Symbol, Fraction] | None = None) -> Order:
+    """A rate as an order of growth in n, d, ε and logarithms; what print hides is 1; ``values`` are put in."""
+    expression = rate.expression.subs(
+        {symbol: Rational(value.numerator, value.denominator) for symbol, value in (values or {}).items()}
+    )
     hidden = [symbol for symbol in rate.hides if symbol not in (delta, failure_probability)]
-    return Order.of(rate.expression, logs_hidden=rate.logs_hidden or len(hidden) < len(rate.hides)).without(hidden)
+    return Order.of(expression, logs_hidden=rate.logs_hidden or len(hidden) < len(rate.hides)).without(hidden)
 
 
 def _sides(theorem: Theorem, metric: Metric) -> set[Side]:
@@ -178,47 +189,37 @@ def _shape_names(theorem: Theorem) -> tuple[str, ...]:
     return tuple(one.name for one in theorem.assumptions if _is_special(one))
 
 
-def _why_not(
-    theorem: Theorem,
-    rate: Rate,
-    sides: set[Side],
-    accepted: set[Status],
-    given: tuple[Assumption, ...],
-    space: Space,
-) -> str:
-    """Why a statement cannot be laid beside the others; empty if it can."""
+def _elsewhere(theorem: Theorem, side: Side, given: tuple[Assumption, ...]) -> str:
+    """Why a statement says nothing about the problems in question; empty if it does."""
+    special = [one for one in theorem.assumptions if _is_special(one)]
+    if side is Side.UPPER:
+        missing = [one.name for one in special if not any(other.implies(one) for other in given)]
+        return "assumes " + ", ".join(missing) if missing else ""
+    unknown = [other.name for other in given if not any(one.implies(other) for one in special)]
+    return "as a lower bound: its hard examples are not known to be " + ", ".join(unknown) if unknown else ""
+
+
+def _unfit(theorem: Theorem, rate: Rate, accepted: set[Status], space: Space, fixed: Mapping[Symbol, Fraction]) -> str:
+    """Why a statement cannot be laid beside others at all; empty if it can."""
     known_of_it = standing(theorem)
     if known_of_it not in accepted:
         own = "" if known_of_it is theorem.status else " (through what it relies on)"
         return f"{known_of_it}{own}"
-    special = [one for one in theorem.assumptions if _is_special(one)]
-    if Side.UPPER in sides:
-        missing = [one.name for one in special if not any(other.implies(one) for other in given)]
-        if missing:
-            return "assumes " + ", ".join(missing)
-    elif not all(any(one.implies(other) for one in special) for other in given):
-        return "its hard examples are not known to be " + ", ".join(other.name for other in given)
     tied = {symbol for symbol, monomial in space.tied if monomial.powers}
     hidden = [symbol.name for symbol in rate.hides if symbol in space.axes or symbol in tied]
     if hidden:
         return "print hides how it depends on " + ", ".join(hidden)
     try:
-        order = order_of(rate)
+        order = order_of(rate, fixed)
         for monomial in order.monomials:
             space.form(monomial)
     except InvalidValue as error:
         return str(error)
-    fixed = {symbol for symbol, _ in space.tied}
-    free = sorted(
-        symbol.name for symbol in order.symbols if symbol.name in _GROWING - _names(space.axes) - _names(fixed)
-    )
+    bound = {symbol.name for symbol in (*space.axes, *(symbol for symbol, _ in space.tied))}
+    free = sorted(symbol.name for symbol in order.symbols if symbol.name in _GROWING - bound)
     return f"depends on {', '.join(free)}, which is no axis here" if free else ""
 
 
 _GROWING = {"dataset_size", "dimension", "epsilon", "rank", "gaussian_width", "steps", "batch_size", "candidates",
             "norm_bound", "inverse_temperature", "step_size", "stationarity", "kl_exponent", "dual_norm_square",
             "step_epsilon", "rho"}  # fmt: skip
-
-
-def _names(symbols: Iterable[object]) -> set[str]:
-    return {str(symbol) for symbol in symbols}
