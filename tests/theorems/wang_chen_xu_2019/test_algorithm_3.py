@@ -1,0 +1,21 @@
+"""Algorithm 3, a second time from the text; its budget is kept with room to spare."""
+
+from mpmath import ln, sqrt
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+TWINS = {
+    "step_epsilon": lambda epsilon, steps, delta: epsilon / sqrt(8 * steps) / sqrt(ln(1 / delta)),
+    "score_sensitivity": lambda lipschitz_l1, l1_norm_bound, dataset_size: (
+        (lipschitz_l1 - -lipschitz_l1) * l1_norm_bound / dataset_size
+    ),
+}
+
+
+def test_the_budget_is_kept_under_both_relations():
+    values = {"epsilon": 2, "delta": "1e-5", "steps": 150}
+    statement = theorem("wang-chen-xu-2019/algorithm-3")
+    replaced, added = (spending(statement, values, relation) for relation in ("replace-one", "add-or-remove-one"))
+    assert replaced.kept is True
+    assert added.spent.upper < replaced.spent.upper < 0.6

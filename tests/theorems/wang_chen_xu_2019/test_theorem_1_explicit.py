@@ -1,0 +1,36 @@
+"""Theorem 1 with constants, a second time; that the budget is kept."""
+
+import pytest
+from mpmath import ln, mpf, sqrt
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def rho(epsilon, delta):
+    return (epsilon / (sqrt(ln(1 / delta) + epsilon) + sqrt(ln(1 / delta)))) ** 2
+
+
+TWINS = {
+    "step_size": lambda dataset_size, epsilon, delta, inverse_temperature, lipschitz, steps: (
+        dataset_size**2 * rho(epsilon, delta) / inverse_temperature / lipschitz**2 / steps
+    ),
+    "step_constant": lambda epsilon, delta: rho(epsilon, delta) * ln(1 / delta) / epsilon**2,
+    "diffusion_time": lambda dataset_size, epsilon, delta, inverse_temperature, lipschitz: (
+        dataset_size**2 * rho(epsilon, delta) / inverse_temperature / lipschitz**2
+    ),
+}
+
+STATEMENT = theorem("wang-chen-xu-2019/theorem-1/explicit")
+
+
+@pytest.mark.parametrize(("epsilon", "failure"), [("0.1", "1e-3"), (5, "1e-5"), (200, "1e-2"), (1, "0.999")])
+def test_the_budget_is_kept_everywhere(epsilon, failure):
+    assert spending(STATEMENT, {"epsilon": epsilon, "delta": failure, "steps": 100}).kept is True
+
+
+def test_the_constant_at_both_ends():
+    small = STATEMENT.evaluate("step_constant", epsilon="1e-9", delta="1e-5").value.upper
+    at_most = float(TWINS["step_constant"](ln(mpf(10) ** 5), mpf(10) ** -5))
+    assert small == pytest.approx(0.25)
+    assert at_most == pytest.approx(3 - 2 * 2**0.5)

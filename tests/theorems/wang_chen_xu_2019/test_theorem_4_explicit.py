@@ -1,0 +1,70 @@
+"""Theorem 4 with constants, a second time, and the mechanism's exact distribution on a double well."""
+
+import numpy as np
+import pytest
+from mpmath import ln
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def bound(lipschitz, net_radius, regularisation, dataset_size, epsilon, dimension, failure_probability):
+    radius, sensitivity = lipschitz / regularisation, 2 * lipschitz**2 / regularisation / dataset_size
+    points = dimension * ln(1 + 2 * radius / net_radius)
+    tail = 2 * sensitivity / epsilon * (points + ln(1 / failure_probability))
+    return (lipschitz + regularisation * radius) * net_radius + tail
+
+
+def net_radius(lipschitz, dimension, regularisation, dataset_size, epsilon):
+    return 2 * dimension * lipschitz / regularisation / dataset_size / epsilon
+
+
+TWINS = {
+    "bound": bound,
+    "tuned": lambda lipschitz, regularisation, dataset_size, epsilon, dimension, failure_probability: bound(
+        lipschitz,
+        net_radius(lipschitz, dimension, regularisation, dataset_size, epsilon),
+        regularisation,
+        dataset_size,
+        epsilon,
+        dimension,
+        failure_probability,
+    ),
+    "net_radius": net_radius,
+    "cost": lambda dataset_size, epsilon, dimension: (
+        dataset_size * ((dimension + dataset_size * epsilon) / dimension) ** int(dimension)
+    ),
+}
+
+STATEMENT = theorem("wang-chen-xu-2019/theorem-4/explicit")
+
+
+@pytest.mark.parametrize("records", [200, 2_000, 20_000])
+def test_the_exact_quantile_stays_below(records):
+    # the double well of test_theorem_3 in one dimension: G = 2.08, λ = 0.2
+    lipschitz, regularisation, failure = 2.08, 0.2, 0.05
+    radius = lipschitz / regularisation
+    spacing = net_radius(lipschitz, 1, regularisation, records, 1)
+    count = int(2 * radius / spacing) + 1  # points at distance > spacing within the interval, at most 1 + 2R/α
+    net = np.linspace(-radius, radius, count)
+    fine = np.linspace(-2, 2, 100_001)
+    values, lowest = potential(net), potential(fine).min()
+    weights = np.exp(-(values - values.min()) * records * regularisation / (4 * lipschitz**2))
+    order = np.argsort(values)
+    below = np.cumsum(weights[order]) / weights.sum()
+    quantile = values[order][np.searchsorted(below, 1 - failure)] - lowest
+    values_at = {"lipschitz": "2.08", "regularisation": "0.2", "n": records, "epsilon": 1, "d": 1}
+    limit = STATEMENT.evaluate("tuned", failure_probability="0.05", **values_at).value.upper
+    assert 0.01 * limit < quantile <= limit
+    assert STATEMENT.evaluate("cost", n=records, epsilon=1, d=1).value.upper >= count * records
+
+
+def potential(w):
+    return 0.1 * w**2 - 1.2 * np.exp(-((w - 1) ** 2) / 0.245) - np.exp(-((w + 1) ** 2) / 0.245)
+
+
+def test_the_budget_is_kept():
+    replaced = spending(STATEMENT, {"epsilon": 2})
+    assert replaced.kept is True
+    assert replaced.spent.upper == pytest.approx(2)
+    assert spending(STATEMENT, {"epsilon": 2}, "add-or-remove-one").spent.upper == pytest.approx(1)

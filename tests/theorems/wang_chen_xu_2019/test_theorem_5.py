@@ -1,0 +1,104 @@
+"""Theorem 5, a second time from the text; a robust loss on which it fails; the range of ε that no constant serves."""
+
+import math
+
+import numpy as np
+import pytest
+from mpmath import binomial, ceil, erfc, exp, ln, log, loggamma, mpf, root, sqrt, workdps
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+TWINS = {
+    "rate": lambda dimension, delta, dataset_size, epsilon: (
+        root(dimension * ln(1 / delta), 4) / sqrt(dataset_size * epsilon)
+    ),
+    "steps": lambda dataset_size, epsilon, dimension, delta: (
+        dataset_size * epsilon / sqrt(dimension) / sqrt(ln(1 / delta))
+    ),
+    "step_fraction": lambda dimension, delta, dataset_size, epsilon: sqrt(
+        sqrt(dimension * ln(1 / delta)) / (dataset_size * epsilon)
+    ),
+    "noise_variance": lambda noise_constant, link_constant, link_bound, steps, delta, dataset_size, epsilon: (
+        noise_constant * link_constant**2 * (link_bound + 1) ** 2 * steps * ln(1 / delta) / dataset_size**2 / epsilon**2
+    ),
+    "robust_noise_variance": lambda noise_constant, influence_constant, steps, delta, dataset_size, epsilon: (
+        noise_constant * influence_constant**2 * steps * ln(1 / delta) / dataset_size**2 / epsilon**2
+    ),
+}
+
+STATEMENT = theorem("wang-chen-xu-2019/theorem-5")
+
+
+def influence(t):
+    """ψ' of a robust loss; d = 1, x = 1, w* = -1, ξ = ±3 with probability 1/2 each, so Y = 4 and |t| <= 5."""
+    size = np.abs(t)
+    bump = 0.3 * (size / 3) ** 2 * (size - 3) * np.exp(-4 * (size - 3) ** 2)
+    return np.sign(t) * (np.tanh(4 * size) * (0.6 - 0.1 * size) + bump)
+
+
+SHIFTS = np.linspace(0, 2, 20_001)  # s = w - w*
+SCORE = (influence(SHIFTS + 3) + influence(SHIFTS - 3)) / 2  # h(s)
+EXCESS = np.concatenate([[0], np.cumsum((SCORE[1:] + SCORE[:-1]) / 2 * 1e-4)])  # L_P(w) - L_P(w*)
+
+
+def excess_of_frank_wolfe(records, seed=0, chains=24, constant=8.0, share=0.1):
+    """Mean excess over min L_P of DP-FW-L2 from w₁ = w*, on data with as many ξ = 3 as ξ = -3; ε = 1, δ = 1e-5."""
+    generator = np.random.default_rng(seed)
+    logarithm = math.log(1e5)
+    steps = math.ceil(share * records / math.sqrt(logarithm))
+    fraction = 1 / math.sqrt(steps)
+    bound = 2.41  # C_ψ >= sup |ψ'|, sup |ψ''|
+    sigma = bound * math.sqrt(constant * steps * logarithm) / records
+    shifts, total = np.zeros(chains), 0.0
+    for noise in generator.normal(0, sigma, (steps, chains)):
+        total += np.interp(shifts, SHIFTS, EXCESS).mean()
+        vertices = np.where(np.interp(shifts, SHIFTS, SCORE) + noise < 0, 2.0, 0.0)  # v = 1 or -1, as s
+        shifts += fraction * (vertices - shifts)
+    return total / steps - EXCESS.min()
+
+
+def test_a_slope_at_zero_is_not_enough():
+    # Assumption 3: ψ' odd by its form, positive on (0, 5], bounded with its derivative; h'(0) > 0
+    grid = np.linspace(1e-3, 5, 5_000)
+    assert (influence(grid) > 0).all()
+    assert np.abs(np.gradient(influence(grid), grid)).max() < 2.41
+    assert SCORE[1] / SHIFTS[1] == pytest.approx(0.2, abs=1e-3)
+    # the inequality fails for every μ > 0 at s = 0.6: positive excess, negative inner product
+    assert np.interp(0.6, SHIFTS, EXCESS) > 0.01
+    assert np.interp(0.6, SHIFTS, SCORE) * 0.6 < -0.009
+    # w* is stationary (<∇L_P(w*), v - w*> = 0 for all v), but no minimiser
+    assert SCORE[0] == 0
+    assert EXCESS[-1] == pytest.approx(-0.1614, abs=1e-3)
+    # and DP-FW-L2 stays there, at a hundred times the rate, however many records
+    for records in (10**6, 2 * 10**6):
+        claimed = STATEMENT.evaluate("rate", d=1, delta="1e-5", n=records, epsilon=1).value.upper
+        assert excess_of_frank_wolfe(records) > 0.15 > 80 * claimed
+
+
+def logarithm_of_choices(total, chosen):
+    return loggamma(total + 1) - loggamma(chosen + 1) - loggamma(total - chosen + 1)
+
+
+@pytest.mark.parametrize(("constant", "share", "steps"), [(8, "0.5", 12), (8, "0.05", 14), (200, "0.5", 16)])
+def test_no_constant_serves_the_printed_range(constant, share, steps):
+    # sigmoid link, C_σ = 1, B_σ = 1, d = 1; all x = 0 but one, x = ±1 with y = 1; w₁ = 0, γ = 1/√T; ε = share·T.
+    # The record's gradient is at least 2(1 - σ(1))σ'(1) and pulls to ±1. Under x = 1 all v = 1 but with probability Tp,
+    # and then w_R > 1/2 if R > m; under x = -1 each v = 1 has probability at most p, and w_R > 1/2 takes m of them.
+    with workdps(60):
+        steps = mpf(10) ** steps
+        epsilon, top = mpf(share) * steps, 1 / (1 + exp(mpf(-1)))
+        pull = 2 * (1 - top) * top * (1 - top)
+        noise = 2 * sqrt(constant * steps * ln(mpf(10) ** 5)) / epsilon  # n σ
+        wrong = erfc(pull / noise / sqrt(mpf(2))) / 2
+        needed = ceil(ln(mpf(2)) / -log(1 - 1 / sqrt(steps)))
+        logarithm = epsilon + logarithm_of_choices(steps, needed) + needed * ln(wrong)
+        assert (1 - needed / steps) - steps * wrong - exp(logarithm) > mpf("0.99")
+    assert binomial(5, 2) == 10
+    assert exp(logarithm_of_choices(5, 2)) == pytest.approx(10)
+
+
+def test_the_repaired_range_holds():
+    for epsilon, failure in (("0.5", "1e-5"), (11, "1e-5")):
+        values = {"epsilon": epsilon, "delta": failure, "steps": 300, "noise_constant": "46.63"}
+        assert spending(STATEMENT, values).kept is True

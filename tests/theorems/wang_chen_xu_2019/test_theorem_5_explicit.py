@@ -1,0 +1,169 @@
+"""Theorem 5 with constants: a second time, and each of its steps on the sigmoid link."""
+
+import numpy as np
+import pytest
+from mpmath import mpf, sqrt
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def travel_and_noise(smoothness, initial_gap, rho, dataset_size, gaussian_width, lipschitz):
+    return 2 * sqrt(2 * smoothness * initial_gap), sqrt(2 / rho) * lipschitz * gaussian_width / dataset_size
+
+
+def tuned(link_constant, link_slope, smoothness, initial_gap, rho, dataset_size, gaussian_width, lipschitz):
+    a, b = travel_and_noise(smoothness, initial_gap, rho, dataset_size, gaussian_width, lipschitz)
+    sampling = 2 * 4 * (smoothness + lipschitz) / sqrt(dataset_size)
+    return link_constant / link_slope / 2 * (a / sqrt(a / b) + b * sqrt(a / b + 1) + sampling)
+
+
+def gap(initial_gap, step_fraction, steps, noise_stddev, gaussian_width, smoothness):
+    return initial_gap / (step_fraction * steps) + noise_stddev * gaussian_width + smoothness * step_fraction * 2
+
+
+def risk(
+    initial_gap,
+    step_fraction,
+    steps,
+    noise_stddev,
+    gaussian_width,
+    smoothness,
+    lipschitz,
+    dataset_size,
+    link_constant,
+    link_slope,
+):
+    inner = gap(initial_gap, step_fraction, steps, noise_stddev, gaussian_width, smoothness)
+    return link_constant / (2 * link_slope) * (inner + 8 * (lipschitz + smoothness) / sqrt(dataset_size))
+
+
+def robust(
+    initial_gap,
+    step_fraction,
+    steps,
+    noise_stddev,
+    gaussian_width,
+    smoothness,
+    lipschitz,
+    dataset_size,
+    influence_constant,
+    restoring_slope,
+):
+    inner = gap(initial_gap, step_fraction, steps, noise_stddev, gaussian_width, smoothness)
+    return influence_constant / (2 * restoring_slope) * (inner + 8 * (lipschitz + smoothness) / sqrt(dataset_size))
+
+
+TWINS = {
+    "bound": risk,
+    "robust-regression": robust,
+    "tuned": tuned,
+    "step_fraction": lambda initial_gap, smoothness, steps: min(mpf(1), sqrt(initial_gap / (2 * smoothness * steps))),
+    "steps": lambda smoothness, initial_gap, rho, dataset_size, gaussian_width, lipschitz: (
+        2 * dataset_size / (lipschitz * gaussian_width) * sqrt(rho * smoothness * initial_gap)
+    ),
+    "noise_stddev": lambda lipschitz, dataset_size, steps, rho: sqrt(2 * steps / rho) / dataset_size * lipschitz,
+}
+
+STATEMENT = theorem("wang-chen-xu-2019/theorem-5/explicit")
+
+
+def sigmoid(s):
+    return 1 / (1 + np.exp(-s))
+
+
+def test_the_gap_dominates_the_excess():
+    # C_σ = 1/4, c_σ = σ'(1) suffice for μ; the excess and the inner product of random points and distributions
+    generator = np.random.default_rng(3)
+    domination = 0.25 / (2 * sigmoid(1.0) * sigmoid(-1.0))
+    worst = 0.0
+    for _ in range(300):
+        x = generator.normal(size=(4, 3))
+        x /= np.maximum(1, np.linalg.norm(x, axis=1, keepdims=True))
+        w, star = (v / max(1, np.linalg.norm(v)) for v in generator.normal(size=(2, 3)))
+        s, t = sigmoid(x @ w), sigmoid(x @ star)
+        excess = ((s - t) ** 2).mean()
+        inner = (2 * (s - t) * s * (1 - s) * (x @ (w - star))).mean()
+        worst = max(worst, excess / inner)
+    assert 0.8 * domination < worst <= domination
+
+
+@pytest.mark.parametrize("records", [50, 800])
+def test_gradients_of_samples_are_close(records):
+    # E Z <= 4(L + G)/√n for the sigmoid link, G <= 2 sup (1-σ)σ', L likewise; Z by a grid over the unit disc
+    generator = np.random.default_rng(records)
+    angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    points = np.concatenate([r * np.stack([np.cos(angles), np.sin(angles)], axis=1) for r in (0.1, 0.4, 0.7, 1.0)])
+    star = np.array([0.6, -0.8])
+    s = np.linspace(-1, 1, 2001)
+    slope = sigmoid(s) * sigmoid(-s)
+    first = max(np.abs(2 * (sigmoid(s) - y) * slope).max() for y in (0, 1))
+    second = max(np.abs(2 * slope**2 + 2 * (sigmoid(s) - y) * slope * (1 - 2 * sigmoid(s))).max() for y in (0, 1))
+    found = []
+    for _ in range(40):
+        x = generator.normal(size=(records, 2))
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        y = generator.random(records) < sigmoid(x @ star)
+        link = sigmoid(x @ points.T)
+        weights = 2 * link * (1 - link)
+        noise = (weights * (sigmoid(x @ star) - y)[:, None]).T @ x / records  # what labels add to the gradients
+        found.append(np.linalg.norm(noise, axis=1).max())
+    assert 0.02 < np.mean(found) * np.sqrt(records) / (4 * (first + second)) <= 1
+
+
+def test_the_budget_is_kept():
+    found = spending(STATEMENT, {"rho": "0.1", "steps": 50})
+    assert found.kept is True
+    assert found.spent.upper == pytest.approx(0.1)
+
+
+def test_robust_regression_with_a_restoring_score():
+    # biweight, c = 4, ξ = ±1, so Y = 2: h(s)/s >= κ on (0, 2]; excess E∫h <= C_ψ/(2κ) E h(u)u
+    s = np.linspace(1e-3, 2, 2000)
+    influence = lambda t: t * np.maximum(0, 1 - (t / 4) ** 2) ** 2  # noqa: E731
+    score = (influence(s + 1) + influence(s - 1)) / 2
+    slope = (score / s).min()
+    assert slope > 0.05
+    excess = np.concatenate([[0], np.cumsum((score[1:] + score[:-1]) / 2 * (s[1] - s[0]))])
+    assert (excess <= 1 / (2 * slope) * score * s + 1e-9).all()
+
+
+def test_runs_stay_below():
+    # labels by the sigmoid link on 12 equally likely features of the unit sphere, so the population risk is a sum
+    generator = np.random.default_rng(8)
+    features = generator.normal(size=(12, 3))
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    star, records, steps, chains = np.array([0.6, -0.8, 0.0]), 4_000, 60, 40
+    first, second = 0.297, 0.18  # of the loss, for |s| <= 1
+    sigma = STATEMENT.evaluate("noise_stddev", lipschitz="0.297", n=records, steps=steps, rho="0.05").value.upper
+    gamma = STATEMENT.evaluate("step_fraction", initial_gap=1, smoothness="0.18", steps=steps).value.upper
+    s = np.linspace(-1, 1, 2001)
+    slope = sigmoid(s) * sigmoid(-s)
+    assert max(np.abs(2 * (sigmoid(s) - y) * slope).max() for y in (0, 1)) <= first
+    assert (
+        max(np.abs(2 * slope**2 + 2 * (sigmoid(s) - y) * slope * (1 - 2 * sigmoid(s))).max() for y in (0, 1)) <= second
+    )
+    truth, total = sigmoid(features @ star), 0.0
+    for _ in range(chains):
+        drawn = generator.multinomial(records, np.full(12, 1 / 12))
+        positive = generator.binomial(drawn, truth)
+        w = np.array([0.0, 0.0, 1.0])
+        for _ in range(steps):
+            link = sigmoid(features @ w)
+            total += ((link - truth) ** 2).mean() / (steps * chains)
+            gradient = (2 * link * (1 - link) * (drawn * link - positive)) @ features / records
+            noisy = gradient + sigma * generator.normal(size=3)
+            w = (1 - gamma) * w - gamma * noisy / np.linalg.norm(noisy)
+    link = {"link_constant": 1, "link_slope": "0.1966"}  # C_σ >= 1 is assumed
+    found = STATEMENT.evaluate(
+        initial_gap=1,
+        step_fraction=gamma,
+        steps=steps,
+        noise_stddev=sigma,
+        gaussian_width="1.5958",
+        smoothness="0.18",
+        lipschitz="0.297",
+        n=records,
+        **link,
+    )
+    assert 1e-3 * found.value.upper < total <= found.value.upper

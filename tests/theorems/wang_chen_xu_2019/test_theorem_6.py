@@ -1,0 +1,55 @@
+"""Theorem 6, a second time from the text; the example of Theorem 5 again; how far its budget reaches."""
+
+import math
+
+import numpy as np
+from mpmath import ln, root, sqrt
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+TWINS = {
+    "rate": lambda delta, dataset_size, dimension, failure_probability, epsilon: (
+        root(ln(1 / delta), 4) * sqrt(ln(dataset_size * dimension / failure_probability) / (dataset_size * epsilon))
+    ),
+    "steps": lambda dataset_size, epsilon, delta, dimension, failure_probability: (
+        dataset_size * epsilon / ln(dimension * dataset_size / failure_probability) / sqrt(ln(1 / delta))
+    ),
+    "step_fraction": lambda steps: sqrt(2) / sqrt(steps),
+    "score_sensitivity": lambda link_constant, link_bound, dataset_size: (
+        2 * (2 * (link_bound + 1) * link_constant) / dataset_size
+    ),
+    "robust_score_sensitivity": lambda influence_constant, dataset_size: 2 * influence_constant / dataset_size,
+}
+
+STATEMENT = theorem("wang-chen-xu-2019/theorem-6")
+
+
+def influence(t):
+    size = np.abs(t)
+    bump = 0.3 * (size / 3) ** 2 * (size - 3) * np.exp(-4 * (size - 3) ** 2)
+    return np.sign(t) * (np.tanh(4 * size) * (0.6 - 0.1 * size) + bump)
+
+
+def test_the_example_of_theorem_5_defeats_selection_too():
+    records, failure, chains = 10**6, 0.05, 24
+    values = {"n": records, "epsilon": 1, "delta": "1e-5", "d": 1, "failure_probability": "0.05"}
+    steps = math.ceil(STATEMENT.evaluate("steps", **values).value.upper)
+    fraction, budget = math.sqrt(2 / steps), 1 / math.sqrt(8 * steps * math.log(1e5))
+    shifts = np.linspace(0, 2, 20_001)
+    score = (influence(shifts + 3) + influence(shifts - 3)) / 2
+    excess = np.concatenate([[0], np.cumsum((score[1:] + score[:-1]) / 2 * 1e-4)])
+    generator = np.random.default_rng(5)
+    at, total = np.zeros(chains), np.zeros(chains)
+    for draw in generator.random((steps, chains)):
+        total += np.interp(at, shifts, excess) - excess[-1]
+        # the two vertices' scores are -h and h: weights exp(ε₀ score/(2Δ)), Δ = 2C_ψ/n
+        towards = 1 / (1 + np.exp(budget * np.interp(at, shifts, score) * records / (2 * 2.41)))
+        at += fraction * (np.where(draw < towards, 2.0, 0.0) - at)
+    claimed = STATEMENT.evaluate("rate", **values).value.upper
+    assert np.quantile(total / steps, failure) > 0.15 > 10 * claimed
+
+
+def test_the_printed_budget_overspends_far_out():
+    assert spending(STATEMENT, {"epsilon": 30, "delta": "0.5", "steps": 2000}).kept is True
+    assert spending(STATEMENT, {"epsilon": 60, "delta": "0.5", "steps": 2000}).kept is False

@@ -1,0 +1,105 @@
+"""Theorem 8, a second time from the text and repaired; the units of the printed sample size."""
+
+import pytest
+from mpmath import cbrt, ln, sqrt
+
+from dpbounds.expressions.symbols import Unit
+from dpbounds.expressions.units import scaling_defects
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def common(smoothness, dimension, loss_range, delta, failure_probability, epsilon):
+    return (
+        smoothness * dimension * sqrt(smoothness * loss_range * ln(1 / delta) * ln(1 / failure_probability)) / epsilon
+    )
+
+
+def sample_size(
+    smoothness,
+    dimension,
+    loss_range,
+    delta,
+    failure_probability,
+    lipschitz,
+    hessian_lipschitz,
+    epsilon,
+    stationarity,
+):
+    both = common(smoothness, dimension, loss_range, delta, failure_probability, epsilon)
+    first = both / (smoothness * sqrt(dimension)) * lipschitz / stationarity**2
+    return max(first, both / stationarity / sqrt(stationarity * hessian_lipschitz))
+
+
+def reached(
+    smoothness,
+    dimension,
+    loss_range,
+    delta,
+    failure_probability,
+    lipschitz,
+    hessian_lipschitz,
+    epsilon,
+    dataset_size,
+):
+    both = common(smoothness, dimension, loss_range, delta, failure_probability, epsilon)
+    first = sqrt(both / (smoothness * sqrt(dimension)) * lipschitz / dataset_size)
+    return max(first, cbrt((both / dataset_size) ** 2 / hessian_lipschitz))
+
+
+def printed(
+    smoothness,
+    dimension,
+    loss_range,
+    delta,
+    failure_probability,
+    lipschitz,
+    hessian_lipschitz,
+    epsilon,
+    stationarity,
+):
+    both = common(smoothness, dimension, loss_range, delta, failure_probability, epsilon)
+    return both * lipschitz / hessian_lipschitz / stationarity**2
+
+
+TWINS = {
+    "rate": reached,
+    "sample_size": sample_size,
+    "printed_sample_size": printed,
+}
+
+STATEMENT = theorem("wang-chen-xu-2019/theorem-8")
+RECORDS = Unit(samples=1)
+
+
+def test_the_printed_sample_size_is_not_a_number_of_records():
+    (defect,) = scaling_defects(STATEMENT.part("printed_sample_size").expression, RECORDS)
+    assert (defect.base, defect.found, defect.expected) == ("length", 1, 0)
+    assert scaling_defects(STATEMENT.part("sample_size").expression, RECORDS) == ()
+    # in other units of length the same problem: the printed number falls below that of Theorem 7 alone, and of itself
+    values = {"loss_range": 1, "d": 9, "delta": "1e-5", "failure_probability": "0.1", "epsilon": 1}
+    numbers = []
+    for s in (1, 100, 10_000):  # w -> w/s
+        scaled = {"smoothness": s**2, "lipschitz": s, "hessian_lipschitz": s**3, "stationarity": s * 0.01}
+        numbers.append(STATEMENT.evaluate("printed_sample_size", **values, **scaled).value.upper)
+        alone = theorem("wang-chen-xu-2019/theorem-7").evaluate(
+            "sample_size", **values, **{k: v for k, v in scaled.items() if k != "hessian_lipschitz"}
+        )
+        repaired = STATEMENT.evaluate("sample_size", **values, **scaled).value.upper
+        assert repaired >= alone.value.lower
+    assert numbers[0] == pytest.approx(100 * numbers[1]) == pytest.approx(10_000 * numbers[2])
+    assert numbers[2] < alone.value.lower
+
+
+def test_the_rate_inverts_the_sample_size():
+    values = {"loss_range": 1, "d": 9, "delta": "1e-5", "failure_probability": "0.1", "epsilon": 1}
+    values |= {"smoothness": 2, "lipschitz": 1, "hessian_lipschitz": "0.3"}
+    for alpha in ("0.5", "0.01"):
+        records = STATEMENT.evaluate("sample_size", stationarity=alpha, **values).value.upper
+        found = STATEMENT.evaluate("rate", n=round(records), **values).value.upper
+        assert found == pytest.approx(float(alpha), rel=1e-3)
+
+
+def test_what_is_spent_grows_with_three_releases():
+    values = {"epsilon": 1, "delta": "1e-5", "steps": 100, "noise_constant": 8}
+    assert spending(STATEMENT, values).kept is False

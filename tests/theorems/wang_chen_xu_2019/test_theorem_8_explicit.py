@@ -1,0 +1,94 @@
+"""Theorem 8 with constants: a second time, its tails, and selections at the smallest number of records."""
+
+import numpy as np
+import pytest
+from mpmath import ln, mpf, sqrt
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def gradient_noise(lipschitz, candidates, rho, dataset_size):
+    return sqrt(2 * candidates * (2 * lipschitz / dataset_size) ** 2 / (2 * (rho / 2))) / sqrt(2)
+
+
+def hessian_noise(smoothness, dimension, candidates, rho, dataset_size):
+    return gradient_noise(smoothness * sqrt(dimension), candidates, rho, dataset_size)
+
+
+def sample_size(
+    lipschitz, smoothness, hessian_lipschitz, dimension, candidates, rho, stationarity, failure_probability
+):
+    # n at which e₁ = α/4, e₂ = (1 - 1/√2)/2 √(ρα)
+    e1 = gradient_noise(lipschitz, candidates, rho, 1) * (
+        sqrt(dimension) + sqrt(2 * ln(2 * candidates / failure_probability))
+    )
+    e2 = (
+        2
+        * hessian_noise(smoothness, dimension, candidates, rho, 1)
+        * (sqrt(dimension) + sqrt(ln(4 * candidates / failure_probability)))
+    )
+    room = (1 - sqrt(mpf(1) / 2)) / 2 * sqrt(hessian_lipschitz * stationarity)
+    return max(4 * e1 / stationarity, e2 / room)
+
+
+TWINS = {
+    "bound": sample_size,
+    "gradient_threshold": lambda stationarity: 3 * stationarity / 4,
+    "curvature_threshold": lambda hessian_lipschitz, stationarity: (
+        -(sqrt(mpf(2)) + 1) / sqrt(mpf(8)) * sqrt(hessian_lipschitz * stationarity)
+    ),
+    "noise_stddev": gradient_noise,
+    "hessian_noise_stddev": hessian_noise,
+}
+
+STATEMENT = theorem("wang-chen-xu-2019/theorem-8/explicit")
+
+
+def symmetric(generator, count, dimension):
+    entries = generator.normal(size=(count, dimension, dimension))
+    upper = np.triu(entries)
+    return upper + np.triu(entries, 1).transpose(0, 2, 1)
+
+
+@pytest.mark.parametrize("dimension", [2, 30])
+def test_norms_of_symmetric_noise(dimension):
+    norms = np.abs(np.linalg.eigvalsh(symmetric(np.random.default_rng(2), 800, dimension))).max(axis=1)
+    assert norms.mean() <= 2 * dimension**0.5 * 1.05  # E λ_max <= 2√d; of the norm a little more
+    for chance in (0.2, 0.02):
+        limit = 2 * dimension**0.5 + 2 * np.log(2 / chance) ** 0.5
+        assert (norms > limit).mean() <= chance
+
+
+def test_selections_at_the_smallest_number_of_records():
+    generator = np.random.default_rng(4)
+    points, dimension, alpha, hessian_lipschitz, repetitions = 6, 3, 0.1, 1.0, 400
+    values = {"lipschitz": 1, "smoothness": 1, "d": 3, "candidates": points, "rho": "0.1"}
+    records = STATEMENT.evaluate(
+        stationarity="0.1", hessian_lipschitz=1, failure_probability="0.1", **values
+    ).value.upper
+    at = {**values, "n": int(records) + 1}
+    names = ("noise_stddev", "hessian_noise_stddev")
+    first, second = (STATEMENT.evaluate(name, **at).value.upper for name in names)
+    gamma = (hessian_lipschitz * alpha) ** 0.5
+    # five points that are just not α-SOSPs, by slope or by curvature, then one that is an (α/2)-SOSP and no better
+    slopes = alpha * np.array([1.01, 0.2, 1.01, 0.2, 1.01, 0.5])
+    lowest = gamma * np.array([0.0, -1.01, 0.0, -1.01, 0.0, -(0.5**0.5)])
+    gradients = np.zeros((repetitions, points, dimension))
+    gradients[:, :, 0] = slopes
+    gradients += first * generator.normal(size=gradients.shape)
+    hessians = np.zeros((repetitions * points, dimension, dimension))
+    hessians[:, 1, 1] = np.tile(lowest, repetitions)
+    hessians += second * symmetric(generator, repetitions * points, dimension)
+    curvature = np.linalg.eigvalsh(hessians)[:, 0].reshape(repetitions, points)
+    passes = (np.linalg.norm(gradients, axis=2) <= 0.75 * alpha) & (curvature >= -(1 + 0.5**0.5) / 2 * gamma)
+    wrong = passes[:, :-1].any(axis=1) | ~passes[:, -1]
+    assert wrong.mean() <= 0.1
+    untightened = (np.linalg.norm(gradients, axis=2) <= alpha) & (curvature >= -gamma)
+    assert untightened[:, :-1].any(axis=1).mean() > 0.5
+
+
+def test_the_budget_is_kept():
+    found = spending(STATEMENT, {"rho": "0.2", "candidates": 40})
+    assert found.kept is True
+    assert found.spent.upper == pytest.approx(0.2)

@@ -1,0 +1,122 @@
+"""Theorem 9 with constants: a second time, its arithmetic, and runs of Algorithm 6 at the smallest sample."""
+
+import math
+
+import numpy as np
+import pytest
+from mpmath import floor, ln, mpf, sqrt
+from sympy import Rational
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def slack(approximation_ratio, curvature_tolerance, hessian_lipschitz, diameter):
+    share = approximation_ratio * curvature_tolerance / (2 * hessian_lipschitz * diameter**3)
+    return share * approximation_ratio * curvature_tolerance / 48
+
+
+def sample_size(
+    lipschitz,
+    diameter,
+    steps,
+    rho,
+    gap_tolerance,
+    approximation_ratio,
+    curvature_tolerance,
+    hessian_lipschitz,
+    dimension,
+    failure_probability,
+    smoothness,
+):
+    tail = sqrt(dimension) + sqrt(2 * ln(2 * steps / failure_probability))
+    second_tail = sqrt(dimension) + sqrt(ln(4 * steps / failure_probability))
+    e1 = sqrt(4 * lipschitz**2 * steps / rho) * tail
+    e2 = 2 * sqrt(4 * smoothness**2 * dimension * steps / rho) * second_tail
+    room = min(gap_tolerance / 8, slack(approximation_ratio, curvature_tolerance, hessian_lipschitz, diameter))
+    return max(diameter * e1 / room, 8 * diameter**2 * e2 / (approximation_ratio * curvature_tolerance))
+
+
+def steps(
+    initial_gap,
+    diameter,
+    smoothness,
+    gap_tolerance,
+    hessian_lipschitz,
+    approximation_ratio,
+    curvature_tolerance,
+):
+    first = gap_tolerance**2 / (16 * diameter**2 * smoothness)
+    second = (approximation_ratio * curvature_tolerance) ** 3 / (8 * hessian_lipschitz * diameter**3) ** 2
+    return floor(initial_gap / min(first, second)) + 1
+
+
+TWINS = {
+    "bound": sample_size,
+    "steps": steps,
+    "first_order_share": lambda gap_tolerance, diameter, smoothness: gap_tolerance / diameter**2 / smoothness / 2,
+    "second_order_share": lambda approximation_ratio, curvature_tolerance, hessian_lipschitz, diameter: (
+        approximation_ratio * curvature_tolerance / hessian_lipschitz / diameter**3 / 2
+    ),
+    "slack": slack,
+    "noise_stddev": lambda lipschitz, steps, rho, dataset_size: sqrt(4 * lipschitz**2 * steps / rho) / dataset_size,
+    "hessian_noise_stddev": lambda smoothness, dimension, steps, rho, dataset_size: (
+        sqrt(4 * smoothness**2 * dimension * steps / rho) / dataset_size
+    ),
+}
+
+STATEMENT = theorem("wang-chen-xu-2019/theorem-9/explicit")
+
+
+def test_the_decreases():
+    # second-order step, in units of Φbθ²: slope, curvature, remainder
+    assert 2 * Rational(1, 48) - Rational(3, 8) / 2 + Rational(1, 6) / 2 == -Rational(1, 16)
+    assert 2 * Rational(1, 36) - Rational(3, 8) / 2 + Rational(1, 6) / 2 == -Rational(7, 144)  # r with 72 for 96
+    # first-order step at η = a/(2D²L), in units of a²/(D²L)
+    assert -Rational(3, 8) / 2 + Rational(1, 4) / 2 == -Rational(1, 16)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_runs_end_at_a_stationary_point(seed):
+    # F(w) = cos w - w²/20 on [-1, 1] (L <= 1.1, ρ_H <= 1), from the maximum at 0; Φ = 1; a = b = 1/2
+    generator = np.random.default_rng(seed)
+    values = {"diameter": 2, "smoothness": "1.1", "gap_tolerance": "0.5", "curvature_tolerance": "0.5"}
+    values |= {"hessian_lipschitz": 1, "approximation_ratio": 1}
+    gap = 1 - math.cos(1) + 0.05
+    limit = STATEMENT.evaluate("steps", initial_gap=gap, **values).value.upper
+    small = {"lipschitz": 1, "rho": "0.1", "steps": int(limit)}
+    found = STATEMENT.evaluate(d=1, failure_probability="0.05", **small, **values)
+    assert found.applies is True
+    records = math.ceil(found.value.upper)
+    first = STATEMENT.evaluate("noise_stddev", n=records, **small).value.upper
+    second = STATEMENT.evaluate(
+        "hessian_noise_stddev", n=records, d=1, smoothness="1.1", rho="0.1", steps=int(limit)
+    ).value.upper
+    eta, theta, r = 0.5 / 8.8, 0.5 / 16, 0.25 / (96 * 8)
+    w, used = 0.0, 0
+    while True:
+        used += 1
+        g = -math.sin(w) - w / 10 + first * generator.normal()
+        v = -math.copysign(1.0, g)
+        if g * (v - w) < -0.25:
+            w += eta * (v - w)
+            continue
+        h = -math.cos(w) - 0.1 + second * generator.normal()
+        ends = [-1.0, 1.0]  # of the u in [-1, 1] with g(u - w) <= r
+        ends[1 if g > 0 else 0] = min(1.0, w + r / g) if g > 0 else max(-1.0, w + r / g)
+        u = max(ends, key=lambda one: abs(one - w)) if h < 0 else w
+        if h * (u - w) ** 2 <= -0.25:
+            w += theta * (u - w)
+            continue
+        break
+    assert used <= limit
+    slope = -math.sin(w) - w / 10
+    assert min(slope * (u - w) for u in (-1.0, 1.0)) >= -0.5
+    if abs(slope) < 1e-12:
+        assert -(math.cos(w) + 0.1) * (1 + abs(w)) ** 2 >= -0.5
+    assert abs(w) > 0.2  # it left the maximum
+    assert mpf(used) > 1
+
+
+def test_the_budget_is_kept():
+    assert spending(STATEMENT, {"rho": "0.2", "steps": 25}).spent.upper == pytest.approx(0.2)
