@@ -24,7 +24,7 @@ def _letters(local: Iterable[Quantity]) -> dict[Symbol, str]:
     return {record.symbol: record.latex for record in (*QUANTITIES, *local)}
 
 
-def _renamed(expression: Any, local: Iterable[Quantity]) -> Any:
+def renamed(expression: Any, local: Iterable[Quantity]) -> Any:
     """The expression in symbols that are named by their letters."""
     names = _letters(local)
     swap = {symbol: Symbol(letter(names[symbol])) for symbol in expression.free_symbols if symbol in names}
@@ -52,7 +52,7 @@ def inline(expression: Any, local: Iterable[Quantity] = ()) -> str:
     >>> inline(dataset_size * epsilon >= dimension)
     'n ε >= d'
     """
-    text: str = _Plain({"order": "none"}).doprint(_renamed(expression, tuple(local)))
+    text: str = _Plain({"order": "none"}).doprint(renamed(expression, tuple(local)))
     return text.replace("*", " ").replace(" & ", " and ").replace(" | ", " or ")
 
 
@@ -68,7 +68,7 @@ class _Drawn(PrettyPrinter):  # type: ignore[misc]
 def drawn(expression: Expr, local: Iterable[Quantity] = (), indent: str = "    ") -> str:
     """A formula in two dimensions, for a terminal."""
     settings = {"use_unicode": True, "wrap_line": False, "order": "none"}
-    return textwrap.indent(_Drawn(settings).doprint(_renamed(expression, tuple(local))), indent)
+    return textwrap.indent(_Drawn(settings).doprint(renamed(expression, tuple(local))), indent)
 
 
 def in_latex(expression: Any, local: Iterable[Quantity] = ()) -> str:
