@@ -30,6 +30,7 @@ from dpbounds.privacy.profiles import ball, certainly_infinite, closed_form_delt
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi import renyi_delta, renyi_epsilon
+from dpbounds.privacy.renyi_moments import has_moments_of_its_own
 
 Route = Literal["auto", "closed form", "contour", "lattice"]
 
@@ -188,11 +189,25 @@ def account(
     )
     enclosure = _together(classes, proofs, attacks)
     moments: Proof | None = None
-    if route == "auto" and not all(each.tight for each in classes):
+    if route == "auto" and not all(each.tight for each in classes) and _moments_may_help(classes, proofs, enclosure):
         moments = _by_moments(enclosure, mechanism, question, neighbours)
     if moments is not None:
         enclosure = moments.enclosure
     return Account(mechanism, neighbours, question.given, question.target, enclosure, proofs, attacks, moments)
+
+
+def _moments_may_help(
+    classes: tuple[NeighbourClass, ...], proofs: tuple[tuple[str, Proof], ...], enclosure: Enclosure
+) -> bool:
+    """Whether Rényi divergences could give a visibly smaller upper end.
+
+    Converted, the divergences of a pair promise no less than the pair itself spends (``renyi.md``, section 1): where
+    they are all that is known, at most the width of the pairs' own proof could be gained.
+    """
+    if not all(has_moments_of_its_own(pair) for each in classes for pair, _ in each.product):
+        return True
+    lower, upper = max(proof.enclosure.exact_lower for _, proof in proofs), enclosure.exact_upper
+    return not (upper <= lower or (upper < math.inf and upper - lower <= _ACCEPTED * upper))
 
 
 def _by_moments(enclosure: Enclosure, mechanism: Mechanism, question: _Question, relation: Relation) -> Proof | None:

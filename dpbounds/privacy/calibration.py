@@ -127,12 +127,20 @@ def _by_delta(
         classes = neighbour_classes(factory(value), relation)
         return tuple(resolved(attack) for each in classes for attack in each.attacks)
 
-    value, fails_at = Crossing(dominating, budget, failure, solve).search()
-    if fails_at is None or all(each.tight for each in neighbour_classes(factory(value), relation)):
+    def tight(value: Fraction) -> bool:
+        return all(each.tight for each in neighbour_classes(factory(value), relation))
+
+    probe = Fraction(1, 2) if solve == "sample-rate" else Fraction(1)
+    both = tight(probe)
+    value, fails_at = Crossing(dominating, budget, failure, solve, "both" if both else "safe").search()
+    assert value is not None
+    if (fails_at is None and both) or (solve == "sample-rate" and value == 1):
+        return value, None
+    if fails_at is not None and tight(value) and tight(fails_at):
         return value, fails_at
     if not attained(value):
         return value, None
-    return value, Crossing(attained, budget, failure, solve).search()[1]
+    return value, Crossing(attained, budget, failure, solve, "unsafe", value).search()[1]
 
 
 def hidden_constant(

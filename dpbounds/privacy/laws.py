@@ -9,7 +9,6 @@ The derivations, also of what sampling makes of a base pair's law, are in ``laws
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,6 +19,7 @@ import numpy as np
 from flint import arb, ctx, fmpq
 
 from dpbounds.errors import UnsupportedMechanism
+from dpbounds.privacy.gaussian_sums import Places, RatioSum, Weights, tails_growing, tails_shrinking, upper_tail
 from dpbounds.privacy.pairs import (
     BoundedRange,
     Combined,
@@ -201,11 +201,6 @@ def _mirrored(tail: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
         return r, p
 
     return head
-
-
-def upper_tail(x: arb) -> arb:
-    """P(N(0, 1) > x)."""
-    return (x / arb(2).sqrt()).erfc() / 2
 
 
 def _shifted_gaussians(squared_shift: Fraction) -> Law:
@@ -401,6 +396,9 @@ def reach_of(law: Law) -> arb:
 # --- Samples ----------------------------------------------------------------------------------------------------------
 
 
+_NEGLIGIBLE_BITS = 640  # of a chance, also where few digits are asked for: what is seen then still reaches far out
+
+
 def _counts(draws: Draws) -> tuple[list[arb], arb]:
     """p_1, p_2, ..., as far as they matter, and an upper bound on the sum of the others."""
     rate, slots = ball(draws.rate), draws.slots
@@ -409,7 +407,7 @@ def _counts(draws: Draws) -> tuple[list[arb], arb]:
     odds = rate / (1 - rate)
     mass = (slots * (-rate).log1p()).exp()
     masses: list[arb] = []
-    negligible = arb(2) ** (-2 * ctx.prec)
+    negligible = arb(2) ** -max(2 * ctx.prec, _NEGLIGIBLE_BITS)
     for k in range(1, slots + 1):
         mass = mass * odds * (slots - k + 1) / k
         if mass < negligible and odds * (slots - k) / (k + 1) < ball(Fraction(1, 2)):
@@ -421,13 +419,60 @@ def _counts(draws: Draws) -> tuple[list[arb], arb]:
 def _sampled(order: Order, draws: Draws, base: Pair) -> Law:
     weights, rest = _counts(draws)
     laws = [law_of(enlarged(base, k + 1)) for k in range(len(weights))]
-    law = _mixture(weights, laws, rest, ball(draws.rate), draws.slots)
+    sums = _plain_sums(weights, laws)
+    if isinstance(base, ShiftedGaussians) and draws.slots > 1:
+        sums = _gaussian_sums(weights, ball(base.squared_shift).sqrt())
+    law = _mixture(weights, laws, sums, rest, ball(draws.rate), draws.slots)
     if order is Order.REMOVE:
         return law
     return _swapped(law) if order is Order.ADD else _symmetrised(law)
 
 
-def _mixture(weights: Sequence[arb], laws: Sequence[Law], rest: arb, rate: arb, slots: int) -> Law:
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Over the laws of a mixture: Σ w_k p_k and Σ w_k r_k of what lies above a loss, and of what lies below it."""
+
+    tail: Callable[[arb], Masses]
+    head: Callable[[arb], Masses]
+
+
+def _plain_sums(weights: Sequence[arb], laws: Sequence[Law]) -> _Sums:
+    return _Sums(
+        lambda loss: _added(weights, [law.tail(loss) for law in laws]),
+        lambda loss: _added(weights, [law.head(loss) for law in laws]),
+    )
+
+
+def _added(weights: Sequence[arb], parts: Iterable[Masses]) -> Masses:
+    ps, rs = arb(0), arb(0)
+    for (p, r), weight in zip(parts, weights, strict=True):
+        ps, rs = ps + weight * p, rs + weight * r
+    return ps, rs
+
+
+def _gaussian_sums(masses: Sequence[arb], mu: arb) -> _Sums:
+    """The same for N(kμ, 1) against N(0, 1), k = 1, 2, ...: tails at l/(kμ) ∓ kμ/2, monotone in k from some k on."""
+    weights = Weights.of(masses)
+    counts = np.arange(1, len(masses) + 1, dtype=np.float64)
+    shift = float(mu)
+
+    def places(loss: arb, sign: int, side: int) -> Places:
+        """Side · (l/(kμ) + sign · kμ/2): monotone in real k where k²μ² >= 2|l|."""
+        near, half, bound = loss / mu, mu / 2, 2 * abs(loss) / (mu * mu)
+        rough = side * (float(loss) / (counts * shift) + sign * counts * shift / 2)
+
+        def at(j: int) -> arb:
+            return side * (near / (j + 1) + sign * (j + 1) * half)
+
+        return Places.near(at, rough, lambda j: bool((j + 1) ** 2 >= bound))
+
+    return _Sums(
+        lambda loss: (tails_growing(weights, places(loss, -1, 1)), tails_shrinking(weights, places(loss, 1, 1))),
+        lambda loss: (tails_shrinking(weights, places(loss, -1, -1)), tails_growing(weights, places(loss, 1, -1))),
+    )
+
+
+def _mixture(weights: Sequence[arb], laws: Sequence[Law], sums: _Sums, rest: arb, rate: arb, slots: int) -> Law:
     """H_α = Σ_k w_k h_k((α-1+η)/η): P-mass w (p + r (1-η)/η) and Q-mass w r/η where the base has p and r."""
     absent = (slots * (-rate).log1p()).exp() if rate < 1 else arb(0)
     eta = -(slots * (-rate).log1p()).expm1() if rate < 1 else arb(1)
@@ -436,14 +481,7 @@ def _mixture(weights: Sequence[arb], laws: Sequence[Law], rest: arb, rate: arb, 
     def moved(p: arb, r: arb, weight: arb) -> Masses:
         return weight * (p + r * absent / eta), weight * r / eta
 
-    def added(parts: Iterable[Masses]) -> Masses:
-        ps, rs = arb(0), arb(0)
-        for (p, r), weight in zip(parts, weights, strict=True):
-            more_p, more_r = moved(p, r, weight)
-            ps, rs = ps + more_p, rs + more_r
-        return ps, rs
-
-    whole = added([law.whole for law in laws])
+    whole = moved(*_added(weights, [law.whole for law in laws]), arb(1))
 
     def inner(loss: arb) -> arb | None:
         """The base's loss log((e^l - (1-η))/η); None at and below log(1-η)."""
@@ -456,12 +494,12 @@ def _mixture(weights: Sequence[arb], laws: Sequence[Law], rest: arb, rate: arb, 
 
     def tail(loss: arb) -> Masses:
         at = inner(loss)
-        p, r = whole if at is None else added([law.tail(at) for law in laws])
+        p, r = whole if at is None else moved(*sums.tail(at), arb(1))
         return p + slack, r + slack
 
     def head(loss: arb) -> Masses:
         at = inner(loss)
-        p, r = (arb(0), arb(0)) if at is None else added([law.head(at) for law in laws])
+        p, r = (arb(0), arb(0)) if at is None else moved(*sums.head(at), arb(1))
         return p + slack, r + slack
 
     points = []
@@ -554,9 +592,8 @@ def _symmetrised(law: Law) -> Law:
 def _sampled_gaussians(pair: SampledGaussians) -> Law:
     """One Gaussian release on a Poisson sample: by the general mixture, or (replace) by its threshold on x."""
     if pair.order is not Order.REPLACE:
-        law = _mixture(
-            [ball(pair.sample_rate)], [_shifted_gaussians(1 / pair.variance)], arb(0), ball(pair.sample_rate), 1
-        )
+        rate, base = ball(pair.sample_rate), _shifted_gaussians(1 / pair.variance)
+        law = _mixture([rate], [base], _plain_sums([rate], [base]), arb(0), rate, 1)
         return law if pair.order is Order.REMOVE else _swapped(law)
     # With y = e^{x/v}: (1-q + b y) = e^l (1-q + b/y), b = q e^{-1/2v}; the positive root of b y² - c y - b e^l = 0.
     q, v = ball(pair.sample_rate), ball(pair.variance)
@@ -582,18 +619,9 @@ def _drawn_gaussians(order: Order, draws: Draws, squared_shift: Fraction) -> Law
     shift, rate = ball(squared_shift).sqrt(), ball(draws.rate)
     absent = (draws.slots * (-rate).log1p()).exp()
     slack = arb(0).union(rest)
-
-    logs = [float(mass.log()) for mass in weights]
-    remaining = list(accumulate(reversed(weights), initial=rest))[::-1]  # mass of the terms from k on
-
-    def summed(first: arb, probability: Callable[[int], arb]) -> arb:
-        """Σ_k p_k times a probability; what cannot matter at this precision is enclosed as a whole."""
-        total = first
-        for k, mass in enumerate(weights, start=1):
-            if remaining[k - 1] < total * arb(2) ** (_SPARE_BITS - ctx.prec):
-                return total + arb(0).union(remaining[k - 1])
-            total = total + mass * probability(k)
-        return total + slack
+    ratios = RatioSum(Weights.of(weights), shift)
+    everyone = Weights.of([absent, *weights])
+    counts = np.arange(len(weights) + 1, dtype=np.float64)
 
     def position(loss: arb) -> arb | None:
         """The x at which Σ_k p_k e^(ksx - k²s²/2) = e^l; None at and below log p_0."""
@@ -602,65 +630,30 @@ def _drawn_gaussians(order: Order, draws: Draws, squared_shift: Fraction) -> Law
             return None
         if not wanted > 0:
             raise Declined("a loss cannot be told from the logarithm of the chance of no draw at this precision")
-        goal = wanted.log()
-        x, error = arb(_rough_root(logs, float(shift), float(goal))), arb(1)
-        for _ in range(_NEWTON_STEPS):
-            value, slope = _exponential_sum(weights, shift, x)
-            gap = value.log() - goal
-            error = abs(gap) / shift  # the logarithm of the sum grows with slope at least s
-            if error < arb(2) ** (_SPARE_BITS - ctx.prec):
-                break
-            x = (x - gap * value / slope).mid()
-        return x + arb(0).union(error).union(-error)
+        return ratios.root(wanted.log())
+
+    def places(x: arb, side: int) -> Places:
+        return Places.near(
+            lambda k: side * (x - k * shift), side * (float(x) - counts * float(shift)), steady=lambda _: True
+        )
 
     def tail(loss: arb) -> Masses:
         x = position(loss)
         if x is None:
             return arb(1), arb(1)
-        return summed(absent * upper_tail(x), lambda k: upper_tail(x - k * shift)), upper_tail(x)
+        return tails_growing(everyone, places(x, 1)) + slack, upper_tail(x)
 
     def head(loss: arb) -> Masses:
         x = position(loss)
         if x is None:
             return arb(0), arb(0)
-        return summed(absent * upper_tail(-x), lambda k: upper_tail(k * shift - x)), upper_tail(-x)
+        return tails_shrinking(everyone, places(x, -1)) + slack, upper_tail(-x)
 
     # Whether k exceeds what is summed counts as revealed: on the upper side that is an infinite loss. On the lower side
     # cells of x keep their true masses, which lie within the slack.
     infinite = arb(0) if rest.is_zero() else arb(0).union(rest)
     law = Law(tail, head, absent.log(), None, infinite=infinite, symmetric=False)
     return law if order is Order.REMOVE else _swapped(law)
-
-
-_NEWTON_STEPS, _SPARE_BITS = 12, 16
-
-
-def _exponential_sum(weights: Sequence[arb], shift: arb, x: arb) -> Masses:
-    """Σ_k w_k e^(ksx - k²s²/2), and its derivative in x."""
-    step = (-shift * shift).exp()
-    factor = (shift * x - shift * shift / 2).exp()
-    term, value, slope = arb(1), arb(0), arb(0)
-    for k, mass in enumerate(weights, start=1):
-        term = term * factor
-        factor = factor * step
-        value, slope = value + mass * term, slope + k * mass * term
-    return value, shift * slope
-
-
-def _rough_root(logs: Sequence[float], shift: float, goal: float) -> float:
-    """Where the logarithm of that sum is about ``goal``, in floating point: a start, whose error is measured."""
-    k = np.arange(1, len(logs) + 1)
-    offsets = np.array(logs) - (k * shift) ** 2 / 2
-    x = float(np.min((goal - offsets) / (k * shift)))  # one term alone reaches the goal: at or right of the root
-    for _ in range(60):
-        exponents = offsets + k * shift * x
-        top = float(exponents.max())
-        terms = np.exp(exponents - top)
-        move = (top + math.log(float(terms.sum())) - goal) * float(terms.sum()) / float((k * shift * terms).sum())
-        x -= move
-        if abs(move) <= 1e-14 * abs(x) + 1e-300:
-            break
-    return x
 
 
 def _sampled_laplaces(rate: arb, shift: arb) -> Law:

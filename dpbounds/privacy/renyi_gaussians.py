@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from flint import acb, arb, arb_poly, ctx
 
 from dpbounds.errors import NotCertified
-from dpbounds.privacy.laws import ball, upper_tail
+from dpbounds.privacy.gaussian_sums import upper_tail
+from dpbounds.privacy.laws import ball
 from dpbounds.privacy.pairs import DrawnGaussians, Order
 from dpbounds.privacy.renyi_integrals import Branch, density, draw_masses, integral, nats, need, up_to
 

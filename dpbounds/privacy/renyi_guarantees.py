@@ -15,7 +15,8 @@ from functools import lru_cache
 from flint import arb, arb_series, ctx
 
 from dpbounds.errors import NotCertified
-from dpbounds.privacy.laws import ball, law_of, positive_part, upper_tail
+from dpbounds.privacy.gaussian_sums import upper_tail
+from dpbounds.privacy.laws import ball, law_of, positive_part
 from dpbounds.privacy.pairs import (
     BoundedRange,
     Combined,

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from flint import acb, arb, ctx
 
 from dpbounds.errors import NotCertified, UnsupportedMechanism
-from dpbounds.privacy.laws import Law, ball, law_of, upper_tail
+from dpbounds.privacy.gaussian_sums import upper_tail
+from dpbounds.privacy.laws import Law, ball, law_of
 from dpbounds.privacy.pairs import (
     BoundedRange,
     Draws,

@@ -152,6 +152,19 @@ def has_exact_moments(pair: Pair) -> bool:
     return True
 
 
+def has_moments_of_its_own(pair: Pair) -> bool:
+    """Whether ``log_moment`` is that of the pair itself: converting it then never beats composing the pair.
+
+    Not so where a class of pairs stands behind one profile, whose divergences can be smaller than the profile's.
+    """
+    match pair:
+        case BoundedRange():
+            return False
+        case Sampled(base=base) if not has_moments_of_its_own(base):
+            return False
+    return has_exact_moments(pair)
+
+
 def add_spends_less(product: Product) -> bool:
     """Whether no pair of an add product has a larger Rényi divergence than its mirror image, by the lemma on reversal.
 

@@ -1,4 +1,4 @@
-"""Side by side with dp_accounting's PLD accountant in one run: proven here, unproven there.
+"""Side by side in one run: with dp_accounting's accountants (proven here, unproven there), and with the plain way.
 
     pytest tests/benchmarks -m slow -s
 
@@ -10,21 +10,26 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from fractions import Fraction
 
 import dp_accounting
+import flint
 import pytest
-from dp_accounting import pld
+from dp_accounting import pld, rdp
 
 import dpbounds as dp
+from dpbounds.privacy import laws
+from dpbounds.privacy.lattice import bounds
+from dpbounds.privacy.pairs import Draws, Order, Sampled, ShiftedGaussians
 
-RUNS = 7
+RUNS, FEW_RUNS = 7, 3
 
 
-def _median(call: Callable[[], float]) -> tuple[float, float]:
+def _median(call: Callable[[], float], runs: int = RUNS) -> tuple[float, float]:
     call()
     times = []
     value = 0.0
-    for _ in range(RUNS):
+    for _ in range(runs):
         start = time.perf_counter()
         value = call()
         times.append(time.perf_counter() - start)
@@ -81,3 +86,81 @@ def test_calibration() -> None:
         theirs,
     )
     assert abs(ours_value / theirs_value - 1) < 0.01
+
+
+# --- Batches of a fixed size: the lattice route ----------------------------------------------------------------------
+
+
+def _fresh(call: Callable[[], float]) -> Callable[[], float]:
+    """The call without what earlier ones left behind: a person asks once."""
+
+    def asked() -> float:
+        laws.law_at.cache_clear()
+        bounds.choices._nodes_of_law.cache_clear()
+        return call()
+
+    return asked
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [100, 1000])
+def test_batches_without_replacement(steps: int) -> None:
+    def theirs() -> float:
+        accountant = rdp.RdpAccountant(neighboring_relation=dp_accounting.NeighboringRelation.REPLACE_ONE)
+        event = dp_accounting.SampledWithoutReplacementDpEvent(
+            1000, 100, dp_accounting.GaussianDpEvent(1.0)
+        )  # per distance
+        accountant.compose(event, steps)
+        return float(accountant.get_epsilon(1e-5))
+
+    mechanism = dp.SampledWithoutReplacement(dp.Gaussian(2), batch_size=100, dataset_size=1000) ** steps
+    _side_by_side(
+        f"epsilon of batches without replacement, T={steps} (another bound there)",
+        _fresh(lambda: dp.epsilon(mechanism, "1e-5", "replace-one").upper),
+        theirs,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [100, 1000])
+def test_batches_with_replacement_against_without(steps: int) -> None:
+    """What several draws cost: nobody else proves an answer, so the yardstick is a batch without replacement."""
+
+    def with_replacement(noise: Fraction | int) -> dp.Mechanism:
+        return dp.SampledWithReplacement(dp.Gaussian(noise), batch_size=100, dataset_size=1000) ** steps
+
+    def without(noise: Fraction | int) -> dp.Mechanism:
+        return dp.SampledWithoutReplacement(dp.Gaussian(noise), batch_size=100, dataset_size=1000) ** steps
+
+    for asked, answer in (
+        ("epsilon", lambda sampled: dp.epsilon(sampled(2), "1e-5", "replace-one").upper),
+        ("noise for epsilon=1", lambda sampled: float(dp.calibrate(sampled, 1, "1e-5", "replace-one").value)),
+    ):
+        drawn, drawn_value = _median(_fresh(lambda answer=answer: answer(with_replacement)), FEW_RUNS)
+        once, once_value = _median(_fresh(lambda answer=answer: answer(without)), FEW_RUNS)
+        print(
+            f"\n{asked}, T={steps}: with replacement {drawn:.2f} s, without {once:.2f} s, ratio {drawn / once:.2f}; "
+            f"values {drawn_value:.10g}, {once_value:.10g}"
+        )
+        assert drawn_value > once_value  # drawn twice, a record is told apart more easily
+
+
+@pytest.mark.slow
+def test_sums_over_draws_against_all_terms() -> None:
+    draws, squared_shift = Draws(Fraction(1, 1000), 100), Fraction(1, 20)
+    pair, losses = Sampled(Order.REMOVE, draws, ShiftedGaussians(squared_shift)), range(-100, 400)
+    with flint.ctx.workprec(192):
+        places = [laws.ball(Fraction(loss, 250)) for loss in losses]
+        weights, _ = laws._counts(draws)
+        plain = laws._plain_sums(weights, [laws.law_of(laws.enlarged(pair.base, k + 1)) for k in range(len(weights))])
+        ours = laws._gaussian_sums(weights, laws.ball(squared_shift).sqrt())
+        short, _ = _median(lambda: float(sum(ours.tail(place)[0] for place in places)))
+        long, _ = _median(lambda: float(sum(plain.tail(place)[0] for place in places)))
+        assert all(
+            one.overlaps(other)
+            for place in places
+            for one, other in zip(ours.tail(place), plain.tail(place), strict=True)
+        )
+    print(
+        f"\ntails: {1e6 * short / len(places):.0f} us, all terms {1e6 * long / len(places):.0f} us, {short / long:.3f}"
+    )

@@ -25,8 +25,16 @@ from dpbounds.privacy.accountants import (
     prove_epsilon,
 )
 from dpbounds.privacy.domination import dominating_products
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
+from dpbounds.privacy.mechanisms import (
+    ExponentialMechanism,
+    Gaussian,
+    Mechanism,
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+)
 from dpbounds.privacy.relations import as_relation
+from dpbounds.privacy.renyi import renyi_delta, renyi_epsilon
 
 RELATIONS = ("add-or-remove-one", "replace-one")
 
@@ -258,3 +266,24 @@ def test_a_requested_tolerance_is_met(relation: str) -> None:
     for q, z, steps in (("1e-3", "1", 5), ("0.3", "0.3", 2)):
         found = epsilon(training(q, z, steps), "1e-4", relation, tolerance=1e-5)
         assert found.width <= 1e-5 * found.upper
+
+
+# --- Rényi divergences where pairs are not attained ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("sampled", [SampledWithReplacement, SampledWithoutReplacement])
+def test_divergences_that_are_not_asked_would_not_have_helped(sampled: Any, relation: str) -> None:
+    mechanism = sampled(Gaussian(2), batch_size=4, dataset_size=40) ** 5
+    found = account(mechanism, delta="1e-5", relation=relation)
+    assert found.moments is None
+    assert renyi_epsilon(mechanism, "1e-5", relation).enclosure.exact_upper >= found.enclosure.exact_upper
+    there = account(mechanism, epsilon=2, relation=relation)
+    assert renyi_delta(mechanism, 2, relation).enclosure.exact_upper >= there.enclosure.exact_upper
+
+
+def test_divergences_that_can_help_are_asked() -> None:
+    """A bounded range: one pair has to serve all ε at once, its two-point mechanisms have smaller divergences."""
+    found = account(ExponentialMechanism("0.2", relation="replace-one") ** 200, delta="1e-6", relation="replace-one")
+    assert found.moments is not None
+    assert found.enclosure.method == "Rényi divergences"

@@ -8,10 +8,20 @@ from fractions import Fraction
 import pytest
 
 from dpbounds.errors import InvalidValue
-from dpbounds.privacy.accountants import delta, epsilon
+from dpbounds.privacy import crossing
+from dpbounds.privacy.accountants import account, delta, epsilon
 from dpbounds.privacy.calibration import calibrate, hidden_constant
+from dpbounds.privacy.domination import neighbour_classes
 from dpbounds.privacy.interoperability import get_noise_multiplier, steps_for_epochs
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
+from dpbounds.privacy.mechanisms import (
+    Gaussian,
+    Laplace,
+    Mechanism,
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+)
+from dpbounds.privacy.relations import Relation
 
 
 def sampled(q: object, steps: int):
@@ -162,3 +172,72 @@ def test_the_search_is_short() -> None:
     found = calibrate(factory, 1, "1e-6")
     assert abs(float(found.value) ** 2 - float(calibrate(lambda z: Gaussian(z), 1, "1e-6").value)) < 1e-8
     assert len(factory.calls) < 60
+
+
+# --- batches of a fixed size: by proofs of δ alone -------------------------------------------------------------------
+
+BATCHES = {
+    "with replacement": lambda noise: SampledWithReplacement(noise, batch_size=4, dataset_size=40) ** 5,
+    "without replacement": lambda noise: SampledWithoutReplacement(noise, batch_size=4, dataset_size=40) ** 5,
+}
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+@pytest.mark.parametrize("sampling", sorted(BATCHES))
+def test_noise_for_batches_of_a_fixed_size(sampling: str, relation: str) -> None:
+    def factory(noise: Fraction) -> Mechanism:
+        return BATCHES[sampling](Gaussian(noise))
+
+    found = calibrate(factory, 2, "1e-5", relation)
+    assert delta(factory(found.value), 2, relation).exact_upper <= Fraction("1e-5")
+    slightly_less = delta(factory(found.value * Fraction(998, 1000)), 2, relation)
+    assert slightly_less.exact_upper > Fraction("1e-5")  # nothing closer could have been proven to suffice
+    if found.fails_at is not None:
+        failing = account(factory(found.fails_at), epsilon=2, relation=relation)
+        assert failing.enclosure.exact_lower > Fraction("1e-5")
+        if failing.tight:
+            assert found.value <= found.fails_at * Fraction(1001, 1000)
+
+
+def test_sides_are_only_ever_what_was_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Estimates that mislead cost time: what is returned has been proven on both sides."""
+
+    def factory(noise: Fraction) -> Mechanism:
+        return BATCHES["without replacement"](Gaussian(noise))
+
+    honest = calibrate(factory, 2, "1e-5")
+    estimate = crossing.expected_log_delta
+    for wrong_by in (-3.0, 3.0):
+        monkeypatch.setattr(crossing, "expected_log_delta", lambda p, e, by=wrong_by: estimate(p, e) + by)
+        found = calibrate(factory, 2, "1e-5")
+        assert delta(factory(found.value), 2).exact_upper <= Fraction("1e-5")
+        assert found.value == pytest.approx(float(honest.value), rel=2e-3)
+
+
+def test_the_products_of_several_classes_count_all() -> None:
+    """A value suffices only where no product overspends, also where one alone decides that it fails."""
+    products = [
+        lambda v: PoissonSampled(Gaussian(v), "0.1") ** 4,
+        lambda v: PoissonSampled(Gaussian(v), "0.2") ** 4,
+    ]
+
+    def pairs(value: Fraction) -> tuple[crossing.Product, ...]:
+        return tuple(
+            each.product
+            for mechanism in products
+            for each in neighbour_classes(mechanism(value), Relation.ADD_OR_REMOVE_ONE)
+        )
+
+    safe, unsafe = crossing.Crossing(pairs, Fraction(1), Fraction("1e-5"), "noise").search()
+    assert safe is not None
+    assert unsafe is not None
+    assert all(delta(mechanism(safe), 1).exact_upper <= Fraction("1e-5") for mechanism in products)
+    assert any(delta(mechanism(unsafe), 1).exact_lower > Fraction("1e-5") for mechanism in products)
+    assert safe <= unsafe * Fraction(1001, 1000)
+
+
+def test_a_jump_is_closed_in_on() -> None:
+    """Near the largest loss δ falls off a cliff: the loose proofs there must not go round in circles."""
+    found = calibrate(lambda noise: PoissonSampled(Laplace(noise), "0.2") ** 3, 2, "1e-4")
+    assert found.fails_at is not None
+    assert found.value <= found.fails_at * Fraction(1001, 1000)

@@ -1,9 +1,10 @@
 """Composition on a lattice: proven bounds on δ(ε) and ε(δ) where nothing analytic is at hand.
 
-Each step's loss is moved to a lattice, once upwards and once downwards (``discretisation.py``), tilted exponentially so
-that rounding is relative to δ, and convolved by one of two engines: by Fourier transform with a proven bound on its
-round-off (``fourier.py``), or as integers (``integer_measures.py``), where what rounding lost is known exactly. The
-choices (``saddle.py``) are made in floating point. The proof, line by line, is in ``proof.md`` and ``fourier.md``.
+Each step's loss is moved to a lattice, once upwards and once downwards (``discretisation.py``), tilted exponentially
+so that rounding is relative to δ, and convolved by one of two engines: by Fourier transform with a proven bound on
+its round-off (``fourier.py``), or as integers (``integer_measures.py``), where what rounding lost is known exactly.
+The choices (``saddle.py``, ``rough.py``) are made in floating point. The proof, line by line, is in ``proof.md`` and
+``fourier.md``.
 """
 
 from __future__ import annotations
@@ -27,22 +28,30 @@ from dpbounds.privacy.lattice.composed import SUM_PRECISION, Choices, Composed, 
 from dpbounds.privacy.lattice.discretisation import Atoms, RoundingDown, settled, working_precision
 from dpbounds.privacy.lattice.fourier import FourierComposed, InexactFloats, Part, compose_fourier
 from dpbounds.privacy.lattice.integer_measures import LARGEST_WINDOW, LARGEST_WORK, Slots, Work
-from dpbounds.privacy.lattice.steps import AnyStep, as_step, natural_spacing
+from dpbounds.privacy.lattice.rough import sharpened
+from dpbounds.privacy.lattice.steps import AnyStep, LawStep, as_step, natural_spacing
 from dpbounds.privacy.laws import ball
 from dpbounds.privacy.pairs import Pair, Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof
 
 _ROUNDS = 16  # attempts at a width before the question is left to another route
+_CAREFUL = 0.92  # spacing of the first attempt, relative to what is expected to do, for laws of several draws
 _SAFETY = 0.6  # aim below the wanted width, so that the first attempt usually succeeds
 _CUT_OFF = 0.03  # P-mass moved to infinity, relative to δ times the wanted width of log δ
+_FAR_OUT = 10  # how far below log δ losses are cut off for an estimate
 _SLACK = 0.03  # what rounding down may cost, relative to the wanted width
 _FINE_BITS = 12  # how far below the wanted width rounding and cutting off should stay
 _LARGEST_CELLS = 40_000
 _WORK_PER_CELL = 7_000  # a cell takes as long (some 120 microseconds) as so many bytes of products
 _MANY_STEPS, _PASSES = 1_000, 7  # from 1,000 steps on, the powers take about 6 to 20 times the last window in all
 _LARGEST_LOG = 1500.0  # of 1/δ
+_LOGS = (15.0, 120.0, _LARGEST_LOG)  # looked at in turn
 _MARGINS = (0.0, 1e-12, 1e-9, 1e-6, 1e-5, 1e-4)  # relative, in ε: tried in turn when the proof is written
 _INFINITE = "moved to infinity"  # as a source of error
+_BLIND, _SOMEWHAT_FINER = (
+    1.0,
+    0.3,
+)  # a width of log δ that says little about how much finer a lattice must be; then this
 _MARGIN = 1e-8  # in log δ: room for floating point in the search, so that the proof that follows succeeds
 
 
@@ -171,19 +180,26 @@ def _by_fourier(
     )
 
 
-def _revise(knobs: _Knobs, upper: Side, epsilon: float, log_delta: float, width: float, wanted: float) -> None:
-    """Turn the knobs: ``width`` and ``wanted`` are widths of log δ; ``epsilon`` is where δ is at least as small."""
+def _revise(
+    knobs: _Knobs, upper: Side, epsilon: float, log_delta: float, width: float, wanted: float, moved: float = 0.0
+) -> None:
+    """Turn the knobs: ``width`` and ``wanted`` are widths of log δ; ``epsilon`` is where δ is at least as small.
+
+    ``moved`` is by how much log δ turned out to differ from what was expected: the next cut follows it anyway.
+    """
     shares = _shares(upper, epsilon, log_delta)
     infinite = shares.pop(_INFINITE)
     missing = sum(shares.values())
-    if infinite > 0.1 * wanted:
-        knobs.cut_off *= max(0.02 * wanted / infinite, 1e-30)
+    following = infinite * math.exp(min(moved, 600.0))
+    if following > 0.1 * wanted:
+        knobs.cut_off *= max(0.02 * wanted / following, 1e-30)
     if missing > 0.1 * wanted:
         knobs.guard_bits += 6 + max(0, math.ceil(math.log2(missing / wanted)))
     if max(infinite, missing) <= wanted:  # else nothing can be said about the rest yet
         rest = width - infinite - missing
         if rest > _SAFETY * wanted or max(infinite, missing) <= 0.1 * wanted:
-            knobs.refinement *= min(0.95, math.sqrt(0.8 * wanted / max(rest, 0.8 * wanted)))
+            finer = min(0.95, math.sqrt(0.8 * wanted / max(rest, 0.8 * wanted)))
+            knobs.refinement *= finer if width <= _BLIND else max(finer, _SOMEWHAT_FINER)
 
 
 def _shares(upper: Side, epsilon: float, log_delta: float) -> dict[str, float]:
@@ -339,7 +355,8 @@ def epsilon_bounds(
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice", SUM_PRECISION), "lattice")
     sketches = sketches_of(steps, log_delta)
     work = work or Work()
-    knobs, expected, found = _Knobs(cut_off=_CUT_OFF * tolerance), None, None
+    costly = _costly(steps)
+    knobs, expected, found = _Knobs(_CAREFUL if costly else 1.0, _CUT_OFF * tolerance), None, None
     upper_limit = math.inf if limit is None else limit.lower
     first = choices.saddle_for_delta(
         cut_sketches(sketches, log_delta + math.log(knobs.cut_off)), log_delta, upper_limit, tolerance
@@ -349,6 +366,8 @@ def epsilon_bounds(
         cut_off = log_delta + math.log(knobs.cut_off)
         parts = cut_sketches(sketches, cut_off)
         aim = choices.saddle_for_delta(parts, log_delta, upper_limit, tolerance)
+        if costly:
+            aim = sharpened(parts, aim, log_delta)
         if expected is None:  # where the answer may be 0, a coarse look comes first
             expected = max(aim.epsilon, 0.0 if aim.tilt > 0 else aim.deviation)
         width = tolerance * expected
@@ -378,6 +397,11 @@ def epsilon_bounds(
         found = high if slope * (high - low) > 1 else low  # the lower side may have lost sight of δ
         _revise(knobs, attempt.upper, found, log_delta, slope * (high - low), slope * tolerance * max(low, high / 4))
     raise Declined(f"lattice: a relative width of {tolerance:g} was not reached in {_ROUNDS} attempts")
+
+
+def _costly(steps: Steps) -> bool:
+    """Whether cutting takes nearly all the time: a closer look and a finer lattice beat a second attempt."""
+    return any(isinstance(step, LawStep) and step.draws.slots > 1 for step, _ in steps)
 
 
 def _gap_limit(aim: choices.Saddle, width: float) -> float:
@@ -450,12 +474,17 @@ def delta_bounds(
     if limit is not None and limit.at_most(epsilon) is True:
         return Proof(Enclosure.from_balls(certain, certain, "lattice", SUM_PRECISION).within(0, 1), "lattice")
     value, work = to_float(epsilon, "up"), work or Work()
-    knobs = _Knobs(cut_off=_CUT_OFF * tolerance)
+    costly = _costly(steps)
+    knobs = _Knobs(_CAREFUL if costly else 1.0, _CUT_OFF * tolerance)
     log_delta = _expected_log_delta(steps, value, math.inf if limit is None else limit.lower)
+    if costly:
+        log_delta = _estimated(steps, value, log_delta)
     for knobs.rounds in range(1, _ROUNDS + 1):
         cut_off = log_delta + math.log(knobs.cut_off)
         parts = cut_sketches(sketches_of(steps, log_delta), cut_off)
         aim = choices.saddle_for_epsilon(parts, value)
+        if costly:
+            aim = sharpened(parts, aim)
         wanted = tolerance * max(1.0, -log_delta)
         chosen = _choose(parts, aim, wanted / aim.slope, knobs, math.exp(cut_off), engine)
         try:
@@ -467,14 +496,17 @@ def delta_bounds(
             knobs.refinement *= math.sqrt(_SAFETY * wanted / attempt.gap)
             continue
         below, above = attempt.lower.delta(epsilon), attempt.upper.delta(epsilon)
-        log_delta, lowest = log_of(above), log_of(below)
+        expected, log_delta, lowest = log_delta, log_of(above), log_of(below)
+        if not log_delta > -math.inf:
+            raise Declined("lattice: the working precision does not suffice to bound δ")
         wanted = tolerance * max(1.0, -log_delta)
         if log_delta - lowest <= wanted:
             with flint.ctx.workprec(SUM_PRECISION):
                 below, above = below + certain, above + certain
             enclosure = Enclosure.from_balls(below, above, "lattice", SUM_PRECISION).within(0, 1)
             return _proof(enclosure, attempt, knobs, value, log_delta)
-        _revise(knobs, attempt.upper, value, log_delta, min(log_delta - lowest, 1e3), wanted)
+        width = min(log_delta - lowest, 1e3)
+        _revise(knobs, attempt.upper, value, log_delta, width, wanted, log_delta - expected)
     raise Declined(f"lattice: a width of {tolerance:g} was not reached in {_ROUNDS} attempts")
 
 
@@ -492,24 +524,35 @@ def expected_log_delta(product: Product, epsilon: float) -> float:
         log_delta = _expected_log_delta(steps, epsilon, math.inf if limit is None else limit.lower)
     except Declined:  # too small for the route: small enough for an estimate
         return float(np.logaddexp(certain, -_LARGEST_LOG))
-    parts = cut_sketches(sketches_of(steps, log_delta), log_delta - 10)
-    return float(np.logaddexp(certain, choices.saddle_for_epsilon(parts, epsilon).log_delta))
+    return float(np.logaddexp(certain, _estimated(steps, epsilon, log_delta)))
+
+
+def _estimated(steps: Steps, epsilon: float, log_delta: float) -> float:
+    """A better estimate of log δ(ε) from a rough one."""
+    parts = cut_sketches(sketches_of(steps, log_delta), log_delta - _FAR_OUT)
+    aim = choices.saddle_for_epsilon(parts, epsilon)
+    return sharpened(parts, aim).log_delta if _costly(steps) else aim.log_delta
 
 
 def _expected_log_delta(steps: Steps, epsilon: float, limit: float) -> float:
-    """Roughly the logarithm of δ(ε), rather too low: the one for which ``epsilon`` is the expected answer.
+    """Roughly the logarithm of δ(ε): the one for which ``epsilon`` is the expected answer.
 
     Raises:
         Declined: δ is too small for this route.
     """
-    low, high = math.log(1e-3), math.log(_LARGEST_LOG)
+    low = math.log(1e-3)
 
     def answer(depth: float) -> float:
         log_delta = -math.exp(depth)
-        parts = cut_sketches(sketches_of(steps, log_delta), log_delta - 10)
+        parts = cut_sketches(sketches_of(steps, log_delta), log_delta - _FAR_OUT)
         return choices.saddle_for_delta(parts, log_delta, limit, 1e-9).epsilon
 
-    if answer(high) < epsilon:
+    for largest in _LOGS:  # the farther out, the more of each law must be looked at
+        high = math.log(largest)
+        if answer(high) >= epsilon:
+            break
+        low = high
+    else:
         raise Declined(f"lattice: log δ is below -{_LARGEST_LOG:g}, too small for this route")
     for _ in range(12):
         middle = (low + high) / 2

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, logsumexp, ndtr
 
 from dpbounds.privacy.lattice.steps import AnyStep, Lattice, LawStep, Step, natural_spacing
-from dpbounds.privacy.laws import Law
+from dpbounds.privacy.laws import Law, Masses
 from dpbounds.privacy.pairs import Order
 from dpbounds.privacy.proofs import Declined
 
@@ -117,11 +117,11 @@ def _nodes_of_law(step: LawStep, reach: int) -> tuple[Floats, Floats, Floats]:
         if not law.discrete:
             low, high = _ends(law, -(reach**2) / 2)
             edges = _edges(low, high)
-            tails = [law.tail(arb(edge)) for edge in edges]
-            for (p, r), (next_p, next_r) in pairwise(tails):
+            tails = _tails(law, edges)
+            for ends, ((p, r), (next_p, next_r)) in zip(pairwise(edges), pairwise(tails), strict=True):
                 log_p, log_r = _log(p - next_p), _log(r - next_r)
-                if log_p > -math.inf and log_r > -math.inf:
-                    losses.append(log_p - log_r)
+                if log_p > -math.inf:  # a Q-mass too small to be seen says nothing about where the P-mass lies
+                    losses.append(log_p - log_r if log_r > -math.inf else sum(ends) / 2)
                     masses.append(log_p)
             for end, proven in ((low, law.lowest), (high, law.highest)):
                 if proven is not None:  # so that the first and the last cut lie beyond them
@@ -130,6 +130,15 @@ def _nodes_of_law(step: LawStep, reach: int) -> tuple[Floats, Floats, Floats]:
     order = np.argsort(losses)
     loss = np.array(losses)[order]
     return loss, loss, np.array(masses)[order]
+
+
+def _tails(law: Law, edges: Sequence[float]) -> list[Masses]:
+    """P- and Q-mass above each edge; of a symmetric law they are asked for on one side of 0 only."""
+    if not law.symmetric:
+        return [law.tail(arb(edge)) for edge in edges]
+    right = {edge: law.tail(arb(edge)) for edge in sorted({abs(edge) for edge in edges})}
+    p, r = law.whole
+    return [right[edge] if edge >= 0 else (p - right[-edge][1], r - right[-edge][0]) for edge in edges]
 
 
 def _log(mass: arb) -> float:
@@ -182,7 +191,8 @@ class Saddle:
     share: float
 
 
-def _cumulants(sketches: Sequence[Sketch], tilt: float) -> tuple[float, float, float]:
+def cumulants(sketches: Sequence[Sketch], tilt: float) -> tuple[float, float, float]:
+    """Log E e^(tilt·L) of the composed loss, and its mean and deviation under that tilt."""
     value = mean = variance = 0.0
     for part in sketches:
         log_mass, weights = part.tilted(tilt)
@@ -194,7 +204,7 @@ def _cumulants(sketches: Sequence[Sketch], tilt: float) -> tuple[float, float, f
 
 
 def _at(sketches: Sequence[Sketch], tilt: float) -> Saddle:
-    value, mean, deviation = _cumulants(sketches, tilt)
+    value, mean, deviation = cumulants(sketches, tilt)
     inner = float(erfcx(tilt * deviation / math.sqrt(2)) - erfcx((tilt + 1) * deviation / math.sqrt(2))) / 2
     inner = max(inner, 1e-300)
     peak = math.exp(tilt * math.log(tilt / (tilt + 1))) / (tilt + 1) if tilt > 0 else 1.0
@@ -203,7 +213,7 @@ def _at(sketches: Sequence[Sketch], tilt: float) -> Saddle:
 
 
 def _untilted(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
-    _, mean, deviation = _cumulants(sketches, 0.0)
+    _, mean, deviation = cumulants(sketches, 0.0)
     a = (epsilon - mean) / deviation
     steepness = math.exp(log_ndtr(-a - deviation) + deviation * (a + deviation / 2))  # -dδ/dε
     delta = max(float(ndtr(-a)) - steepness, 1e-12)
@@ -215,14 +225,14 @@ def _untilted(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
 
 def without_tilt(sketches: Sequence[Sketch]) -> Saddle:
     """The composed loss as it is, at its mean."""
-    return _untilted(sketches, _cumulants(sketches, 0.0)[1])
+    return _untilted(sketches, cumulants(sketches, 0.0)[1])
 
 
 def saddle_for_epsilon(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
     """The tilt under which the composed loss has mean ``epsilon``, or none if it has a larger mean without."""
-    if _cumulants(sketches, 0.0)[1] >= epsilon:
+    if cumulants(sketches, 0.0)[1] >= epsilon:
         return _untilted(sketches, epsilon)
-    tilt = _crossing(lambda s: epsilon - _cumulants(sketches, s)[1])
+    tilt = _crossing(lambda s: epsilon - cumulants(sketches, s)[1])
     found = _at(sketches, tilt)
     missed = found.epsilon - epsilon  # positive only where the tilt was capped
     return Saddle(tilt, epsilon, found.log_delta + tilt * missed, found.slope, tilt + 1, found.deviation, found.share)
@@ -234,7 +244,7 @@ def saddle_for_delta(sketches: Sequence[Sketch], log_delta: float, limit: float,
     No further than needed where the composed loss has a least upper bound ``limit`` and that is the answer already,
     within the tolerance: until the mean is that close, and the tilted law falls off on that scale.
     """
-    _, mean, deviation = _cumulants(sketches, 0.0)
+    _, mean, deviation = cumulants(sketches, 0.0)
     if _at(sketches, _SMALLEST_TILT).log_delta <= log_delta:
         low, high = 0.0, mean + 2 * deviation
         if _untilted(sketches, max(low, 0.05 * deviation)).log_delta <= log_delta:
@@ -269,7 +279,7 @@ def composing_tilt(sketches: Sequence[Sketch], saddle: Saddle, spacing: float, a
     best = (math.inf, saddle.tilt, saddle.share)
     for factor in (1.0, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6):
         tilt = factor * saddle.tilt
-        value = _cumulants(sketches, tilt)[0]
+        value = cumulants(sketches, tilt)[0]
         log_peak = tilt * math.log(tilt / (tilt + 1)) - math.log(tilt + 1)
         log_share = min(0.0, saddle.log_delta - value + tilt * saddle.epsilon - log_peak)
         tail = log_share + math.log(allowance)

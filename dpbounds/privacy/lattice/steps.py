@@ -17,7 +17,7 @@ from flint import arb, ctx
 
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.laws import Law, Masses, Point, ball, law_at
-from dpbounds.privacy.pairs import Order, Pair, Sampled, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs import DrawnGaussians, Draws, Order, Pair, Sampled, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 
 
@@ -250,8 +250,15 @@ class LawStep:
     @property
     def extra_bits(self) -> int:
         """Bits that its masses lose to cancellation, beyond those lost to the spacing."""
-        rate = self.pair.draws.rate if isinstance(self.pair, Sampled) else Fraction(1)
-        return _LAW_BITS + max(0, -2 * exponent_of(rate))
+        rate = self.draws.rate if isinstance(self.pair, Sampled) else Fraction(1)
+        base = self.pair.base if isinstance(self.pair, Sampled) else self.pair
+        sums = self.draws.slots > 1 and isinstance(base, ShiftedGaussians | DrawnGaussians)
+        return (-_SUM_BITS if sums else _LAW_BITS) + max(0, -2 * exponent_of(rate))
+
+    @property
+    def draws(self) -> Draws:
+        """How often the record takes part."""
+        return self.pair.draws if isinstance(self.pair, Sampled | DrawnGaussians) else Draws(Fraction(1))
 
     def largest_loss(self) -> arb | None:
         """The least upper bound of the finite losses, or None."""
@@ -300,6 +307,7 @@ class LawStep:
 
 _LOOK = 96  # bits at which the shape of a law is looked at
 _LAW_BITS = 64
+_SUM_BITS = 32  # fewer where tails are sums of positive terms, each to full accuracy: the spacing alone costs bits
 
 
 def _atom(point: Point, lattice: Lattice) -> Atom:

@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 PRECISION = 128  # bits, for what need not be better
 
 _RATES = 2.0 ** (np.arange(-36, 10) / 3)  # exponents tried for Chernoff bounds, in units of the best one for a Gaussian
+_BLOCK = 32  # atoms; turning a box can make it larger by the square root of 2
 _ROOM = 0.5  # standard deviations left free at each end of the window, to search ε in
 
 
@@ -71,11 +72,15 @@ class Law:
         return result
 
     def frequency(self, z: acb) -> acb:
-        """Σ b_k z^k, for complex z."""
+        """Σ b_k z^k, for complex z: by Horner's rule in short blocks, as a box grows whenever it is turned."""
         powers = {gap: z**gap for gap in self._gaps()}
-        result = acb(self.masses[-1])
-        for mass, gap in zip(self.masses[-2::-1], self._gaps(), strict=True):
-            result = result * powers[gap] + mass
+        result = acb(0)
+        for first in range(0, len(self.masses), _BLOCK):
+            places, masses = self.positions[first : first + _BLOCK], self.masses[first : first + _BLOCK]
+            block = acb(masses[-1])
+            for mass, (place, following) in zip(masses[-2::-1], list(pairwise(places))[::-1], strict=True):
+                block = block * powers[following - place] + mass
+            result += block * z ** places[0]
         return result
 
     def _gaps(self) -> list[int]:

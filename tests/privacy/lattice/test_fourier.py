@@ -628,3 +628,23 @@ def test_long_windows(steps: int, tolerance: float) -> None:
     proof = epsilon_bounds(sampled("remove", "0.01", "1", steps), exact("1e-6"), tolerance=tolerance)
     assert proof.parameters["engine"] == "fourier"
     assert proof.enclosure.width <= tolerance * proof.enclosure.upper
+
+
+# --- frequencies -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 500])
+def test_frequencies_in_blocks_are_those_of_the_whole(count: int) -> None:
+    positions = tuple(int(k) for k in np.cumsum([0, *(1 + (7 * i) % 5 for i in range(count - 1))]))
+    with flint.ctx.workprec(128):
+        masses = tuple(ball(Fraction(1 + (3 * i) % 11, 17)) for i in range(count))
+        law = Law(positions, masses, np.array([float(mass) for mass in masses]), 1)
+        for turn in (Fraction(0), Fraction(1, 3), Fraction(5, 1024), Fraction(1, 2)):
+            z = acb(0, 2 * arb.pi() * ball(turn)).exp()
+            found = law.frequency(z)
+            with flint.ctx.workprec(600):
+                w = acb(0, 2 * arb.pi() * ball(turn)).exp()
+                truth = sum((mass * w**k for mass, k in zip(masses, positions, strict=True)), acb(0))
+            assert found.real.overlaps(truth.real)
+            assert found.imag.overlaps(truth.imag)
+            assert max(found.real.rad(), found.imag.rad()) < arb(2) ** -90  # boxes do not grow with the length

@@ -1,0 +1,108 @@
+"""Algorithm 1, a second time from the text; its line 9, its kick, its logarithms."""
+
+import math
+
+import pytest
+from mpmath import log, mpf, sqrt
+
+from dpbounds.theorems.registry import theorem
+
+
+def inner(dimension, smoothness, loss_range, hessian_lipschitz, failure_probability):
+    return log(dimension * smoothness * loss_range / hessian_lipschitz / failure_probability)
+
+
+def gradient_accuracy(
+    universal_constant,
+    second_oracle_noise,
+    drift_threshold,
+    first_oracle_noise,
+    loss_range,
+    smoothness,
+    dimension,
+    hessian_lipschitz,
+    failure_probability,
+):
+    return 2 * sqrt(
+        universal_constant
+        * (drift_threshold * second_oracle_noise**2 + (2 * first_oracle_noise) ** 2)
+        * inner(dimension, smoothness, loss_range, hessian_lipschitz, failure_probability)
+    )
+
+
+def escape_steps(smoothness, dimension, loss_range, hessian_lipschitz, gradient_accuracy, failure_probability):
+    return (
+        inner(dimension, smoothness, loss_range, hessian_lipschitz * gradient_accuracy, failure_probability)
+        * smoothness
+        / sqrt(hessian_lipschitz)
+        / sqrt(gradient_accuracy)
+    )
+
+
+def small_estimate(gradient_accuracy, loss_range, smoothness, dimension, hessian_lipschitz, failure_probability):
+    return gradient_accuracy * inner(dimension, smoothness, loss_range, hessian_lipschitz, failure_probability) ** 3
+
+
+TWINS = {
+    "gradient_accuracy": gradient_accuracy,
+    "escape_steps": escape_steps,
+    "steps": lambda smoothness, dimension, loss_range, hessian_lipschitz, gradient_accuracy, failure_probability: (
+        loss_range
+        * smoothness
+        * (
+            inner(dimension, smoothness, loss_range, hessian_lipschitz * gradient_accuracy, failure_probability) ** 2
+            / gradient_accuracy
+        )
+        ** 2
+    ),
+    "small-estimate": small_estimate,
+    "step_size": lambda smoothness: 1 / smoothness,
+}
+
+STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/algorithm-1")
+
+
+def longest_stretch(threshold, slope, is_printed, steps=40):
+    """The largest sum of squared steps since a fresh estimate at which a difference is asked for; F linear, M = 1."""
+    drift, since, longest = [threshold], math.inf, 0.0
+    for t in range(steps):
+        tested = drift[t - 1] if is_printed and t > 0 else drift[t]
+        if t == 0 or tested >= threshold:
+            since = drift[t] = 0.0
+        else:
+            longest = max(longest, since)
+        since += slope**2
+        drift.append(drift[t] + slope**2)
+    return longest
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.01])
+def test_line_9_as_printed_misses_the_last_step(threshold):
+    assert longest_stretch(threshold, 1.0, is_printed=True) >= 1.0 > threshold
+    assert longest_stretch(threshold, 1.0, is_printed=False) == 0.0
+    assert longest_stretch(threshold, 0.04, is_printed=False) < threshold
+    assert longest_stretch(threshold, 0.04, is_printed=True) < threshold + 2 * 0.04**2
+
+
+def test_the_two_kicks_differ():
+    values = {"loss_range": 1, "smoothness": 1, "d": 100, "hessian_lipschitz": 1, "failure_probability": "0.01"}
+    gamma = STATEMENT.evaluate(
+        "gradient_accuracy",
+        universal_constant=1,
+        first_oracle_noise="0.001",
+        second_oracle_noise=1,
+        drift_threshold="1e-9",
+        **values,
+    ).value.lower
+    algorithm, lemma = 0.001**2 / 100, gamma**2 / (100 * math.log(100 / 0.01))
+    assert lemma / algorithm >= 16 * math.log(1e4) / math.log(1e4) * 0.999
+
+
+def test_logarithms_depend_on_units():
+    values = {"loss_range": 1, "smoothness": 1, "d": 10, "failure_probability": "0.1", "gradient_accuracy": "0.1"}
+    metres = STATEMENT.evaluate("steps", hessian_lipschitz=1, **values).value.lower
+    # the same problem with lengths in thousandths: w -> 1000 w
+    scaled = {**values, "smoothness": "1e-6", "gradient_accuracy": "1e-4"}
+    millimetres = STATEMENT.evaluate("steps", hessian_lipschitz="1e-9", **scaled).value.lower
+    assert millimetres / metres > 10
+    assert inner(10, 1, 1, 200, mpf("0.1")) < 0  # at ρ = 200 > BMd/ω = 100 the printed γ² is negative

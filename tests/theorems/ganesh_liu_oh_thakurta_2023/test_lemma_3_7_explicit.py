@@ -1,0 +1,31 @@
+"""Lemma 3.7 with constants: a second time, and against runs along a ramp."""
+
+import numpy as np
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "bound": lambda loss_range, smoothness, drift_threshold, steps, estimation_error: (
+        1 + (12 * loss_range * smoothness + 9 * steps * estimation_error**2) / (2 * smoothness**2 * drift_threshold)
+    ),
+    "by-sum": lambda loss_range, smoothness, drift_threshold, squared_errors: (
+        1 + (12 * loss_range * smoothness + 9 * squared_errors) / (2 * smoothness**2 * drift_threshold)
+    ),
+}
+
+
+def test_runs_ask_no_more_often():
+    # F = softplus-like ramp of slope 1 that ends after length 40; M = 1
+    statement = theorem("ganesh-liu-oh-thakurta-2023/lemma-3.7/explicit")
+    generator = np.random.default_rng(6)
+    for size in (0.0, 0.2, 1.0):
+        x, drift, fresh, errors = 40.0, np.inf, 0, 0.0
+        for _ in range(200):
+            if drift >= 3.0:
+                fresh, drift = fresh + 1, 0.0
+            error = size * generator.uniform(-1, 1)
+            estimate = np.clip(x, 0, 1) + error  # F' of x²/2 up to 1, then linear: 1-smooth, F(40) = 39.5
+            x, drift, errors = x - estimate, drift + estimate**2, errors + error**2
+        bound = statement.evaluate("by-sum", loss_range="39.5", smoothness=1, drift_threshold=3, squared_errors=errors)
+        assert fresh <= bound.value.upper
+        assert fresh >= 0.1 * bound.value.lower

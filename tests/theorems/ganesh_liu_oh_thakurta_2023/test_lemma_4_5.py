@@ -1,0 +1,28 @@
+"""Lemma 4.5, a second time from the text, with the explicit version below it up to a constant."""
+
+import pytest
+from mpmath import ln, sqrt
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "gradient": lambda lipschitz, dimension, failure_probability, dataset_size: (
+        lipschitz * (ln(dimension) - ln(failure_probability)) / sqrt(dataset_size)
+    ),
+    "hessian": lambda smoothness, dimension, failure_probability, dataset_size: (
+        smoothness * (ln(dimension) - ln(failure_probability)) / sqrt(dataset_size)
+    ),
+}
+
+
+@pytest.mark.parametrize("part", ["gradient", "hessian"])
+def test_the_explicit_version_is_of_that_order(part):
+    values = {"lipschitz" if part == "gradient" else "smoothness": 1}
+    for dimension in (2, 1000):
+        for records in (100, 10**6):
+            for failure in ("0.1", "1e-6"):
+                at = {"failure_probability": failure, "n": records, **values}
+                rate = theorem("ganesh-liu-oh-thakurta-2023/lemma-4.5").evaluate(part, d=dimension, **at).value.lower
+                ours = at if part == "gradient" else {**at, "d": dimension}
+                explicit = theorem("ganesh-liu-oh-thakurta-2023/lemma-4.5/explicit").evaluate(part, **ours).value.upper
+                assert explicit <= 5 * rate

@@ -1,0 +1,32 @@
+"""Lemma 4.5 with constants: a second time, and against samples."""
+
+import numpy as np
+from mpmath import log, sqrt
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "gradient": lambda lipschitz, dataset_size, failure_probability: (
+        (lipschitz + lipschitz * sqrt(2 * (log(2) - log(failure_probability)))) / sqrt(dataset_size)
+    ),
+    "hessian": lambda smoothness, dataset_size, dimension, failure_probability: (
+        smoothness * sqrt(2 * log(4 * dimension / failure_probability) / dataset_size)
+        + 4 * smoothness * log(4 * dimension / failure_probability) / (3 * dataset_size)
+    ),
+}
+
+
+def test_samples_stay_within():
+    generator = np.random.default_rng(10)
+    dimension, records, runs, omega = 6, 50, 800, 0.1
+    signs = generator.choice((-1.0, 1.0), size=(runs, records, dimension))
+    # gradients ±1/√d per coordinate: norm 1, mean 0; Hessians: diagonal ±1, mean 0
+    norms = np.linalg.norm(signs.mean(axis=1) / np.sqrt(dimension), axis=1)
+    operators = np.abs(signs.mean(axis=1)).max(axis=1)
+    statement = theorem("ganesh-liu-oh-thakurta-2023/lemma-4.5/explicit")
+    values = {"n": records, "failure_probability": "0.1"}
+    gradient = statement.evaluate("gradient", lipschitz=1, **values).value.upper
+    hessian = statement.evaluate("hessian", smoothness=1, d=dimension, **values).value.upper
+    assert ((norms > gradient) | (operators > hessian)).mean() <= omega
+    assert norms.max() > 0.3 * gradient
+    assert operators.max() > 0.3 * hessian

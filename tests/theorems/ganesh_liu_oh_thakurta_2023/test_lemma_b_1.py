@@ -1,0 +1,41 @@
+"""Lemma B.1, a second time from the text, and against random runs on quadratics that are not convex."""
+
+import numpy as np
+
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "bound": lambda decrease, smoothness, escape_steps, squared_errors: (
+        8 * escape_steps * decrease / smoothness + 50 * escape_steps * squared_errors / smoothness / smoothness
+    ),
+    "sharper": lambda decrease, smoothness, escape_steps, squared_errors: (
+        4 * escape_steps * (decrease * smoothness + squared_errors) / smoothness**2
+    ),
+}
+
+
+def test_random_runs_stay_below():
+    generator = np.random.default_rng(7)
+    ratios = []
+    for _ in range(200):
+        count = int(generator.integers(8, 15))
+        curvatures = generator.uniform(-1, 1, size=3)
+        x = start = generator.normal(size=3) * generator.uniform(0, 1)
+        errors, way = 0.0, [0.0]
+        for step in range(count + 1):
+            if step == count:
+                last = x
+            error = generator.normal(size=3) * generator.uniform(0, 0.5)
+            errors += (error**2).sum()
+            x = x - (curvatures * x + error)
+            way.append(((x - start) ** 2).sum())
+        fallen = (curvatures * (start**2 - last**2)).sum() / 2
+        # the decrease may be negative here: the formula is linear in it
+        assert max(way) <= count * (8 * fallen + 7 * errors) + 1e-12
+        assert max(way[:-1]) <= count * (4 * fallen + 4 * errors) + 1e-12
+        ratios.append(max(way) / (count * (8 * fallen + 50 * errors)))
+    assert 0.005 < max(ratios) <= 1
+    values = {"decrease": 1, "squared_errors": 1, "smoothness": 1}
+    statement = theorem("ganesh-liu-oh-thakurta-2023/lemma-b.1")
+    assert statement.evaluate("bound", escape_steps=7, **values).applies is False
+    assert statement.evaluate("bound", escape_steps=8, **values).value.lower == 8 * 58

@@ -1,0 +1,128 @@
+"""Theorem 4.2, a second time from the text; what its noise spends, what its kicks ask for, what α₂ lacks."""
+
+import pytest
+from mpmath import log, mpf, root, sqrt
+from sympy import Rational, Symbol, expand_log, simplify
+from sympy import log as ln
+
+from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.mechanisms import Gaussian, PureDP
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def the_rate(dimension, loss_range, lipschitz, smoothness, dataset_size, rho):
+    return root(sqrt(dimension * loss_range * lipschitz * smoothness) / (dataset_size * sqrt(rho)), 3) ** 2
+
+
+def with_logs(dimension, loss_range, lipschitz, smoothness, dataset_size, rho, hessian_lipschitz, failure_probability):
+    inner = dataset_size * loss_range * smoothness * dimension / hessian_lipschitz / failure_probability
+    return the_rate(dimension, loss_range, lipschitz, smoothness, dataset_size, rho) * log(inner) ** 6
+
+
+def selected(
+    stationarity,
+    lipschitz,
+    dataset_size,
+    failure_probability,
+    rho,
+    smoothness,
+    dimension,
+    loss_range,
+    hessian_lipschitz,
+):
+    gradient = lipschitz * log(dataset_size / lipschitz / failure_probability) / (dataset_size * sqrt(rho))
+    inner = dimension * loss_range * lipschitz * smoothness / (hessian_lipschitz * failure_probability)
+    curvature = smoothness * log(inner) / (dataset_size * sqrt(rho) * sqrt(hessian_lipschitz)) * sqrt(stationarity)
+    return stationarity + gradient + curvature
+
+
+def first_noise(lipschitz, loss_range, smoothness, drift_threshold, dimension, failure_probability, dataset_size, rho):
+    queries = loss_range / smoothness / drift_threshold
+    logs = log(dimension * smoothness * loss_range / failure_probability) ** 2
+    return lipschitz * sqrt(queries) * logs / (dataset_size * sqrt(rho))
+
+
+def second_noise(smoothness, loss_range, stationarity, dimension, failure_probability, dataset_size, rho):
+    logs = log(dimension * smoothness * loss_range / failure_probability) ** 5
+    return smoothness * sqrt(loss_range * smoothness) / stationarity * logs / (dataset_size * sqrt(rho))
+
+
+TWINS = {
+    "rate": the_rate,
+    "with-logs": with_logs,
+    "selected": selected,
+    "drift_threshold": lambda lipschitz, loss_range, smoothness, dimension, dataset_size, rho: (
+        root(lipschitz**4 * loss_range / smoothness**5, 3) * root(dimension / (dataset_size**2 * rho), 3)
+    ),
+    "noise_stddev": first_noise,
+    "difference_noise_stddev": second_noise,
+    "noise_stddev-of-proof": lambda lipschitz, fresh_estimates, dataset_size, rho: (
+        2 * lipschitz * sqrt(fresh_estimates) / (dataset_size * sqrt(rho))
+    ),
+    "difference_noise_stddev-of-proof": lambda smoothness, steps, dataset_size, rho: (
+        2 * smoothness * sqrt(steps) / (dataset_size * sqrt(rho))
+    ),
+}
+
+STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-4.2")
+
+
+def search(factor, budget, estimates, steps):
+    """zCDP of the search, with ``factor`` times the statement's noise, under both relations."""
+    fresh = Gaussian(factor * (estimates / budget) ** 0.5) ** estimates
+    both = fresh @ Gaussian(factor * (steps / budget) ** 0.5) ** steps
+    return [float(zcdp_rho(both, relation)) / budget for relation in ("replace-one", "add-or-remove-one")]
+
+
+def test_what_the_noise_of_statement_and_proof_spends():
+    assert search(1, 0.25, 9, 400) == pytest.approx([4, 1])  # the statement's; claimed: 1/2
+    assert search(2, 0.25, 9, 400) == pytest.approx([1, 0.25])  # the proof's
+    assert search(8**0.5, 0.25, 9, 400) == pytest.approx([0.5, 0.125])
+    values = {"rho": "0.25", "fresh_estimates": 9, "steps": 400}
+    for relation, whole in (("replace-one", 6), ("add-or-remove-one", 1.5)):
+        found = spending(STATEMENT, values, relation)
+        assert found.kept is not True
+        assert 0.8 * whole * 0.25 < found.spent.upper <= whole * 0.25 * (1 + 1e-9)
+    proof = Gaussian(12) ** 9 @ Gaussian(80) ** 400  # 2√(T/φ)
+    whole = proof @ PureDP(1, relation="replace-one")  # twice ε = √φ = 1/2
+    assert 2.8 < float(zcdp_rho(whole, "replace-one")) / 0.25 <= 3
+    kept = proof @ PureDP("1/2", relation="add-or-remove-one")
+    assert float(zcdp_rho(kept, "add-or-remove-one")) <= 0.25
+
+
+def test_kicks_outnumber_the_allowed_queries():
+    # without logarithms, by powers of x: κ ~ x^{2/3}, γ ~ x^{2/3}; T = BM/γ², Γ = M/√(ργ), allowed B/(Mκ)
+    x = Symbol("x", positive=True)
+    kappa = gamma = x ** Rational(2, 3)
+    kicks, allowed = gamma**-2 / gamma ** Rational(-1, 2), 1 / kappa
+    assert simplify(expand_log(ln(kicks / allowed)) / ln(x)) == Rational(-1, 3)
+
+
+def kicks_of(start, steps, pause):
+    """How often line 8 asks O₁ in a run on x²/2, M = 1, exact oracles: the last estimate is small ever after."""
+    x, estimate, frozen, kicks = start, 0.0, 1, 0
+    for _ in range(steps):
+        if abs(estimate) <= 0.5 and frozen <= 0:
+            kicks, frozen = kicks + 1, pause
+        else:
+            frozen -= 1
+        estimate = x
+        x -= estimate
+    return kicks
+
+
+def test_a_run_near_a_minimum_keeps_kicking():
+    assert kicks_of(0.1, 1000, 10) >= 1000 / 11 - 1
+    assert kicks_of(0.1, 10_000, 10) >= 9 * kicks_of(0.1, 1000, 10)
+
+
+def test_the_selected_accuracy_lacks_a_square():
+    # ρ = 1, M/(n√φ) = h: a point whose smallest eigenvalue is -√α₁ - h is an α₂-SOSP for α₂ >= (√α₁ + h)² only
+    h = mpf("0.01")
+    ratios = []
+    for power in (0, 4, 8):
+        alpha = h**2 / mpf(10) ** power
+        ratios.append((sqrt(alpha) + h) ** 2 / (alpha + h * sqrt(alpha)))
+    assert ratios[0] <= 2  # where h² <= ρα₁ the printed form is enough
+    assert ratios[2] > 50 * ratios[1] > 2500

@@ -1,0 +1,158 @@
+"""Theorem 4.2 with constants, first order: a second time, its tuning, its budget, and runs."""
+
+import math
+
+import numpy as np
+import pytest
+from mpmath import log, root, sqrt
+
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def twin_error(noise_stddev, drift_threshold, difference_noise_stddev, dimension, fresh_estimates, failure_probability):
+    tail = sqrt(2 * log(2 * fresh_estimates / failure_probability))
+    return sqrt(noise_stddev**2 + drift_threshold * difference_noise_stddev**2) * (sqrt(dimension) + tail)
+
+
+def twin_bound(
+    smoothness,
+    loss_range,
+    steps,
+    noise_stddev,
+    drift_threshold,
+    difference_noise_stddev,
+    dimension,
+    fresh_estimates,
+    failure_probability,
+):
+    error = twin_error(
+        noise_stddev, drift_threshold, difference_noise_stddev, dimension, fresh_estimates, failure_probability
+    )
+    return sqrt(error**2 + 2 * loss_range * smoothness / steps)
+
+
+def twin_level(dimension, lipschitz, loss_range, smoothness, dataset_size, rho, failure_probability):
+    whole = lipschitz * loss_range * smoothness / rho / dataset_size**2
+    first = root(70 * dimension * whole, 3)
+    tail = 2 * log((4 + 16 * loss_range * smoothness / (lipschitz * first)) / failure_probability)
+    return root(70 * whole * (dimension + 2 * sqrt(dimension * tail) + tail), 3)
+
+
+def twin_tuned(dimension, lipschitz, loss_range, smoothness, dataset_size, rho, failure_probability):
+    return sqrt(2) * twin_level(dimension, lipschitz, loss_range, smoothness, dataset_size, rho, failure_probability)
+
+
+TWINS = {
+    "bound": twin_bound,
+    "tuned": twin_tuned,
+    "accuracy": twin_level,
+    "steps": lambda smoothness, loss_range, accuracy: 2 * smoothness * loss_range / accuracy / accuracy,
+    "drift_threshold": lambda lipschitz, accuracy, smoothness: sqrt(30) / 2 * lipschitz * accuracy / smoothness**2,
+    "fresh_estimates": lambda loss_range, smoothness, steps, accuracy, drift_threshold: (
+        1
+        + 6 * loss_range / smoothness / drift_threshold
+        + 9 * steps * (accuracy / smoothness) ** 2 / drift_threshold / 2
+    ),
+    "noise_stddev": lambda lipschitz, fresh_estimates, dataset_size, rho: (
+        2 * lipschitz * sqrt(fresh_estimates) / (dataset_size * sqrt(rho))
+    ),
+    "difference_noise_stddev": lambda smoothness, steps, dataset_size, rho: (
+        2 * smoothness * sqrt(steps) / (dataset_size * sqrt(rho))
+    ),
+}
+
+STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit")
+
+
+def tune(**problem):
+    """Parameters and bounds as the record says."""
+    value = STATEMENT.evaluate("accuracy", **problem)
+    common = {name: problem[name] for name in ("smoothness", "loss_range")}
+    level = value.value.upper
+    steps = math.ceil(STATEMENT.evaluate("steps", accuracy=level, **common).value.upper)
+    lengths = {"lipschitz": problem["lipschitz"], "smoothness": problem["smoothness"]}
+    kappa = STATEMENT.evaluate("drift_threshold", accuracy=level, **lengths).value.upper
+    fresh = STATEMENT.evaluate("fresh_estimates", accuracy=level, steps=steps, drift_threshold=kappa, **common)
+    cap = math.ceil(fresh.value.upper)
+    budget = {"n": problem["n"], "rho": problem["rho"]}
+    return {
+        "applies": value.applies,
+        "steps": steps,
+        "drift_threshold": kappa,
+        "fresh_estimates": cap,
+        "noise_stddev": STATEMENT.evaluate(
+            "noise_stddev", lipschitz=problem["lipschitz"], fresh_estimates=cap, **budget
+        ).value.upper,
+        "difference_noise_stddev": STATEMENT.evaluate(
+            "difference_noise_stddev", smoothness=problem["smoothness"], steps=steps, **budget
+        ).value.upper,
+    }
+
+
+@pytest.mark.parametrize(("n", "dimension", "lipschitz"), [(10**3, 5, 1), (10**5, 100, "0.3"), (10**7, 10, 4)])
+def test_the_tuned_bound_is_kept_at_its_parameters(n, dimension, lipschitz):
+    problem = {
+        "n": n,
+        "d": dimension,
+        "rho": "0.5",
+        "lipschitz": lipschitz,
+        "smoothness": 2,
+        "loss_range": 3,
+        "failure_probability": "0.05",
+    }
+    chosen = tune(**problem)
+    assert chosen.pop("applies") is True
+    reached = STATEMENT.evaluate("bound", d=dimension, smoothness=2, loss_range=3, failure_probability="0.05", **chosen)
+    tuned = STATEMENT.evaluate("tuned", **problem).value
+    assert reached.applies is True
+    assert 0.7 * tuned.lower < reached.value.upper <= tuned.upper
+
+
+def test_the_budget_is_spent_and_kept():
+    values = {"rho": "0.3", "fresh_estimates": 7, "steps": 300}
+    replaced = spending(STATEMENT, values)
+    assert replaced.kept is True
+    assert replaced.spent.upper == pytest.approx(0.3)
+    assert spending(STATEMENT, values, "add-or-remove-one").spent.upper == pytest.approx(0.075)
+
+
+def test_runs_on_a_well_stay_below():
+    # F = 1 - exp(-|x|²/2) for every record: G = exp(-1/2) < 0.61, M = B = 1; it starts where it is steepest
+    generator = np.random.default_rng(11)
+    dimension = 5
+    problem = {
+        "n": 1500,
+        "d": dimension,
+        "rho": "0.25",
+        "lipschitz": "0.61",
+        "smoothness": 1,
+        "loss_range": 1,
+        "failure_probability": "0.1",
+    }
+    chosen = tune(**problem)
+    bound = STATEMENT.evaluate("tuned", **problem)
+    assert bound.applies is True
+
+    def slope(x):
+        return x * np.exp(-(x @ x) / 2)
+
+    smallest, asked = [], []
+    for _ in range(40):
+        x, before, drift, fresh, norms = np.eye(dimension)[0], None, np.inf, 0, []
+        for _ in range(chosen["steps"]):
+            noise = generator.normal(size=dimension)
+            if drift >= chosen["drift_threshold"]:
+                fresh, drift = fresh + 1, 0.0
+                estimate = slope(x) + chosen["noise_stddev"] * noise
+            else:
+                scale = chosen["difference_noise_stddev"] * np.linalg.norm(x - before)
+                estimate = estimate + slope(x) - slope(before) + scale * noise
+            norms.append(np.linalg.norm(slope(x)))
+            before, x = x, x - estimate
+            drift += estimate @ estimate
+        smallest.append(min(norms))
+        asked.append(fresh)
+    assert max(asked) <= chosen["fresh_estimates"]
+    assert np.mean(np.array(smallest) > bound.value.upper) <= 0.1
+    assert bound.value.upper < 0.6  # and says something: the steepest slope is 0.606
