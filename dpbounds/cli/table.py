@@ -27,8 +27,9 @@ _FORMATS = ("md", "latex", "html", "csv")
 @click.option("--check", is_flag=True, help="Say which files in DIR (default: tables) are stale; exit 1 if any is.")
 @click.option("--json", "as_json", is_flag=True, help="With --check: one JSON object on standard output.")
 def command(name: str, form: str, point: str | None, folder: Path | None, check: bool, as_json: bool) -> int:
-    """Print a table or a page; or write all of them. NAME is a table (gradient-norm, noise-constants, ...), a paper's
-    id, cited, dpbounds, or errata.
+    """Print a table or a page; or write all of them.
+
+    NAME is a table (gradient-norm, noise-constants, ...), a paper's id, cited, dpbounds, or errata.
 
     Example: dpbounds table gradient-norm --at n=1e6,d=100,epsilon=1,delta=1e-6
     """

@@ -27,6 +27,7 @@ from dpbounds.expressions.symbols import (
     loss_range,
     quasar_convexity,
     rank,
+    rho,
     smoothness,
     stationarity,
     steps,
@@ -77,9 +78,9 @@ class Derivation:
         """The record's order of growth, with constants where the record has them."""
         part = theorem(self.id).part(self.part)
         assert isinstance(part, Rate)
-        if part.restored_expression is not None:
-            return Order.of(part.restored_expression, logs_hidden=part.logs_hidden)
-        return order_of(part)
+        restored = part.restored_expression
+        found = order_of(part) if restored is None else Order.of(restored, logs_hidden=part.logs_hidden)
+        return found.substituted({rho: Order.of(epsilon**2 / log(1 / delta))})
 
     def compared(self) -> tuple[Order, Order]:
         """Derived and printed, with the same quantities in both; logarithms left out."""

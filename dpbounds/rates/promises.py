@@ -216,10 +216,12 @@ def _unfit(theorem: Theorem, rate: Rate, accepted: set[Status], space: Space, fi
     except InvalidValue as error:
         return str(error)
     bound = {symbol.name for symbol in (*space.axes, *(symbol for symbol, _ in space.tied))}
-    free = sorted(symbol.name for symbol in order.symbols if symbol.name in _GROWING - bound)
+    local = {record.name for record in theorem.local}
+    free = sorted(symbol.name for symbol in order.symbols if symbol.name in (_GROWING | local) - bound)
     return f"depends on {', '.join(free)}, which is no axis here" if free else ""
 
 
 _GROWING = {"dataset_size", "dimension", "epsilon", "rank", "gaussian_width", "steps", "batch_size", "candidates",
-            "norm_bound", "inverse_temperature", "step_size", "stationarity", "kl_exponent", "dual_norm_square",
+            "norm_bound", "excess_risk", "inverse_temperature", "step_size", "stationarity", "kl_exponent",
+            "dual_norm_square",
             "step_epsilon", "rho"}  # fmt: skip

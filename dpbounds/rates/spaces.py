@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -10,9 +10,10 @@ from functools import cache
 from sympy import Symbol
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.symbols import dataset_size, delta, dimension, epsilon, quantity, rank
+from dpbounds.expressions.symbols import QUANTITIES, dataset_size, delta, dimension, epsilon, rank, rho
 from dpbounds.rates.cones import Cone, Vector, primitive
-from dpbounds.rates.orders import LOGARITHMS, Monomial, Order
+from dpbounds.rates.orders import LOG_DELTA, LOGARITHMS, Monomial, Order
+from dpbounds.theorems.lettering import letter
 
 Form = tuple[Fraction, ...]
 
@@ -85,8 +86,11 @@ class Space:
         return tuple(self.inequality(facet) for facet in sorted(cone.facets - known, reverse=True))
 
 
-_LETTERS = {"dataset_size": "n", "dimension": "d", "epsilon": "ε", "rank": "r", "log": "log", "log_1_delta": "log(1/δ)",
-            "log_1_zeta": "log(1/ζ)", "gaussian_width": "w"}  # fmt: skip
+_LETTERS = {record.name: letter(record.latex) for record in QUANTITIES} | {
+    "log": "log",
+    "log_1_delta": "log(1/δ)",
+    "log_1_zeta": "log(1/ζ)",
+}
 
 
 def in_letters(monomial: Monomial) -> str:
@@ -112,53 +116,42 @@ def _factor(symbol: Symbol, power: Fraction) -> str:
     return f"{letter}^{power}" if power.denominator == 1 else f"{letter}^({power})"
 
 
+def _budget(power_of: Monomial) -> tuple[Symbol, Monomial]:
+    """ρ = ε²/log(1/δ), up to a constant: what (ε, δ)-DP with ε <= log(1/δ) asks of zCDP (Bun & Steinke 2016)."""
+    return rho, power_of**2 * Monomial.of({LOG_DELTA: -1})
+
+
 @cache
 def standard() -> Space:
-    """N and d at least 1, ε at most 1."""
+    """The space of n, d and ε: n and d at least 1, ε at most 1."""
     return Space(
         (dataset_size, dimension, epsilon),
         (Monomial.of({dataset_size: 1}), Monomial.of({dimension: 1}), Monomial.of({epsilon: -1})),
+        (_budget(Monomial.of({epsilon: 1})),),
     )
 
 
 def at_epsilon(power: Fraction | int) -> Space:
-    """N and d, with ε = d^(-power).
+    """The plane of n and d, with ε = d^(-power).
 
     >>> at_epsilon(0).axes
     (dataset_size, dimension)
     """
     if power < 0:
         raise InvalidValue("power", power, "at least 0: ε is at most 1")
+    value = Monomial.of({dimension: -Fraction(power)})
     return Space(
         (dataset_size, dimension),
         (Monomial.of({dataset_size: 1}), Monomial.of({dimension: 1})),
-        ((epsilon, Monomial.of({dimension: -Fraction(power)})),),
+        ((epsilon, value), _budget(value)),
     )
 
 
 @cache
 def with_rank() -> Space:
-    """n, ε and the rank of the features, which is at most n; d does not occur."""
+    """The space of n, ε and the rank of the features, which is at most n; d does not occur."""
     return Space(
         (dataset_size, rank, epsilon),
-        (
-            Monomial.of({rank: 1}),
-            Monomial.of({epsilon: -1}),
-            Monomial.of({dataset_size: 1, rank: -1}),
-        ),
+        (Monomial.of({rank: 1}), Monomial.of({epsilon: -1}), Monomial.of({dataset_size: 1, rank: -1})),
+        (_budget(Monomial.of({epsilon: 1})),),
     )
-
-
-def spanned_by(names: Iterable[str], tied: Mapping[str, Mapping[str, Fraction]] | None = None) -> Space:
-    """A space with those quantities as axes, each at least 1 (ε: at most 1), and others tied to them.
-
-    >>> spanned_by(["n", "d"], {"epsilon": {"d": Fraction(-1, 4)}}) == at_epsilon(Fraction(1, 4))
-    True
-    """
-    axes = tuple(quantity(name).symbol for name in names)
-    bounds = tuple(Monomial.of({axis: -1 if axis == epsilon else 1}) for axis in axes)
-    ties = tuple(
-        (quantity(name).symbol, Monomial.of({quantity(other).symbol: power for other, power in powers.items()}))
-        for name, powers in (tied or {}).items()
-    )
-    return Space(axes, bounds, ties)

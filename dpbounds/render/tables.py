@@ -58,10 +58,15 @@ class Formula:
         from dpbounds.theorems.wording import renamed
 
         printer = MathMLPresentationPrinter({"order": "none"})
-        inside = printer.doprint(renamed(self.expression, self.local))
+        inside = _without_names(printer.doprint(renamed(self.expression, self.local)))
         order = "<mover><mi>O</mi><mo>~</mo></mover>" if self.logs_hidden else "<mi>O</mi>"
         body = f"{order}<mo>(</mo>{inside}<mo>)</mo>" if self.order else inside
         return f'<math xmlns="http://www.w3.org/1998/Math/MathML">{body}</math>'
+
+
+def _without_names(text: str) -> str:
+    """Named characters (&InvisibleTimes; ...) as characters: only HTML knows those names, XML does not."""
+    return re.sub(r"&(?!(?:lt|gt|amp|quot|apos);)\w+;", lambda match: html.unescape(match[0]), text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +229,7 @@ def as_html(table: Table) -> str:
     preface = "".join(f"<p>{_html_text(sentence)}</p>\n" for sentence in table.preface)
     notes = "".join(f"<li>{_html_text(note)}</li>" for note in table.footnotes)
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8">'
+        '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"/>'
         f"<title>{html.escape(table.title)}</title>\n"
         "<style>body{font-family:serif;margin:2em}table{border-collapse:collapse}"
         "th,td{padding:.3em .8em;border-bottom:1px solid #999;text-align:left}</style></head>\n"

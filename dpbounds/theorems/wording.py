@@ -71,11 +71,25 @@ def drawn(expression: Expr, local: Iterable[Quantity] = (), indent: str = "    "
     return textwrap.indent(_Drawn(settings).doprint(renamed(expression, tuple(local))), indent)
 
 
+class _Latex(LatexPrinter):  # type: ignore[misc]
+    """Square roots as roots, higher ones as powers."""
+
+    def _print_Pow(self, expr: Any) -> str:
+        power = expr.exp
+        folded = power.is_Rational and power.q > 2
+        settings = {"root_notation": not folded, "fold_frac_powers": folded}
+        before = {name: self._settings[name] for name in settings}
+        self._settings.update(settings)
+        text: str = super()._print_Pow(expr)
+        self._settings.update(before)
+        return text
+
+
 def in_latex(expression: Any, local: Iterable[Quantity] = ()) -> str:
     """A formula in LaTeX, in the papers' letters."""
     names = {**latex_names(), **_letters(local)}
     settings = {"symbol_names": names, "order": "none", "ln_notation": True}
-    text: str = LatexPrinter(settings).doprint(expression)
+    text: str = _Latex(settings).doprint(expression)
     return text
 
 

@@ -26,7 +26,12 @@ def by_metric(name: str, at: Values) -> Table:
     for theorem in library():
         if theorem.metric not in metrics or theorem.side is None or _quotes(theorem):
             continue
-        rows += [_row(theorem, part, at) for part in theorem.parts if isinstance(part, Rate)]
+        main = theorem.rate
+        rows += [
+            _row(theorem, part, at)
+            for part in theorem.parts
+            if isinstance(part, Rate) and main is not None and part.unit == main.unit  # not a number of evaluations
+        ]
         if theorem.errata and any(isinstance(part, Rate) for part in theorem.parts):
             worst = ", ".join(dict.fromkeys(str(one.severity) for one in theorem.errata))
             notes.append(f"`{theorem.id}` has errata ({worst}): `dpbounds show {theorem.id}`.")

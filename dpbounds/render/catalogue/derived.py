@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpbounds.rates.derivations import DERIVATIONS, Derivation
-from dpbounds.rates.orders import LOGARITHMS
+from dpbounds.rates.orders import LOGARITHMS, Monomial
 from dpbounds.rates.spaces import in_letters
 from dpbounds.render.tables import Cell, Formula, Id, Table
 
@@ -33,7 +33,10 @@ def _row(one: Derivation) -> tuple[Cell, ...]:
     for symbol, order in one.derive().choices:
         plain = order.without((*one.constants, *LOGARITHMS))
         values = [in_letters(monomial) for monomial in plain.monomials]
-        choices.append(f"{symbol.name} ~ " + (values[0] if len(values) == 1 else f"min({', '.join(values)})"))
+        choices.append(
+            f"{in_letters(Monomial.of({symbol: 1}))} ~ "
+            + (values[0] if len(values) == 1 else f"min({', '.join(values)})")
+        )
     return (
         Id(one.id),
         one.text,
