@@ -24,7 +24,7 @@ def _letters(local: Iterable[Quantity]) -> dict[Symbol, str]:
     return {record.symbol: record.latex for record in (*QUANTITIES, *local)}
 
 
-def _renamed(expression: Any, local: Iterable[Quantity]) -> Any:
+def renamed(expression: Any, local: Iterable[Quantity]) -> Any:
     """The expression in symbols that are named by their letters."""
     names = _letters(local)
     swap = {symbol: Symbol(letter(names[symbol])) for symbol in expression.free_symbols if symbol in names}
@@ -52,7 +52,7 @@ def inline(expression: Any, local: Iterable[Quantity] = ()) -> str:
     >>> inline(dataset_size * epsilon >= dimension)
     'n ε >= d'
     """
-    text: str = _Plain({"order": "none"}).doprint(_renamed(expression, tuple(local)))
+    text: str = _Plain({"order": "none"}).doprint(renamed(expression, tuple(local)))
     return text.replace("*", " ").replace(" & ", " and ").replace(" | ", " or ")
 
 
@@ -68,14 +68,28 @@ class _Drawn(PrettyPrinter):  # type: ignore[misc]
 def drawn(expression: Expr, local: Iterable[Quantity] = (), indent: str = "    ") -> str:
     """A formula in two dimensions, for a terminal."""
     settings = {"use_unicode": True, "wrap_line": False, "order": "none"}
-    return textwrap.indent(_Drawn(settings).doprint(_renamed(expression, tuple(local))), indent)
+    return textwrap.indent(_Drawn(settings).doprint(renamed(expression, tuple(local))), indent)
+
+
+class _Latex(LatexPrinter):  # type: ignore[misc]
+    """Square roots as roots, higher ones as powers."""
+
+    def _print_Pow(self, expr: Any) -> str:
+        power = expr.exp
+        folded = power.is_Rational and power.q > 2
+        settings = {"root_notation": not folded, "fold_frac_powers": folded}
+        before = {name: self._settings[name] for name in settings}
+        self._settings.update(settings)
+        text: str = super()._print_Pow(expr)
+        self._settings.update(before)
+        return text
 
 
 def in_latex(expression: Any, local: Iterable[Quantity] = ()) -> str:
     """A formula in LaTeX, in the papers' letters."""
     names = {**latex_names(), **_letters(local)}
     settings = {"symbol_names": names, "order": "none", "ln_notation": True}
-    text: str = LatexPrinter(settings).doprint(expression)
+    text: str = _Latex(settings).doprint(expression)
     return text
 
 

@@ -219,25 +219,3 @@ def test_errata_in_words_and_for_programs(capsys):
     assert f"{len(private)} errata" in said(capsys, "errata", "--paper", PAPER, "--severity", "privacy")
     assert "one of typo, harmless" in refused(capsys, "errata", "--severity", "awful")
     assert "--paper = nobody-1999" in refused(capsys, "errata", "--paper", "nobody-1999")
-
-
-def test_pages_are_written_and_checked(capsys, tmp_path):
-    folder = str(tmp_path / "pages")
-    assert "errata.md" in said(capsys, "table", "all", "--output", folder)
-    assert "every page is fresh" in said(capsys, "table", "all", "--output", folder, "--check")
-    page = tmp_path / "pages" / f"{PAPER}.md"
-    page.write_text(page.read_text() + "edited\n")
-    (tmp_path / "pages" / "other.md").write_text("")
-    (tmp_path / "pages" / "errata.md").unlink()
-    found = json.loads(said(capsys, "table", "all", "--output", folder, "--check", "--json", status=1))
-    assert {kind: [one.rsplit("/")[-1] for one in files] for kind, files in found.items()} == {
-        "stale": [f"{PAPER}.md"],
-        "missing": ["errata.md"],
-        "superfluous": ["other.md"],
-    }
-    assert (
-        said(capsys, "table", PAPER).strip()
-        == (tmp_path / "pages" / f"{PAPER}.md").read_text().removesuffix("edited\n").strip()
-    )
-    assert "one of " in refused(capsys, "table", "nonsense")
-    assert "--output DIR or --check" in refused(capsys, "table", "all")

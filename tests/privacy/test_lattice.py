@@ -348,7 +348,7 @@ def brute_force(atoms: list[tuple[arb, arb]], steps: int, epsilon: arb) -> arb:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("from_left", [0, 3, 99])
 def test_the_order_of_the_measures_by_brute_force(seed: int, from_left: int) -> None:
-    dice = random.Random(seed)  # noqa: S311 (a test)
+    dice = random.Random(seed)
     with flint.ctx.workprec(300):
         points = Lattice(Fraction(dice.randrange(-8, 8), 64), Fraction(1, 4))
         marks = (-6, -4, -3, -2, -1, 0, 1, 2, 3, 5)
@@ -452,7 +452,7 @@ def test_planted_bugs_would_show() -> None:
 
 
 def test_integer_convolution_is_exact_up_to_the_floor() -> None:
-    dice = random.Random(3)  # noqa: S311 (a test)
+    dice = random.Random(3)
     slots = Slots.holding(20)
     unit = slots.unit_bits
     first = [(k, dice.randrange(0, 1 << (unit - 6))) for k in (-3, -1, 0, 4, 9)]
@@ -528,7 +528,7 @@ def test_masses_are_rounded_outwards() -> None:
 
 @pytest.mark.slow
 def test_a_sweep_over_the_stated_ranges(capsys: pytest.CaptureFixture[str]) -> None:
-    dice = random.Random(11)  # noqa: S311 (a test)
+    dice = random.Random(11)
     declined, slowest = 0, 0.0
     for _ in range(120):
         order = dice.choice(["remove", "add", "replace"])

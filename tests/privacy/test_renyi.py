@@ -361,7 +361,7 @@ def curve_of(laws: list[list[float]]) -> RenyiCurve:
 
 
 def test_no_mechanism_that_keeps_a_curve_exceeds_what_is_derived_for_samples() -> None:
-    generator = random.Random(7)  # noqa: S311 (a test)
+    generator = random.Random(7)
     closest = dict.fromkeys(("remove", "add", "replace", "poisson"), 0.0)
     for _ in range(60):
         without, drawn, other = random_laws(generator, 3)

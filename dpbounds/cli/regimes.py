@@ -1,0 +1,132 @@
+"""`dpbounds regimes`: who wins where, exactly.
+
+JSON: metric, space, regions [{winner, ties, where (in the exponents), conditions (in n, d, ε), value, gap,
+by_logarithms}], crossovers, left_out [{id, reason}], statuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpbounds.cli import output
+from dpbounds.cli.evaluate import assignments
+from dpbounds.cli.options import AT_LEAST_ZERO, FILE, writable
+from dpbounds.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from dpbounds.rates.regimes import Regime
+
+
+@click.command("regimes", short_help="Who wins where: exact regions and crossovers.")
+@click.argument("metric", metavar="METRIC")
+@click.option(
+    "--epsilon-power",
+    "power",
+    callback=AT_LEAST_ZERO,
+    metavar="B",
+    help="Only ε = d^(-B); 0 for a constant ε. By default ε is an axis of its own.",
+)
+@click.option(
+    "--status", "statuses", metavar="A,B", help="Statements of these statuses, such as proved,claimed,disputed."
+)
+@click.option("--assuming", metavar="A,B", help="Special classes of problems, such as quasar-convex.")
+@click.option("--with", "words", multiple=True, metavar="NAME=VALUE", help="A quantity in exponents, as kl_exponent=2.")
+@click.option("--output", "file", type=FILE, callback=writable, metavar="FILE", help="A map, as PNG or SVG.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(
+    metric: str,
+    power: Fraction | None,
+    statuses: str | None,
+    assuming: str | None,
+    words: tuple[str, ...],
+    file: Path | None,
+    as_json: bool,
+) -> int:
+    """Say in which region of n, d and ε which result is best, up to constants and logarithms.
+
+    Example: dpbounds regimes gradient-norm --output map.png
+    """
+    from dpbounds.rates.planes import exponent_inequalities
+    from dpbounds.rates.promises import ACCEPTED, promises
+    from dpbounds.rates.regimes import boundaries, regimes
+    from dpbounds.rates.spaces import at_epsilon, in_letters, standard
+
+    if file is not None and file.suffix not in (".png", ".svg"):
+        raise InvalidValue("--output", file, "a file that ends in .png or .svg")
+    if file is not None and power is not None:
+        raise InvalidValue("--epsilon-power", power, "left out for a map", "the map has ε on its second axis")
+    space = standard() if power is None else at_epsilon(power)
+    known = promises(
+        metric,
+        space=space,
+        statuses=statuses.split(",") if statuses else ACCEPTED,
+        assuming=assuming.split(",") if assuming else (),
+        values=assignments(words),
+    )
+    found = regimes({one.id: one.order for one in known.uppers}, {one.id: one.order for one in known.lowers}, space)
+    if file is not None:
+        _draw(file, found, metric)
+    if as_json:
+        output.print_json(
+            {
+                "metric": metric,
+                "space": [str(axis) for axis in space.axes],
+                "regions": [
+                    {
+                        "winner": regime.best[0],
+                        "ties": list(regime.best[1:]),
+                        "where": list(exponent_inequalities(regime.cone, space)),
+                        "conditions": list(space.inequalities(regime.cone)),
+                        "value": in_letters(regime.value),
+                        "gap": None if regime.gap is None else in_letters(regime.gap),
+                        "by_logarithms": list(regime.by_logarithms),
+                    }
+                    for regime in found
+                ],
+                "crossovers": list(boundaries(found, space)),
+                "left_out": [{"id": name, "reason": reason} for name, reason in known.left_out],
+                "statuses": {one.id: str(one.standing) for one in (*known.uppers, *known.lowers)},
+            }
+        )
+        return 0
+    click.echo(
+        f"{metric.replace('-', ' ')}: the best known order, up to constants and logarithms; every loss has unit scale\n"
+    )
+    for regime in found:
+        click.echo("where " + (" and ".join(space.inequalities(regime.cone)) or "everywhere"))
+        click.echo(f"  {in_letters(regime.value)}  by {', '.join(regime.best)}")
+        if regime.by_logarithms and regime.by_logarithms != regime.best:
+            click.echo(f"  fewest logarithms: {', '.join(regime.by_logarithms)}")
+        if regime.gap is not None:
+            gap = in_letters(regime.gap)
+            click.echo("  equals the lower bound" if gap == "1" else f"  {gap} above the best lower bound")
+    edges = boundaries(found, space)
+    if edges:
+        click.echo(f"\nboundaries: {'; '.join(edges)}")
+    doubtful = [one for one in known.uppers if one.standing == "disputed"]
+    for one in doubtful:
+        click.echo(f"note: {one.id} is disputed: `dpbounds show {one.id}`")
+    if known.left_out:
+        click.echo("\nnot compared")
+        for name, reason in known.left_out:
+            click.echo(f"  {name}: {reason}")
+    if file is not None:
+        click.echo(f"\nwrote {file}")
+    return 0
+
+
+def _draw(file: Path, found: Sequence[Regime], metric: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise InvalidValue("--output", file, "a map needs matplotlib", "pip install 'dpbounds[demo]'")
+    from dpbounds.rates.spaces import standard
+    from dpbounds.render.regime_map import regime_map, save
+
+    title = f"{metric.replace('-', ' ')}: who wins where"
+    save(regime_map(found, standard(), title=title), file)

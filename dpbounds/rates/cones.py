@@ -1,0 +1,204 @@
+"""Polyhedral cones in a few dimensions, exactly: by integer rays and integer facets.
+
+A region in which one order of growth is at most another is a cone in the logarithms of n, d, 1/ε, ...: multiply all
+logarithms by the same factor, and every comparison stays. Cones here are pointed and full-dimensional; what has no
+interior (a boundary between regions) is not kept. Dimensions are at most five or so, and rays few, so that the extreme
+rays of {y: <a, y> >= 0 for all a} are found by solving every choice of dim - 1 of the equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+from math import gcd
+
+Vector = tuple[int, ...]
+
+
+def primitive(vector: Iterable[Fraction | int]) -> Vector:
+    """The shortest integer vector in the same direction (the zero vector stays).
+
+    >>> primitive((Fraction(1, 2), Fraction(-1, 3)))
+    (3, -2)
+    """
+    entries = [Fraction(entry) for entry in vector]
+    denominators = 1
+    for entry in entries:
+        denominators = denominators * entry.denominator // gcd(denominators, entry.denominator)
+    whole = [int(entry * denominators) for entry in entries]
+    divisor = gcd(*whole)
+    return tuple(entry // divisor for entry in whole) if divisor else tuple(whole)
+
+
+def product(left: Sequence[int], right: Sequence[int]) -> int:
+    """The inner product."""
+    return sum(a * b for a, b in zip(left, right, strict=True))
+
+
+def _determinant(rows: Sequence[Sequence[int]]) -> int:
+    """By Laplace's expansion: the matrices are at most 4 x 4."""
+    if not rows:
+        return 1
+    first, rest = rows[0], rows[1:]
+    return sum(
+        (-1) ** column * entry * _determinant([[*row[:column], *row[column + 1 :]] for row in rest])
+        for column, entry in enumerate(first)
+        if entry
+    )
+
+
+def _normal(vectors: Sequence[Vector], dimension: int) -> Vector:
+    """The direction that is orthogonal to dim - 1 vectors; zero if they are dependent."""
+    entries = [
+        (-1) ** column * _determinant([[*row[:column], *row[column + 1 :]] for row in vectors])
+        for column in range(dimension)
+    ]
+    return primitive(entries)
+
+
+@cache
+def extreme(vectors: frozenset[Vector]) -> frozenset[Vector]:
+    """The extreme rays of {y: <v, y> >= 0 for all v}; equally, the facets of the cone that the vectors generate.
+
+    Empty if that cone has no interior, or is not pointed.
+    """
+    dimension = len(next(iter(vectors)))
+    found = set()
+    for chosen in combinations(sorted(vectors), dimension - 1):
+        normal = _normal(chosen, dimension)
+        if not any(normal):
+            continue
+        signs = [product(normal, vector) for vector in vectors]
+        if all(sign >= 0 for sign in signs):
+            found.add(normal)
+        elif all(sign <= 0 for sign in signs):
+            found.add(tuple(-entry for entry in normal))
+    return frozenset(found)
+
+
+def _rank(vectors: Iterable[Vector]) -> int:
+    rows = [[Fraction(entry) for entry in vector] for vector in vectors]
+    rank = 0
+    for column in range(len(rows[0]) if rows else 0):
+        pivot = next((row for row in range(rank, len(rows)) if rows[row][column]), None)
+        if pivot is None:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        for row in range(rank + 1, len(rows)):
+            factor = rows[row][column] / rows[rank][column]
+            rows[row] = [a - factor * b for a, b in zip(rows[row], rows[rank], strict=True)]
+        rank += 1
+    return rank
+
+
+@dataclass(frozen=True, slots=True)
+class Cone:
+    """A pointed cone with interior.
+
+    Attributes:
+        rays: Its extreme rays, primitive.
+        facets: Inner normals of its facets, primitive: the points y with <facet, y> >= 0 for all of them.
+    """
+
+    rays: frozenset[Vector]
+    facets: frozenset[Vector]
+
+    @classmethod
+    def where(cls, constraints: Iterable[Sequence[Fraction | int]]) -> Cone | None:
+        """All points at which every constraint is >= 0; None if they have no interior."""
+        wanted = frozenset(vector for one in constraints if any(vector := primitive(one)))
+        rays = extreme(wanted)
+        if not rays or _rank(rays) < len(next(iter(rays))):
+            return None
+        return cls(rays, extreme(rays))
+
+    @classmethod
+    def spanned(cls, rays: Iterable[Vector]) -> Cone | None:
+        """The smallest cone that holds the rays; None if it has no interior, or is not pointed."""
+        facets = extreme(frozenset(rays))
+        if not facets or _rank(facets) < len(next(iter(facets))):
+            return None
+        return cls.where(facets)
+
+    @property
+    def dimension(self) -> int:
+        """Of the space."""
+        return len(next(iter(self.rays)))
+
+    @property
+    def inside(self) -> Vector:
+        """A point of the interior: the sum of the rays."""
+        return tuple(sum(entries) for entries in zip(*self.rays, strict=True))
+
+    def contains(self, point: Sequence[Fraction | int]) -> bool:
+        """Whether a point lies in the cone, boundary included."""
+        return all(sum(a * b for a, b in zip(facet, point, strict=True)) >= 0 for facet in self.facets)
+
+    def cut(self, normal: Sequence[Fraction | int]) -> tuple[Cone | None, Cone | None]:
+        """What lies where <normal, y> >= 0, and where <= 0; None for a side without interior."""
+        plane = primitive(normal)
+        signs = [product(plane, ray) for ray in self.rays]
+        if all(sign >= 0 for sign in signs):
+            return (self, None) if any(signs) else (self, self)
+        if all(sign <= 0 for sign in signs):
+            return None, self
+        return Cone.where((*self.facets, plane)), Cone.where((*self.facets, tuple(-entry for entry in plane)))
+
+    def meet(self, other: Cone) -> Cone | None:
+        """What lies in both."""
+        if other.rays == self.rays:
+            return self
+        if any(all(product(facet, ray) <= 0 for ray in other.rays) for facet in self.facets):
+            return None
+        return Cone.where(self.facets | other.facets)
+
+
+def joined(cones: Sequence[Cone]) -> tuple[Cone, ...]:
+    """The same union in fewer convex pieces: two of them are put together where nothing else lies in their hull.
+
+    The cones must not overlap (except in boundaries).
+    """
+    pieces = list(cones)
+    merged = True
+    while merged:
+        merged = False
+        for first, second in combinations(range(len(pieces)), 2):
+            hull = Cone.spanned(pieces[first].rays | pieces[second].rays)
+            if hull is not None and _is_filled(hull, pieces):
+                inside = [piece for piece in pieces if not _lies_in(piece, hull)]
+                pieces = [*inside, hull]
+                merged = True
+                break
+    return tuple(pieces)
+
+
+def _lies_in(cone: Cone, hull: Cone) -> bool:
+    return all(hull.contains(ray) for ray in cone.rays)
+
+
+def _is_filled(hull: Cone, pieces: Sequence[Cone]) -> bool:
+    """Whether the hull is the union of those pieces that lie in it."""
+    left = [hull]
+    for piece in pieces:
+        if _lies_in(piece, hull):
+            left = [rest for one in left for rest in _without(one, piece)]
+    return not left
+
+
+def _without(cone: Cone, hole: Cone) -> list[Cone]:
+    """The cone less the hole, in convex pieces."""
+    if cone.meet(hole) is None:
+        return [cone]
+    found = []
+    rest: Cone | None = cone
+    for facet in sorted(hole.facets):
+        if rest is None:
+            break
+        inner, outer = rest.cut(facet)
+        if outer is not None and outer is not inner:
+            found.append(outer)
+        rest = inner
+    return found

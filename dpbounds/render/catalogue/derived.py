@@ -1,0 +1,47 @@
+"""Printed rates beside what balancing gives, and where the two differ."""
+
+from __future__ import annotations
+
+from dpbounds.rates.derivations import DERIVATIONS, Derivation
+from dpbounds.rates.orders import LOGARITHMS, Monomial
+from dpbounds.rates.spaces import in_letters
+from dpbounds.render.tables import Cell, Formula, Id, Table
+
+
+def derived() -> Table:
+    """The table."""
+    return Table(
+        name="derived-rates",
+        title="Rates that arise by balancing, derived again",
+        columns=("statement", "what is chosen", "choice", "derived", "printed", "agrees"),
+        rows=tuple(_row(one) for one in DERIVATIONS),
+        preface=(
+            "The free parameter of each sum is chosen by exact elimination; nothing is typed in. Logarithms are left "
+            "out of the comparison, and constants wherever print hides them.",
+        ),
+        footnotes=tuple(
+            f"`{one.id}`: the derived order is larger where {' and '.join(region)}."
+            for one in DERIVATIONS
+            for region in one.exceeds()
+        ),
+    )
+
+
+def _row(one: Derivation) -> tuple[Cell, ...]:
+    first, second = one.compared()
+    choices = []
+    for symbol, order in one.derive().choices:
+        plain = order.without((*one.constants, *LOGARITHMS))
+        values = [in_letters(monomial) for monomial in plain.monomials]
+        choices.append(
+            f"{in_letters(Monomial.of({symbol: 1}))} ~ "
+            + (values[0] if len(values) == 1 else f"min({', '.join(values)})")
+        )
+    return (
+        Id(one.id),
+        one.text,
+        "; ".join(dict.fromkeys(choices)),
+        Formula(first.expression, order=True),
+        Formula(second.expression, order=True),
+        "yes" if one.agrees() else "no",
+    )

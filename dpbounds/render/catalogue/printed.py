@@ -1,0 +1,55 @@
+"""The comparison tables that the papers print, row by row, with what is known of each row today."""
+
+from __future__ import annotations
+
+from dpbounds.render.catalogue.numbers import Values, applies, at_in_words, shown, value_of
+from dpbounds.render.tables import Cell, Formula, Table
+from dpbounds.theorems.record import Rate
+from dpbounds.theorems.registry import theorem
+
+PRINTED = {
+    "wang-xu-2019-table-1": "wang-xu-2019/table-1",
+    "ganesh-liu-oh-thakurta-2023-table-1": "ganesh-liu-oh-thakurta-2023/table-1",
+    "ganesh-liu-oh-thakurta-2023-table-2": "ganesh-liu-oh-thakurta-2023/table-2",
+    "ganesh-liu-oh-thakurta-2023-table-3": "ganesh-liu-oh-thakurta-2023/table-3",
+    "lowy-ullman-wright-2024-figure-1": "lowy-ullman-wright-2024/figure-1",
+}
+
+
+def printed(name: str, at: Values) -> Table:
+    """A table of a paper."""
+    record = theorem(PRINTED[name])
+    rows: list[tuple[Cell, ...]] = []
+    for part in record.parts:
+        rate = part if isinstance(part, Rate) else None
+        restored = rate.restored_expression if rate else None
+        cells: list[Cell] = [
+            part.name.replace("-", " ").replace("_", " "),
+            part.meaning,
+            Formula(part.expression, order=rate is not None, logs_hidden=bool(rate and rate.logs_hidden),
+                    local=record.local),
+            None if restored is None else Formula(restored, local=record.local),
+        ]  # fmt: skip
+        if at:
+            found = value_of(record, part.name, at)
+            cells += [shown(found, None), applies(found)]
+        rows.append(tuple(cells))
+    numbers = ("value", "applies") if at else ()
+    return Table(
+        name=name,
+        title=f"{record.paper}, {record.number}: {record.title}",
+        columns=("row", "what", "as printed", "with constants", *numbers),
+        rows=tuple(rows),
+        preface=(
+            f"Where it stands: {record.where}.",
+            *(
+                (f"At {at_in_words(at)}: values after ~ are those of the formula inside O(.), no bounds.",)
+                if at
+                else ()
+            ),
+        ),
+        footnotes=(
+            *(f"Printed: {one.printed}; right: {one.right} ({one.severity})." for one in record.errata),
+            *(one.text for one in record.notes),
+        ),
+    )
