@@ -6,6 +6,7 @@ JSON (with --check): stale, missing and superfluous files.
 from __future__ import annotations
 
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -25,8 +26,11 @@ _FORMATS = ("md", "latex", "html", "csv")
 @click.option("--at", "point", metavar="n=1e6,d=100,...", help="Values: adds columns with numbers, and sorts by them.")
 @click.option("--output", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Write files there.")
 @click.option("--check", is_flag=True, help="Say which files in DIR (default: tables) are stale; exit 1 if any is.")
+@click.option("--figures", is_flag=True, help="With all and --output: draw DIR/figures, too (needs matplotlib).")
 @click.option("--json", "as_json", is_flag=True, help="With --check: one JSON object on standard output.")
-def command(name: str, form: str, point: str | None, folder: Path | None, check: bool, as_json: bool) -> int:
+def command(
+    name: str, form: str, point: str | None, folder: Path | None, check: bool, figures: bool, as_json: bool
+) -> int:
     """Print a table or a page; or write all of them.
 
     NAME is a table (gradient-norm, noise-constants, ...), a paper's id, cited, dpbounds, or errata.
@@ -36,6 +40,10 @@ def command(name: str, form: str, point: str | None, folder: Path | None, check:
     at = assignments(tuple(point.split(","))) if point else {}
     if form not in _FORMATS:
         raise InvalidValue("--format", form, "one of " + ", ".join(_FORMATS))
+    if figures and (name != "all" or folder is None or check):
+        raise InvalidValue("--figures", name, "only together with all and --output DIR")
+    if figures and find_spec("matplotlib") is None:
+        raise InvalidValue("--figures", name, "left out: they need matplotlib", "pip install 'dpbounds[demo]'")
     if name == "all":
         if at or form != "md":
             raise InvalidValue("NAME", name, "one table's name, with --format or --at")
@@ -52,6 +60,11 @@ def command(name: str, form: str, point: str | None, folder: Path | None, check:
         click.echo(next(iter(files.values())), nl=False)
         return DONE
     _write(files, folder)
+    if figures:
+        from dpbounds.render.figures import write
+
+        for path in write(folder / "figures"):
+            click.echo(f"wrote {path}")
     return DONE
 
 

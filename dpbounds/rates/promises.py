@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
-from sympy import Rational, Symbol
+from sympy import Pow, Rational, Symbol
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.symbols import delta, failure_probability, quantity
@@ -209,6 +209,11 @@ def _unfit(theorem: Theorem, rate: Rate, accepted: set[Status], space: Space, fi
     hidden = [symbol.name for symbol in rate.hides if symbol in space.axes or symbol in tied]
     if hidden:
         return "print hides how it depends on " + ", ".join(hidden)
+    unknown = {symbol for power in rate.expression.atoms(Pow) for symbol in power.exp.free_symbols} - set(fixed)
+    if unknown:
+        return (
+            "needs a value of " + ", ".join(sorted(symbol.name for symbol in unknown)) + ", which stands in exponents"
+        )
     try:
         order = order_of(rate, fixed)
         for monomial in order.monomials:
