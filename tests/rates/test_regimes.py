@@ -132,6 +132,19 @@ def test_where_the_warm_start_begins_to_win(power, edge):
     assert edge in {text for one in found if one.best == ("warm",) for text in space.inequalities(one.cone)}
 
 
+def test_an_improvement_in_all_regimes():
+    """Ganesh et al. 2023 say that (√d/(nε))^(2/3) improves on the smaller of two earlier orders in all regimes."""
+    earlier = Order.of(Min(sqrt(NOISE), (d / (n * epsilon)) ** Rational(4, 7)))
+    new = EMPIRICAL["spider"]
+    verdict = compare(new, earlier)
+    one = Order.of(1)
+    assert [standard().inequalities(cone) for cone in verdict.larger] == [("n ε <= √d",)]  # where both exceed 1
+    assert compare(new.minimum(one), earlier.minimum(one)).larger == ()
+    # and the gap to the lower bound is (√d/(nε))^(-1/3), not the power -1/6 of the introduction
+    found = {regime.best: regime for regime in regimes({"new": new}, {"floor": FLOORS["empirical"]})}
+    assert found["new",].gap == Monomial.of({n: Fraction(1, 3), epsilon: Fraction(1, 3), d: Fraction(-1, 6)})
+
+
 def test_generalised_linear_models_by_rank():
     number = n * epsilon
     new = Order.of(Min(rank ** Rational(2, 3) / number, number ** Rational(-3, 7)))
