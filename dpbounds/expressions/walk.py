@@ -382,13 +382,18 @@ def _or(left: Truth, right: Truth) -> Truth:
 
 
 def _perfect_root(value: Fraction, degree: int) -> Fraction | None:
-    parts = []
-    for part in (value.numerator, value.denominator):
-        root, is_exact = sympy.integer_nthroot(part, degree)
-        if not is_exact:
-            return None
-        parts.append(int(root))
-    return Fraction(*parts)
+    over = _whole_root(value.numerator, degree)
+    under = None if over is None else _whole_root(value.denominator, degree)
+    return None if over is None or under is None else Fraction(over, under)
+
+
+def _whole_root(number: int, degree: int) -> int | None:
+    """The root if it is a whole number; below 2^50 a double's root is off by less than 1/2."""
+    if number < 1 << 50:
+        root = round(number ** (1 / degree))
+        return root if root**degree == number else None
+    large, is_exact = sympy.integer_nthroot(number, degree)
+    return int(large) if is_exact else None
 
 
 _POSITIVE = Domain(Fraction(0))
