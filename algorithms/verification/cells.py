@@ -1,0 +1,132 @@
+"""One cell of a sweep: a task, its parameters and a seed, and nothing else that its numbers depend on.
+
+A task is a plain function, named by ``module:function``, from parameters and a seed to named numbers. Because a cell
+says all of that as text, it can run anywhere, be stored under its own key, and be run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from dpbounds.errors import InvalidValue
+
+Value = int | float | str | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell.
+
+    Attributes:
+        task: ``module:function``; called with the parameters as keywords, and ``seed``.
+        parameters: (name, value) in order of name; whole numbers, floats, text, booleans or None.
+        seed: At least 0.
+    """
+
+    task: str
+    parameters: tuple[tuple[str, Value], ...]
+    seed: int
+
+    @classmethod
+    def of(cls, task: str, seed: int = 0, **parameters: Value) -> Cell:
+        """A cell; parameters in any order.
+
+        >>> Cell.of("math:pow", seed=1, y=2, x=3).key
+        '{"parameters": {"x": 3, "y": 2}, "seed": 1, "task": "math:pow"}'
+        """
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise InvalidValue("seed", seed, "a whole number at least 0")
+        if task.count(":") != 1:
+            raise InvalidValue("task", task, "module:function")
+        for name, value in parameters.items():
+            if not (value is None or isinstance(value, int | float | str)):
+                raise InvalidValue(name, value, "a number, text, a boolean or None")
+        return cls(task, tuple(sorted(parameters.items())), seed)
+
+    @property
+    def key(self) -> str:
+        """The cell as text: under this its result is stored."""
+        content = {"task": self.task, "parameters": dict(self.parameters), "seed": self.seed}
+        return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_key(cls, key: str) -> Cell:
+        """The cell of a key."""
+        content = json.loads(key)
+        return cls.of(content["task"], content["seed"], **content["parameters"])
+
+    @property
+    def entropy(self) -> int:
+        """What the cell's random numbers start from: a digest of task, parameters and seed.
+
+        Two cells of a sweep never share a stream, whichever worker runs them and in which order.
+        """
+        return int.from_bytes(hashlib.sha256(self.key.encode()).digest()[:16], "big")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a cell gave.
+
+    Attributes:
+        key: Of the cell.
+        numbers: Named numbers, or vectors of them (one per repetition).
+        seconds: How long it took.
+    """
+
+    key: str
+    numbers: Mapping[str, float | list[float]]
+    seconds: float
+
+
+def run(cell: Cell) -> Result:
+    """Run a cell in this process, on one thread.
+
+    Raises:
+        InvalidValue: The task does not exist, or returns something else than named numbers.
+    """
+    module, _, name = cell.task.partition(":")
+    try:
+        task = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError):
+        raise InvalidValue("task", cell.task, "a function that can be imported") from None
+    started = time.perf_counter()
+    with threadpool_limits(limits=1):
+        numbers = task(**dict(cell.parameters), seed=cell.entropy)
+    return Result(cell.key, _plain(cell, numbers), time.perf_counter() - started)
+
+
+def _plain(cell: Cell, numbers: Any) -> dict[str, float | list[float]]:
+    if not isinstance(numbers, Mapping):
+        raise InvalidValue("result", type(numbers).__name__, f"named numbers, from the task {cell.task}")
+    plain: dict[str, float | list[float]] = {}
+    for name, value in numbers.items():
+        array = np.asarray(value, dtype=np.float64)
+        if array.ndim > 1:
+            raise InvalidValue("result", name, f"a number or a vector, from the task {cell.task}")
+        plain[str(name)] = array.tolist()
+    return plain
+
+
+def grid(task: str, axes: Mapping[str, Sequence[Value]], seeds: Iterable[int] = (0,), **fixed: Value) -> list[Cell]:
+    """Every combination of the axes and seeds.
+
+    >>> [cell.parameters for cell in grid("math:pow", {"x": [1, 2]}, y=3)]
+    [(('x', 1), ('y', 3)), (('x', 2), ('y', 3))]
+    """
+    repeated = list(seeds)
+    return [
+        Cell.of(task, seed, **fixed, **dict(zip(axes, values, strict=True)))
+        for values in product(*axes.values())
+        for seed in repeated
+    ]

@@ -1,0 +1,203 @@
+"""Sweeps: the same numbers with any number of workers and on a cluster, and nothing lost or repeated by kills."""
+
+import csv
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from algorithms.verification.cells import Cell, grid, run
+from algorithms.verification.store import Store
+from algorithms.verification.sweeps import sweep
+from dpbounds.errors import InvalidValue
+
+TASKS = """
+import time
+import numpy as np
+
+def means(size, spread, seed, pause=0.0):
+    draw = np.random.default_rng(seed)
+    time.sleep(pause)
+    samples = spread * draw.normal(size=(8, size))
+    products = samples @ samples.T  # BLAS: the same on one thread, whatever the machine has
+    return {"mean": samples.mean(axis=1), "norm": products.trace(), "infinite": np.inf}
+
+def broken(seed):
+    raise ValueError("no such data")
+
+def nothing(seed):
+    return 3
+"""
+SWEEP = """
+import sys
+from algorithms.verification.cells import grid
+from algorithms.verification.store import Store
+from algorithms.verification.sweeps import sweep
+
+if __name__ == "__main__":
+    with Store(sys.argv[1]) as store:
+        sweep(grid("tasks_of_a_test:means", {"size": [5, 50, 500], "spread": [1.0, 2.0]}, range(4), pause=0.02), store,
+              jobs=int(sys.argv[2]))
+"""
+AXES = {"size": [5, 50, 500], "spread": [1.0, 2.0]}
+
+
+@pytest.fixture(autouse=True)
+def tasks(tmp_path, monkeypatch):
+    (tmp_path / "tasks_of_a_test.py").write_text(TASKS)
+    (tmp_path / "sweep_of_a_test.py").write_text(SWEEP)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *filter(None, sys.path)]))
+    yield
+    sys.modules.pop("tasks_of_a_test", None)
+
+
+def cells(pause=0.0):
+    return grid("tasks_of_a_test:means", AXES, range(4), pause=pause)
+
+
+def numbers(path):
+    with Store(path) as store:
+        return {row.result.key: row.result.numbers for row in store.rows()}
+
+
+@pytest.fixture
+def uninterrupted(tmp_path):
+    path = tmp_path / "whole.db"
+    with Store(path) as store:
+        assert sweep(cells(0.02), store) == 24
+    return numbers(path)
+
+
+def test_numbers_do_not_depend_on_the_number_of_workers(tmp_path, uninterrupted):
+    for jobs in (2, 4):
+        path = tmp_path / f"{jobs}.db"
+        with Store(path) as store:
+            assert sweep(cells(0.02), store, jobs=jobs) == 24
+        assert numbers(path) == uninterrupted  # bit for bit
+
+
+def test_what_is_there_is_not_run_again(tmp_path):
+    with Store(tmp_path / "store.db") as store:
+        assert sweep(cells()[:5], store) == 5
+        seen = []
+        assert sweep([*cells(), *cells()], store, progress=lambda done, total: seen.append((done, total))) == 19
+        assert seen == [(number, 24) for number in range(6, 25)]
+        assert sweep(cells(), store, jobs=2) == 0
+        assert store.result(cells()[0]) is not None
+        assert store.result(Cell.of("tasks_of_a_test:means", 99, size=1, spread=1.0)) is None
+
+
+def started(path, jobs):
+    return subprocess.Popen([sys.executable, "-m", "sweep_of_a_test", str(path), str(jobs)], start_new_session=True)
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_at_random_moments(tmp_path, uninterrupted, kills):
+    path, draw = tmp_path / "killed.db", random.Random(kills)
+    before = 0
+    for kill in range(kills):
+        process = started(path, 1 + kill % 2)
+        time.sleep(draw.uniform(0.2, 2.5))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        with Store(path) as store:
+            found = len(store.keys())
+        assert found >= before  # nothing is lost
+        before = found
+    process = started(path, 2)
+    assert process.wait(timeout=120) == 0
+    assert numbers(path) == uninterrupted
+
+
+def test_a_failing_task_leaves_what_is_finished(tmp_path):
+    with Store(tmp_path / "store.db") as store:
+        with pytest.raises(ValueError, match="no such data"):
+            sweep([*cells()[:2], Cell.of("tasks_of_a_test:broken")], store)
+        assert len(store.keys()) == 2
+
+
+def test_an_export(tmp_path):
+    with Store(tmp_path / "store.db") as store:
+        sweep(cells()[:3], store)
+        assert store.to_csv(tmp_path / "store.csv") == 24
+    with open(tmp_path / "store.csv", newline="") as file:
+        lines = list(csv.DictReader(file))
+    first = run(cells()[0]).numbers
+    chosen = [line for line in lines if (line["size"], line["spread"], line["seed"]) == ("5", "1.0", "0")]
+    assert [float(line["mean"]) for line in chosen] == first["mean"]
+    assert {float(line["norm"]) for line in chosen} == {first["norm"]}
+    assert {line["infinite"] for line in chosen} == {"inf"}
+
+
+def test_cells_never_share_a_stream():
+    entropies = {cell.entropy for cell in cells()}
+    assert len(entropies) == 24
+    first, second = (np.random.default_rng(cell.entropy).normal(size=4) for cell in cells()[:2])
+    assert not np.array_equal(first, second)
+
+
+def test_a_key_gives_its_cell_back():
+    for cell in cells():
+        assert Cell.from_key(cell.key) == cell
+
+
+@pytest.fixture
+def cluster():
+    """A Dask scheduler and two workers on loopback, each a process of its own."""
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
+               "--no-dashboard"]  # fmt: skip
+    scheduler = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    address = None
+    for line in scheduler.stderr:
+        if "Scheduler at:" in line:
+            address = "tcp://" + line.split("tcp://")[1].strip()
+            break
+    assert address is not None
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--nworkers", "1",
+              "--no-dashboard", "--death-timeout", "60"]  # fmt: skip
+    workers = [subprocess.Popen(worker, stderr=subprocess.DEVNULL, start_new_session=True) for _ in range(2)]
+    yield address, workers
+    for process in [*workers, scheduler]:
+        process.kill()
+        process.wait()
+    scheduler.stderr.close()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of Dask's own, about event loops
+def test_on_a_cluster_that_loses_a_worker(tmp_path, uninterrupted, cluster):
+    address, workers = cluster
+    path = tmp_path / "cluster.db"
+
+    def kill_one(done, total):
+        if done == 5:
+            os.killpg(workers[0].pid, signal.SIGKILL)
+
+    with Store(path) as store:
+        assert sweep(cells(0.02), store, scheduler=address, progress=kill_one) == 24
+    assert numbers(path) == uninterrupted
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda path: Cell.of("no_colon"),
+        lambda path: Cell.of("a:b", seed=-1),
+        lambda path: Cell.of("a:b", x=[1]),
+        lambda path: run(Cell.of("there_is_no_such_module:f")),
+        lambda path: run(Cell.of("tasks_of_a_test:nothing")),
+        lambda path: sweep([], Store(":memory:"), jobs=0),
+        lambda path: sweep(cells(), Store(":memory:"), scheduler="127.0.0.1"),
+        lambda path: Store(path / "text.db"),
+    ],
+)
+def test_refusals(call, tmp_path):
+    (tmp_path / "text.db").write_text("this is no database, and it is long enough to be taken for one" * 40)
+    with pytest.raises(InvalidValue):
+        call(tmp_path)
