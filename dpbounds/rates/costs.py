@@ -1,7 +1,8 @@
 """What a guarantee costs to run: gradients of one record, and numbers held in memory beside the data.
 
-Counted from the mechanism of the record: each release is one pass over what it is computed on. A difference of gradients
-is two gradients; where the record does not say which releases are differences, all are counted twice ("at most").
+Counted from the mechanism of the record: each release is one pass over what it is computed on. A difference of
+gradients is two gradients; which releases are differences the mechanism does not say, so all are counted twice there
+("at most").
 """
 
 from __future__ import annotations
@@ -74,7 +75,9 @@ def cost_of(theorem: Theorem, mechanism: Mechanism | None, dataset_size: int, di
         memory += dimension * sum(count for _, count in parts_of(mechanism))
     note = "at most" if twice else "exact"
     if selection:
-        return Cost(int(total), memory, f"{note}, and a draw from an exponential mechanism, not counted", uncounted=True)
+        return Cost(
+            int(total), memory, f"{note}, and a draw from an exponential mechanism, not counted", uncounted=True
+        )
     return Cost(int(total), memory, note)
 
 

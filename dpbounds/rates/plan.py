@@ -33,7 +33,7 @@ from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.rates.budgets import Budget, gaussian_rho, tied, tied_rho
 from dpbounds.rates.costs import NOT_STATED, Cost, cost_of
-from dpbounds.rates.promises import ACCEPTED, as_metric, as_shape, as_status, elsewhere, sides_of
+from dpbounds.rates.promises import ACCEPTED, as_shape, as_status, elsewhere, sides_of
 from dpbounds.theorems.assumptions import Assumption
 from dpbounds.theorems.evaluation import Evaluation, evaluate
 from dpbounds.theorems.record import Bound, Claim, Metric, Parameter, Part, Rate, Side, Status, Theorem
@@ -41,6 +41,17 @@ from dpbounds.theorems.registry import library
 from dpbounds.theorems.standing import standing
 from dpbounds.theorems.wording import inline
 
+# What an algorithm is for.
+GOALS = (
+    Metric.GRADIENT_NORM,
+    Metric.POPULATION_GRADIENT_NORM,
+    Metric.PROJECTED_GRADIENT_NORM,
+    Metric.FRANK_WOLFE_GAP,
+    Metric.SOSP,
+    Metric.POPULATION_SOSP,
+    Metric.EXCESS_EMPIRICAL_RISK,
+    Metric.EXCESS_POPULATION_RISK,
+)
 # The names that records give to bounds on what the algorithm returns; other bounds are about something on the way.
 _FINAL = ("bound", "tuned", "prescribed", "private", "simple")
 # What another private step has to reach first; its budget would come on top.
@@ -219,7 +230,9 @@ def plan(
     >>> found.ranking[0].id, found.ranking[0].bound.less_than("0.005")
     ('lowy-ullman-wright-2024/lemma-3.1/explicit', True)
     """
-    wanted = as_metric(metric)
+    wanted = next((one for one in GOALS if one == str(metric)), None)
+    if wanted is None:
+        raise InvalidValue("metric", metric, "one of " + ", ".join(GOALS))
     shapes = tuple(as_shape(name) for name in assuming)
     accepted = {as_status(one) for one in statuses}
     if steps_limit is not None and steps_limit < 1:
@@ -310,14 +323,13 @@ def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) ->
 
 # --- What holds anyway ---------------------------------------------------------------------------------------------
 
-_EMPIRICAL = (Metric.GRADIENT_NORM, Metric.SOSP, Metric.EXCESS_EMPIRICAL_RISK)
 _GRADIENTS = (Metric.GRADIENT_NORM, Metric.POPULATION_GRADIENT_NORM, Metric.SOSP, Metric.POPULATION_SOSP)
 _RISKS = (Metric.EXCESS_EMPIRICAL_RISK, Metric.EXCESS_POPULATION_RISK)
 
 
 def _trivially(metric: Metric) -> tuple[tuple[Expr, str], ...]:
     """Formulas that bound the metric at any point, or at the first one, and why."""
-    if metric in (Metric.GRADIENT_NORM, Metric.POPULATION_GRADIENT_NORM, Metric.SOSP, Metric.POPULATION_SOSP):
+    if metric in _GRADIENTS:
         found: tuple[tuple[Expr, str], ...] = ((lipschitz, "no gradient is longer than lipschitz"),)
         if metric is Metric.GRADIENT_NORM:
             start = sqrt(2 * smoothness * initial_gap)
@@ -397,12 +409,12 @@ def _guarantee(
     if obstacles:
         raise obstacles[0]
     if needs:
-        raise _Missing(min(needs, key=len))
+        raise _Missing(min(needs, key=lambda names: len(names)))
     raise _Unfit("it bounds something on the way, not what an algorithm returns")
 
 
 def _best(found: Sequence[Guarantee]) -> Guarantee:
-    """The smallest, with the threshold of a part that is declared monotone, if there is one: that part bounds it, too."""
+    """The smallest; with the threshold of a part that is declared monotone, if there is one: that bounds it, too."""
     smallest = min(found, key=lambda one: one.value)
     declared = [one.meaningful_from for one in found if one.meaningful_from and one.meaningful_from.monotone]
     if not declared:
@@ -623,9 +635,7 @@ def _prescriptions(theorem: Theorem, given: Mapping[str, Any]) -> dict[str, Para
 
 def _roots(theorem: Theorem, formula: Expr, given: Mapping[str, Any]) -> set[str]:
     """The names of what a formula needs in the end, after all that the statement prescribes."""
-    prescribed = {
-        name: part for name, part in _prescriptions(theorem, given).items() if not part.up_to_constant
-    }
+    prescribed = {name: part for name, part in _prescriptions(theorem, given).items() if not part.up_to_constant}
     found: set[str] = set()
     seen: set[str] = set()
     pending = [symbol.name for symbol in formula.free_symbols]
