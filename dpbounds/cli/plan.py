@@ -2,8 +2,8 @@
 
 JSON: metric, relation, ranking [{id, metric, sense, part, meaning, bound {lower, upper} or null, rate {value, formula}
 or null, vacuous, meaningful_from {dataset_size, monotone, part} or null, rho, privacy, releases [{count, release}],
-parameters {name: {value, meaning, up_to_constant}}, gradient_evaluations, memory, cost_note, status, assumes, unchecked,
-notes, why}], all_vacuous, trivial [{value, reason}], lower_bounds [{id, value, up_to_constant}],
+parameters {name: {value, meaning, up_to_constant}}, gradient_evaluations, memory, cost_note, status, assumes,
+unchecked, notes, why}], all_vacuous, trivial [{value, reason}], lower_bounds [{id, value, up_to_constant}],
 missing [{id, needs}], left_out [{id, reason}].
 """
 
