@@ -217,6 +217,8 @@ def _print_table(found: Plan) -> None:
     click.echo("<= proven   ~ an order of growth: the value of what stands inside O(.), no bound")
     if any(one.cost.uncounted for one in found.ranking):
         click.echo("+ and a draw from an exponential mechanism, not counted: over a net it is exponential in d")
+    if any(one.vacuous for one in found.ranking):
+        click.echo("! vacuous: not below what holds without any algorithm")
     click.echo("gradients: of one record; memory: numbers beside the data; -: not stated")
 
 
@@ -285,21 +287,26 @@ def _parameter(each: Prescribed) -> str:
 
 
 def _releases(mechanism: Mechanism) -> list[tuple[int, str]]:
-    """Each kind of release with its count; noise is rounded up and a selection's ε down, the safe sides."""
-    from dpbounds.cli.wording import drawn, noise_of
-    from dpbounds.privacy.mechanisms import ExponentialMechanism, Gaussian, parts_of
+    """Each kind of release with its count."""
+    from dpbounds.privacy.mechanisms import parts_of
 
-    told = []
-    for part, count in parts_of(mechanism):
-        match part:
-            case Gaussian(noise_multiplier=Fraction() as multiplier):
-                text = f"Gaussian, noise multiplier {to_decimal(multiplier, 8, 'up')}"
-            case ExponentialMechanism(epsilon=epsilon):
-                text = f"exponential mechanism, epsilon {to_decimal(epsilon, 8, 'down')}"
-            case _:
-                text = f"on {drawn(part)}, {noise_of(part)}"
-        told.append((count, text))
-    return told
+    return [(count, _release(part)) for part, count in parts_of(mechanism)]
+
+
+def _release(part: Mechanism) -> str:
+    """One release in words; noise is rounded up and a selection's ε down, the safe sides."""
+    from dpbounds.cli.wording import drawn, noise_of
+    from dpbounds.privacy.mechanisms import ExponentialMechanism, Gaussian, InParallel
+
+    match part:
+        case Gaussian(noise_multiplier=Fraction() as multiplier):
+            return f"Gaussian, noise multiplier {to_decimal(multiplier, 8, 'up')}"
+        case ExponentialMechanism(epsilon=epsilon):
+            return f"exponential mechanism, epsilon {to_decimal(epsilon, 8, 'down')}"
+        case InParallel(blocks=blocks):
+            kinds = dict.fromkeys("; ".join(text for _, text in _releases(block)) for block in blocks)
+            return f"{len(blocks)} disjoint parts of the data, each record in one release: {' | '.join(kinds)}"
+    return f"on {drawn(part)}, {noise_of(part)}"
 
 
 def _up(value: Fraction) -> str:

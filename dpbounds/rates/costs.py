@@ -72,7 +72,9 @@ def cost_of(theorem: Theorem, mechanism: Mechanism | None, dataset_size: int, di
     if selection and total == 0:
         return Cost(None, None, "a draw from an exponential mechanism, not counted", uncounted=True)
     if theorem.algorithm in _KEEP_ITERATES and memory is not None:
-        memory += dimension * sum(count for _, count in parts_of(mechanism))
+        parts = parts_of(mechanism)
+        parallel = any(isinstance(part, known.InParallel) for part, _ in parts)  # then the steps are not counted
+        memory = None if parallel else memory + dimension * sum(count for _, count in parts)
     note = "at most" if twice else "exact"
     if selection:
         return Cost(

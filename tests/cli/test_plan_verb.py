@@ -49,6 +49,17 @@ def test_for_people(capsys):
     assert "assumes quasar-convex" in out
 
 
+def test_batches_that_are_never_used_twice(capsys):
+    out = said(
+        capsys, "--metric", "population-gradient-norm", *NUMBERS[2:], "--loss-range", "1",
+        "--failure-probability", "0.05",
+    )  # fmt: skip
+    assert "2 disjoint parts of the data, each record in one release: Gaussian, noise multiplier" in " ".join(
+        out.split()
+    )
+    assert "InParallel" not in out
+
+
 def test_few_records(capsys):
     out = said(capsys, *(word.replace("1e6", "100") for word in NUMBERS))
     assert "EVERY BOUND IS VACUOUS" in out

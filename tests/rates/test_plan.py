@@ -187,6 +187,16 @@ def test_too_few_records_are_told_with_the_number_that_would_do():
     assert str(since.dataset_size) in spider.why
 
 
+def test_a_threshold_that_is_not_declared_monotone_holds_there_and_not_one_below():
+    few = plan("gradient-norm", **(NUMBERS | {"n": 100}))
+    name = "wang-chen-xu-2019/algorithm-4/explicit"
+    since = by_id(few)[name].meaningful_from
+    assert not since.monotone
+    assert "not declared monotone" in by_id(few)[name].why
+    verdicts = [by_id(plan("gradient-norm", **(NUMBERS | {"n": since.dataset_size - k})))[name].vacuous for k in (0, 1)]
+    assert verdicts == [False, True]
+
+
 def test_what_holds_anyway():
     found = plan("gradient-norm", **(NUMBERS | {"lipschitz": 3, "initial_gap": 2}))
     assert [one.value.upper for one in found.trivial] == pytest.approx([2, 3])  # √(2 L Δ) and G
