@@ -1,9 +1,9 @@
 """`dpbounds plan`: the best guarantee for given numbers.
 
-JSON: metric, relation, ranking [{id, metric, sense, part, meaning, bound {lower, upper} or null, rate {value, formula}
-or null, vacuous, meaningful_from {dataset_size, monotone, part} or null, rho, privacy, releases [{count, release}],
-parameters {name: {value, meaning, up_to_constant}}, gradient_evaluations, memory, cost_note, status, assumes,
-unchecked, notes, why}], all_vacuous, trivial [{value, reason}], lower_bounds [{id, value, up_to_constant}],
+JSON: metric, relation, values, ranking [{id, metric, sense, part, meaning, bound {lower, upper} or null, rate {value,
+formula} or null, vacuous, meaningful_from {dataset_size, monotone, part} or null, rho, privacy, releases [{count,
+release}], parameters {name: {value, meaning, up_to_constant}}, gradient_evaluations, memory, cost_note, status,
+assumes, unchecked, notes, why}], all_vacuous, trivial [{value, reason}], lower_bounds [{id, value, up_to_constant}],
 missing [{id, needs}], left_out [{id, reason}].
 """
 
@@ -122,6 +122,7 @@ def _document(found: Plan) -> dict[str, object]:
     return {
         "metric": str(found.metric),
         "relation": str(found.budget.relation),
+        "values": {name: output.json_given(value) for name, value in found.values.items()},
         "ranking": [_entry(one) for one in found.ranking],
         "all_vacuous": found.all_vacuous,
         "trivial": [

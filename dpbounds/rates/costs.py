@@ -50,6 +50,15 @@ class Cost:
     uncounted: bool = False
 
 
+def caveat_of(theorem: Theorem, cost: Cost) -> str:
+    """What stands between the bound and a run that reaches it; empty where nothing does."""
+    if cost.uncounted:
+        return "its exponential mechanism may be out of reach"
+    if theorem.algorithm in _KEEP_ITERATES:
+        return "about the best iterate: to choose it privately costs budget on top"
+    return ""
+
+
 NOT_STATED = Cost(None, None, "not stated")
 
 

@@ -32,7 +32,7 @@ from dpbounds.expressions.symbols import steps as step_count
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.rates.budgets import Budget, gaussian_rho, tied, tied_rho
-from dpbounds.rates.costs import NOT_STATED, Cost, cost_of
+from dpbounds.rates.costs import NOT_STATED, Cost, caveat_of, cost_of
 from dpbounds.rates.promises import ACCEPTED, as_shape, as_status, elsewhere, sides_of
 from dpbounds.theorems.assumptions import Assumption
 from dpbounds.theorems.evaluation import Evaluation, evaluate
@@ -85,7 +85,8 @@ class Threshold:
     """From which number of records on a bound says something.
 
     Attributes:
-        dataset_size: There the bound is below every trivial one, and with one record less it is not (both proven).
+        dataset_size: There the bound is proven to be below every trivial one; with one record less that is not so, or
+            the statement does not apply.
         monotone: The record declares that the bound never rises with n, so it stays meaningful above.
         part: The part of the statement for which that was found.
     """
@@ -118,6 +119,7 @@ class Guarantee:
         vacuous: The bound is not below what holds trivially; None where no trivial bound is known.
         meaningful_from: Since which n it is not; None where that was not found, or for an order.
         unchecked: Conditions that could not be checked.
+        caveat: What stands between the bound and a run that reaches it, if anything.
         remarks: Notes of the record.
         why: Why it has its rank.
     """
@@ -141,6 +143,7 @@ class Guarantee:
     meaningful_from: Threshold | None
     unchecked: tuple[str, ...]
     remarks: tuple[str, ...]
+    caveat: str = ""
     why: str = ""
 
     @property
@@ -501,6 +504,7 @@ def _bounded(
     rho = None if held is None else held.rho
     mechanism = None if held is None else held.mechanism
     small = _below(found.value, trivial)
+    cost = cost_of(theorem, mechanism, int(given["dataset_size"]), int(given["dimension"]))
     return Guarantee(
         theorem.id,
         theorem.metric,
@@ -514,13 +518,14 @@ def _bounded(
         rho,
         mechanism,
         "by the statement; its mechanism is not recorded" if held is None else held.how,
-        cost_of(theorem, mechanism, int(given["dataset_size"]), int(given["dimension"])),
+        cost,
         standing(theorem),
         tuple(one.name for one in theorem.assumptions),
         None if not trivial else not small,
         _threshold(theorem, part, known, rho, trivial),
         _unchecked(found),
         tuple(note.text for note in theorem.notes),
+        caveat_of(theorem, cost),
     )
 
 
@@ -718,7 +723,7 @@ def _shown(settled: Settled, open_steps: bool) -> tuple[Prescribed, ...]:
 def _threshold(
     theorem: Theorem, part: Bound, known: Mapping[str, Fraction], rho: Fraction | None, trivial: tuple[Trivial, ...]
 ) -> Threshold | None:
-    """The n from which the bound is below every trivial one, by bisection; proven there, and refuted one below.
+    """The n from which the bound is below every trivial one, by bisection: evaluated there, and with one record less.
 
     At other n nothing is claimed unless the record declares the bound monotone. Trivial bounds do not depend on n.
     """
@@ -776,8 +781,8 @@ def _explained(ordered: Sequence[Guarantee]) -> list[Guarantee]:
             if one.meaningful_from is not None:
                 why += f": meaningful from n = {one.meaningful_from.dataset_size}"
                 why += "" if one.meaningful_from.monotone else " (not declared monotone in n)"
-        if one.cost.uncounted:
-            why += "; its exponential mechanism may be out of reach"
+        if one.caveat:
+            why += f"; {one.caveat}"
         if one.unchecked:
             why += "; if " + " and ".join(one.unchecked)
         result.append(replace(one, why=why))

@@ -114,6 +114,12 @@ def test_every_plan_keeps_its_budget(metric, relation):
             assert "zCDP" in one.privacy
 
 
+@pytest.mark.slow
+def test_a_selection_and_gaussians_keep_the_budget_by_the_certified_accountant_too():
+    one = by_id(plan("gradient-norm", **EVERYTHING))[WARM]
+    assert certified_epsilon(one.mechanism, "1e-6", relation="replace-one").at_most(1) is True
+
+
 @pytest.mark.parametrize("metric", GOALS)
 def test_ranked_by_value_bounds_first(metric):
     found = plan(metric, assuming=["quasar-convex", "Polyak-Łojasiewicz"], **EVERYTHING)
@@ -259,6 +265,8 @@ def test_a_net_is_not_passed_over_in_silence():
     found = by_id(plan("gradient-norm", **EVERYTHING))[WARM]
     assert found.cost.uncounted
     assert "exponential mechanism" in found.why
+    best = by_id(plan("gradient-norm", **EVERYTHING))["ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit"]
+    assert "best iterate" in best.why
 
 
 @pytest.mark.parametrize(
