@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from dpbounds.privacy.targets import calibrate_to_curve, calibrate_to_total_variation, calibrate_to_zcdp
     from dpbounds.privacy.trade_off import TradeOff, membership_advantage
     from dpbounds.privacy.tuning import RandomRuns, tuned_epsilon, tuned_pure
+    from dpbounds.rates.plan import plan
     from dpbounds.theorems.record import Theorem
     from dpbounds.theorems.registry import theorem
     from dpbounds.theorems.spending import spending
@@ -122,6 +123,7 @@ _HOMES = {
     "Theorem": "theorems.record",
     "theorem": "theorems.registry",
     "spending": "theorems.spending",
+    "plan": "rates.plan",
 }
 
 __all__ = [
@@ -175,6 +177,7 @@ __all__ = [
     "group_account",
     "hidden_constant",
     "membership_advantage",
+    "plan",
     "remaining",
     "shuffled_epochs",
     "spending",

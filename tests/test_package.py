@@ -69,6 +69,7 @@ def test_the_promised_names_are_there():
         "InParallel",
         "group_account",
         "remaining",
+        "plan",
         "ZCDPFilter",
         "GaussianFilter",
         "RenyiFilter",

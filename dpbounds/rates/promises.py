@@ -26,7 +26,7 @@ from dpbounds.theorems.registry import library
 from dpbounds.theorems.standing import standing
 
 # Metric -> the metrics whose upper bounds bound it, too.
-_STRONGER = {
+STRONGER = {
     Metric.GRADIENT_NORM: (Metric.SOSP,),
     Metric.POPULATION_GRADIENT_NORM: (Metric.POPULATION_SOSP,),
 }
@@ -111,20 +111,20 @@ def promises(
     Raises:
         InvalidValue: There is no such metric, status, class or quantity.
     """
-    wanted = _metric(metric)
-    accepted = {_status(one) for one in statuses}
-    given = tuple(_shape(name) for name in assuming)
+    wanted = as_metric(metric)
+    accepted = {as_status(one) for one in statuses}
+    given = tuple(as_shape(name) for name in assuming)
     fixed = {quantity(name).symbol: value for name, value in (values or {}).items()}
     uppers: list[Promise] = []
     lowers: list[Promise] = []
     left_out: list[tuple[str, str]] = []
     for theorem in library():
-        sides = _sides(theorem, wanted)
+        sides = sides_of(theorem, wanted)
         rate = theorem.rate
         if not sides or rate is None:
             continue
         obstacle = _unfit(theorem, rate, accepted, space or standard(), fixed)
-        reasons = {side: obstacle or _elsewhere(theorem, side, given) for side in sides}
+        reasons = {side: obstacle or elsewhere(theorem, side, given) for side in sides}
         left_out += [(theorem.id, reason) for reason in dict.fromkeys(reasons.values()) if reason]
         fit = {side for side, reason in reasons.items() if not reason}
         if not fit:
@@ -137,21 +137,24 @@ def promises(
     return Promises(wanted, tuple(uppers), tuple(lowers), tuple(left_out))
 
 
-def _metric(name: str | Metric) -> Metric:
+def as_metric(name: str | Metric) -> Metric:
+    """The metric of that name, if the library has an upper bound for it; else ``InvalidValue``."""
     try:
         return Metric(name)
     except ValueError:
         raise InvalidValue("metric", name, "one of " + ", ".join(sorted(metrics()))) from None
 
 
-def _status(name: str | Status) -> Status:
+def as_status(name: str | Status) -> Status:
+    """The status of that name, or ``InvalidValue``."""
     try:
         return Status(name)
     except ValueError:
         raise InvalidValue("status", name, "one of " + ", ".join(Status)) from None
 
 
-def _shape(name: str) -> Assumption:
+def as_shape(name: str) -> Assumption:
+    """The special class of problems of that name, or ``InvalidValue``."""
     if name not in shapes():
         raise InvalidValue("assuming", name, "one of " + ", ".join(sorted(shapes())))
     return shapes()[name]
@@ -174,7 +177,8 @@ def order_of(rate: Rate, values: Mapping[Symbol, Fraction] | None = None) -> Ord
     return Order.of(expression, logs_hidden=rate.logs_hidden or len(hidden) < len(rate.hides)).without(hidden)
 
 
-def _sides(theorem: Theorem, metric: Metric) -> set[Side]:
+def sides_of(theorem: Theorem, metric: Metric) -> set[Side]:
+    """On which sides a statement bounds a metric, its own or a weaker one; on none if it quotes others."""
     if theorem.id.split("/")[-1].startswith(("table-", "figure-")):
         return set()  # they quote other statements
     own: set[Side] = {theorem.side} if theorem.side else set()
@@ -182,14 +186,14 @@ def _sides(theorem: Theorem, metric: Metric) -> set[Side]:
         own = {Side.UPPER, Side.LOWER}
     if theorem.metric is metric:
         return own
-    return own & {Side.UPPER} if theorem.metric in _STRONGER.get(metric, ()) else set()
+    return own & {Side.UPPER} if theorem.metric in STRONGER.get(metric, ()) else set()
 
 
 def _shape_names(theorem: Theorem) -> tuple[str, ...]:
     return tuple(one.name for one in theorem.assumptions if _is_special(one))
 
 
-def _elsewhere(theorem: Theorem, side: Side, given: tuple[Assumption, ...]) -> str:
+def elsewhere(theorem: Theorem, side: Side, given: tuple[Assumption, ...]) -> str:
     """Why a statement says nothing about the problems in question; empty if it does."""
     special = [one for one in theorem.assumptions if _is_special(one)]
     if side is Side.UPPER:

@@ -1,0 +1,166 @@
+"""The largest budget at which a statement's own mechanism keeps a person's (ε, δ), certified.
+
+Statements promise ρ-zCDP, ε-DP or (0, δ)-DP; a person has an (ε, δ). Gaussians that are composed adaptively are one
+Gaussian, so a mechanism of Gaussians alone that is ρ-zCDP is exactly as private as one Gaussian of that ρ; of any other
+mechanism only its ρ is used. Either way the largest ρ is found once per (ε, δ), and rounded down.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.privacy.accountants import delta as certified_delta
+from dpbounds.privacy.calibration import calibrate
+from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.domination import neighbour_classes
+from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism
+from dpbounds.privacy.pairs import ShiftedGaussians
+from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.evaluation import admitted
+from dpbounds.theorems.record import Claim, Theorem
+from dpbounds.theorems.spending import Numbers, spending
+
+_RESOLUTION = Fraction(1, 10**4)  # relative, of a ρ that is found by trials
+_NUDGE = 2e-5
+_TRIALS_FOR_RHO = 12
+_TRIALS = 4
+_SLACK = Fraction(1, 10**9)
+_MARGIN = 1 - Fraction(1, 10**18)  # records round their noise in the 30th digit
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a person is willing to spend.
+
+    Attributes:
+        epsilon: ε > 0.
+        delta: δ in (0, 1).
+        relation: Which data sets must be hard to tell apart.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    relation: Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Tied:
+    """A statement tied to a budget.
+
+    Attributes:
+        rho: The ρ to put into its formulas; None where they hold ε or δ themselves.
+        mechanism: What is run, as prescribed at these values.
+        how: By which argument the budget is kept.
+    """
+
+    rho: Fraction | None
+    mechanism: Mechanism
+    how: str
+
+
+@cache
+def gaussian_rho(budget: Budget) -> Fraction:
+    """The largest ρ = μ²/2 (rounded down) for which a Gaussian with sensitivity over noise μ keeps the budget."""
+    found = calibrate(Gaussian, budget.epsilon, budget.delta, Relation.ADD_OR_REMOVE_ONE)  # noise per unit of distance
+    return 1 / (2 * found.value**2)
+
+
+@cache
+def any_rho(budget: Budget) -> Fraction:
+    """A ρ, the largest to four digits and rounded down, for which every ρ-zCDP mechanism keeps the budget.
+
+    The guess moves by secants of log δ(ε) in log ρ and decides nothing: what is returned was itself proven to keep δ.
+    """
+
+    def excess(rho: Fraction) -> float:
+        """Log δ(ε) - log δ: at most 0 where the budget is proven to be kept."""
+        spent = certified_delta(ZCDP(rho, relation=budget.relation), budget.epsilon, relation=budget.relation)
+        if spent.exact_upper <= budget.delta:
+            return min(0.0, _log(spent.exact_upper) - _log(budget.delta))
+        return max(_log(spent.exact_upper) - _log(budget.delta), 1e-12)
+
+    high = gaussian_rho(budget)  # a Gaussian is ρ-zCDP: no larger ρ can do
+    above = excess(high)
+    low = high * Fraction(4, 5)
+    below = excess(low)
+    while below > 0:
+        high, above, low = low, below, low / 2
+        below = excess(low)
+    for _ in range(_TRIALS_FOR_RHO):
+        if high <= low * (1 + _RESOLUTION):
+            break
+        share = below / (below - above) if below < 0 else 0.5
+        guess = float(low) * math.exp(share * math.log(high / low)) * (1 - _NUDGE)  # a hair towards the safe side
+        middle = Fraction(guess) if low < guess < high else (low + high) / 2
+        value = excess(middle)
+        if value <= 0:
+            if middle <= low * (1 + _RESOLUTION):
+                return middle
+            low, below = middle, value
+        else:
+            high, above = middle, value
+    return low
+
+
+def _log(number: Fraction | float) -> float:
+    value = Fraction(number)
+    return math.log(value.numerator) - math.log(value.denominator) if value > 0 else -1e6
+
+
+def only_gaussians(mechanism: Mechanism, relation: Relation) -> bool:
+    """Whether shifted Gaussians, each pair of which composes to one, are all that dominates the mechanism."""
+    classes = neighbour_classes(mechanism, relation)
+    return all(isinstance(pair, ShiftedGaussians) for each in classes for pair, _ in each.product)
+
+
+def tied_rho(theorem: Theorem, values: Callable[[Fraction], Mapping[str, Any]], budget: Budget) -> Tied:
+    """The largest ρ at which the statement's mechanism keeps the budget under its relation.
+
+    Args:
+        theorem: A statement that promises ρ-zCDP.
+        values: From ρ to all that the mechanism needs, ρ among it: what is prescribed may depend on it.
+        budget: What may be spent.
+
+    Raises:
+        InvalidValue: The statement has no mechanism, or a value is missing.
+        UnsupportedMechanism: Nothing is proven for the mechanism under the relation.
+    """
+    if theorem.privacy is None:
+        raise InvalidValue("statement", theorem.id, "one whose mechanism is recorded")
+    rho = gaussian_rho(budget) * _MARGIN
+    kept: Tied | None = None
+    for _ in range(_TRIALS):
+        numbers = Numbers(admitted(theorem, values(rho)), budget.relation)
+        mechanism = theorem.privacy.mechanism(numbers)
+        pure = only_gaussians(mechanism, budget.relation)
+        most = gaussian_rho(budget) if pure else any_rho(budget)
+        spent = zcdp_rho(mechanism, budget.relation)
+        if spent <= most and (kept is None or kept.rho is None or rho > kept.rho):
+            how = "Gaussians alone: accounted as one Gaussian" if pure else "accounted through its zCDP"
+            kept = Tied(rho, mechanism, how)
+        if most * (1 - _SLACK) <= spent <= most:
+            break
+        rho = rho * most / spent * _MARGIN  # whatever the record leaves unused (rounding up, half a budget) is used
+    if kept is None:
+        raise UnsupportedMechanism(f"{theorem.id}: what it spends does not follow its ρ")
+    return kept
+
+
+def tied(theorem: Theorem, values: Mapping[str, Any], budget: Budget) -> Tied:
+    """Tie a statement that promises ε-DP, (ε, δ)-DP or (0, δ)-DP: with the person's own ε and δ, if they are kept.
+
+    Raises:
+        InvalidValue: A value is missing, or the mechanism as prescribed spends more than the budget.
+        UnsupportedMechanism: Nothing is proven for the mechanism under the relation.
+    """
+    found = spending(theorem, {**values, "epsilon": budget.epsilon, "delta": budget.delta}, budget.relation)
+    if found.kept is not True:
+        kind = "delta" if found.claim is Claim.TOTAL_VARIATION else "epsilon"
+        raise InvalidValue(kind, f"{found.spent.upper:.4g}", f"a spend of at most {float(found.promised):g}")
+    return Tied(None, found.mechanism, f"spends {found.spent.decimals(4)[1]} of {float(found.promised):g}")

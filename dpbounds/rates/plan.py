@@ -1,0 +1,807 @@
+"""The best guarantee for given numbers: everything in the library that applies, ranked.
+
+Proven bounds come first, by value; orders of growth after them, by the value of the formula inside O(.), which is no
+bound. Each bound is evaluated at parameters that its own statement prescribes and at the largest budget for which its
+own mechanism is certified to keep (ε, δ). What cannot be ranked is listed with what it needs, or why it is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from sympy import Expr, sqrt
+
+from dpbounds.errors import DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.evaluation import evaluate as value_of
+from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.symbols import (
+    Quantity,
+    by_name,
+    diameter,
+    initial_gap,
+    lipschitz,
+    loss_range,
+    smoothness,
+)
+from dpbounds.expressions.symbols import dataset_size as records
+from dpbounds.expressions.symbols import steps as step_count
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.rates.budgets import Budget, gaussian_rho, tied, tied_rho
+from dpbounds.rates.costs import NOT_STATED, Cost, caveat_of, cost_of
+from dpbounds.rates.promises import ACCEPTED, as_shape, as_status, elsewhere, sides_of
+from dpbounds.theorems.assumptions import Assumption
+from dpbounds.theorems.evaluation import Evaluation, evaluate
+from dpbounds.theorems.record import Bound, Claim, Metric, Parameter, Part, Rate, Side, Status, Theorem
+from dpbounds.theorems.registry import library
+from dpbounds.theorems.standing import standing
+from dpbounds.theorems.wording import inline
+
+# What an algorithm is for.
+GOALS = (
+    Metric.GRADIENT_NORM,
+    Metric.POPULATION_GRADIENT_NORM,
+    Metric.PROJECTED_GRADIENT_NORM,
+    Metric.FRANK_WOLFE_GAP,
+    Metric.SOSP,
+    Metric.POPULATION_SOSP,
+    Metric.EXCESS_EMPIRICAL_RISK,
+    Metric.EXCESS_POPULATION_RISK,
+)
+# The names that records give to bounds on what the algorithm returns; other bounds are about something on the way.
+_FINAL = ("bound", "tuned", "prescribed", "private", "simple")
+# What another private step has to reach first; its budget would come on top.
+_FROM_ELSEWHERE = ("excess_risk", "stationarity")
+_BUDGET = ("epsilon", "delta", "rho")
+_OPEN_STEPS = (10_000, 100_000, 1_000_000, 10_000_000)  # tried in this order where the number of steps is free
+_WORTH_WHILE = Fraction(95, 100)
+_LARGEST_SIZE = 1 << 200
+_DIGITS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Prescribed:
+    """A parameter that a statement prescribes, at the numbers given.
+
+    Attributes:
+        name: Its name in the record.
+        value: Rounded to a whole number where it counts something; 15 digits else.
+        meaning: What it is.
+        up_to_constant: Printed as an order: the value is that of the formula inside O(.).
+    """
+
+    name: str
+    value: Fraction
+    meaning: str
+    up_to_constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """From which number of records on a bound says something.
+
+    Attributes:
+        dataset_size: There the bound is proven to be below every trivial one; with one record less that is not so, or
+            the statement does not apply.
+        monotone: The record declares that the bound never rises with n, so it stays meaningful above.
+        part: The part of the statement for which that was found.
+    """
+
+    dataset_size: int
+    monotone: bool
+    part: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """One statement at the numbers given.
+
+    Attributes:
+        id: Of the statement.
+        metric: What it bounds: the metric that was asked for, or a stronger one.
+        sense: "expectation", "probability", "always", or empty where it is not said.
+        part: The part that was evaluated.
+        meaning: What the number is, in the record's words.
+        bound: A proven enclosure; None where the statement is an order of growth only.
+        rate: The value of the formula inside O(.); None for a bound.
+        formula: In one line.
+        parameters: What is prescribed.
+        rho: The ρ at which the statement was evaluated, for those that promise ρ-zCDP.
+        mechanism: What is run; None where the record has none.
+        privacy: How the budget is kept.
+        cost: Gradients and memory.
+        status: What is known of the statement and of what it rests on.
+        assumes: Names of its assumptions.
+        vacuous: The bound is not below what holds trivially; None where no trivial bound is known.
+        meaningful_from: Since which n it is not; None where that was not found, or for an order.
+        unchecked: Conditions that could not be checked.
+        caveat: What stands between the bound and a run that reaches it, if anything.
+        remarks: Notes of the record.
+        why: Why it has its rank.
+    """
+
+    id: str
+    metric: Metric
+    sense: str
+    part: str
+    meaning: str
+    bound: Enclosure | None
+    rate: Enclosure | None
+    formula: str
+    parameters: tuple[Prescribed, ...]
+    rho: Fraction | None
+    mechanism: Mechanism | None
+    privacy: str
+    cost: Cost
+    status: Status
+    assumes: tuple[str, ...]
+    vacuous: bool | None
+    meaningful_from: Threshold | None
+    unchecked: tuple[str, ...]
+    remarks: tuple[str, ...]
+    caveat: str = ""
+    why: str = ""
+
+    @property
+    def value(self) -> Fraction:
+        """What it is ranked by: the upper end."""
+        found = self.bound or self.rate
+        assert found is not None
+        return Fraction(found.exact_upper)
+
+
+@dataclass(frozen=True, slots=True)
+class Trivial:
+    """What holds without any algorithm.
+
+    Attributes:
+        value: A proven enclosure.
+        reason: Why.
+    """
+
+    value: Enclosure
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that applies, ranked, and everything else with the reason.
+
+    Attributes:
+        metric: What is bounded.
+        budget: What may be spent.
+        values: The numbers given, under their quantities' names.
+        ranking: From the best.
+        trivial: What holds without any algorithm, the smallest first; empty where nothing of the kind is known here.
+        floors: (id, value, whether only up to a constant) of lower bounds: no algorithm does better.
+        missing: (id, names): what would be needed to evaluate it.
+        left_out: (id, reason).
+    """
+
+    metric: Metric
+    budget: Budget
+    values: Mapping[str, Fraction]
+    ranking: tuple[Guarantee, ...]
+    trivial: tuple[Trivial, ...]
+    floors: tuple[tuple[str, Enclosure, bool], ...]
+    missing: tuple[tuple[str, tuple[str, ...]], ...]
+    left_out: tuple[tuple[str, str], ...]
+
+    @property
+    def all_vacuous(self) -> bool:
+        """Whether there are bounds, and none of them says anything at these numbers."""
+        bounds = [one for one in self.ranking if one.bound is not None]
+        return bool(bounds) and all(one.vacuous for one in bounds)
+
+    def __str__(self) -> str:
+        lines = []
+        for place, one in enumerate(self.ranking, 1):
+            sign = "<=" if one.bound is not None else "~"
+            lines.append(f"{place}. {one.id}: {sign} {float(one.value):.4g} ({one.why})")
+        return "\n".join(lines) or f"nothing can be ranked for {self.metric} at these numbers"
+
+
+def plan(
+    metric: str | Metric,
+    *,
+    relation: str | Relation = Relation.REPLACE_ONE,
+    assuming: Sequence[str] = (),
+    statuses: Iterable[str | Status] = ACCEPTED,
+    steps_limit: int | None = None,
+    **values: ExactLike,
+) -> Plan:
+    """Rank what the library guarantees at given numbers.
+
+    Args:
+        metric: What is to be small: "gradient-norm", "sosp", "excess-empirical-risk", ...
+        relation: Which data sets must be hard to tell apart.
+        assuming: Special classes of problems that yours belongs to, such as "quasar-convex".
+        statuses: Which statements count, by what is known of them and of what they rest on.
+        steps_limit: The most steps that you would run. Statements that prescribe more are left out; those whose bound
+            only falls with the number of steps use it (where it is not given: 10 000, or as many as are worth it).
+        **values: n, d, epsilon and delta, and whatever else is known: lipschitz, smoothness, diameter, initial_gap, ...
+            Text and fractions are exact.
+
+    Raises:
+        InvalidValue: n, d, epsilon or delta is missing; there is no such quantity, metric, class or status; a value is
+            outside its domain.
+
+    >>> found = plan("gradient-norm", n=10**6, d=100, epsilon=1, delta="1e-6", lipschitz=1, smoothness=1, initial_gap=1)
+    >>> found.ranking[0].id, found.ranking[0].bound.less_than("0.005")
+    ('lowy-ullman-wright-2024/lemma-3.1/explicit', True)
+    """
+    wanted = next((one for one in GOALS if one == str(metric)), None)
+    if wanted is None:
+        raise InvalidValue("metric", metric, "one of " + ", ".join(GOALS))
+    shapes = tuple(as_shape(name) for name in assuming)
+    accepted = {as_status(one) for one in statuses}
+    if steps_limit is not None and steps_limit < 1:
+        raise InvalidValue("steps_limit", steps_limit, "a positive whole number")
+    candidates = [theorem for theorem in library() if sides_of(theorem, wanted)]
+    given = _admitted(values, candidates)
+    budget = Budget(given["epsilon"], given["delta"], as_relation(relation))
+    trivial = _trivial(wanted, given)
+    ranked: list[Guarantee] = []
+    floors: list[tuple[str, Enclosure, bool]] = []
+    missing: list[tuple[str, tuple[str, ...]]] = []
+    left_out: list[tuple[str, str]] = []
+    for theorem in candidates:
+        if not any(isinstance(part, Bound | Rate) for part in theorem.parts):
+            continue
+        known = standing(theorem)
+        if known not in accepted:
+            own = "" if known is theorem.status else " (through what it relies on)"
+            left_out.append((theorem.id, f"{known}{own}"))
+            continue
+        sides = sides_of(theorem, wanted)
+        if Side.LOWER in sides and not elsewhere(theorem, Side.LOWER, shapes):
+            floor = _floor(theorem, given)
+            floors += [floor] if floor is not None else []
+        if Side.UPPER not in sides:
+            continue
+        reason = elsewhere(theorem, Side.UPPER, shapes)
+        if reason:
+            left_out.append((theorem.id, reason))
+            continue
+        try:
+            ranked.append(_guarantee(theorem, given, budget, steps_limit, trivial, shapes))
+        except _Missing as what:
+            missing.append((theorem.id, what.names))
+        except _Unfit as why:
+            left_out.append((theorem.id, str(why)))
+    ordered = sorted(ranked, key=lambda one: (one.bound is None, one.value, one.id))
+    return Plan(
+        wanted,
+        budget,
+        given,
+        tuple(_explained(ordered)),
+        trivial,
+        tuple(sorted(floors, key=lambda one: (one[2], -Fraction(one[1].exact_lower)))),
+        tuple(missing),
+        tuple(left_out),
+    )
+
+
+class _Missing(Exception):
+    """Values that were not given."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = tuple(sorted(set(names)))
+        super().__init__(", ".join(self.names))
+
+
+class _Unfit(Exception):
+    """Why a statement cannot be ranked."""
+
+
+def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) -> dict[str, Fraction]:
+    """The numbers under their quantities' own names, checked."""
+    local: dict[str, Quantity] = {}
+    for theorem in candidates:
+        local.update((quantity.name, quantity) for quantity in theorem.local)
+    given: dict[str, Fraction] = {}
+    for name, value in values.items():
+        record = by_name().get(name) or local.get(name)
+        if record is None:
+            raise InvalidValue(name, value, "a quantity of the symbol table", "such as lipschitz, smoothness, diameter")
+        if record.name == "rho":
+            raise InvalidValue(name, value, "left out", "it is found from epsilon and delta")
+        if record.name in given:
+            raise InvalidValue(name, value, f"given once only: it is another name of {record.name}")
+        number = exact(value, record.name)
+        if not record.domain.contains(number):
+            raise InvalidValue(name, value, str(record.domain))
+        given[record.name] = number
+    absent = [name for name in ("dataset_size", "dimension", "epsilon", "delta") if name not in given]
+    if absent:
+        letters = {"dataset_size": "n", "dimension": "d"}
+        raise InvalidValue(
+            ", ".join(letters.get(name, name) for name in absent), "(missing)", "a value for each", "a plan needs them"
+        )
+    return given
+
+
+# --- What holds anyway ---------------------------------------------------------------------------------------------
+
+_GRADIENTS = (Metric.GRADIENT_NORM, Metric.POPULATION_GRADIENT_NORM, Metric.SOSP, Metric.POPULATION_SOSP)
+_RISKS = (Metric.EXCESS_EMPIRICAL_RISK, Metric.EXCESS_POPULATION_RISK)
+
+
+def _trivially(metric: Metric) -> tuple[tuple[Expr, str], ...]:
+    """Formulas that bound the metric at any point, or at the first one, and why."""
+    if metric in _GRADIENTS:
+        found: tuple[tuple[Expr, str], ...] = ((lipschitz, "no gradient is longer than lipschitz"),)
+        if metric is Metric.GRADIENT_NORM:
+            start = sqrt(2 * smoothness * initial_gap)
+            found += ((start, "the first iterate already has |∇F|² <= 2 smoothness initial_gap, unconstrained"),)
+        return found
+    if metric in _RISKS:
+        found = (
+            (lipschitz * diameter, "no two points of the set differ in risk by more than lipschitz x diameter"),
+            (loss_range, "no two points differ in risk by more than loss_range"),
+        )
+        if metric is Metric.EXCESS_EMPIRICAL_RISK:
+            found += ((initial_gap, "the first iterate already has an excess risk of at most initial_gap"),)
+        return found
+    if metric is Metric.FRANK_WOLFE_GAP:
+        return ((lipschitz * diameter, "the gap is at most lipschitz x diameter"),)
+    return ()  # the norm of a projected gradient depends on the regulariser
+
+
+def _trivial(metric: Metric, given: Mapping[str, Fraction]) -> tuple[Trivial, ...]:
+    found = [
+        Trivial(value_of(formula, given, digits=_DIGITS), reason)
+        for formula, reason in _trivially(metric)
+        if all(symbol.name in given for symbol in formula.free_symbols)
+    ]
+    return tuple(sorted(found, key=lambda one: one.value.exact_upper))
+
+
+def _floor(theorem: Theorem, given: Mapping[str, Fraction]) -> tuple[str, Enclosure, bool] | None:
+    """A lower bound's value, where the numbers given suffice and its conditions hold."""
+    part = theorem.bound or theorem.rate
+    if part is None:
+        return None
+    own = _own(theorem, given)
+    if any(symbol.name not in own for symbol in part.expression.free_symbols):
+        return None
+    try:
+        found = evaluate(theorem, part.name, own, digits=_DIGITS)
+    except (InvalidValue, NotCertified):
+        return None
+    return (theorem.id, found.value, found.up_to_constant) if found.applies else None
+
+
+def _own(theorem: Theorem, given: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    """The values of quantities that the statement can know."""
+    local = {quantity.name for quantity in theorem.local}
+    return {name: value for name, value in given.items() if name in by_name() or name in local}
+
+
+# --- One statement ---------------------------------------------------------------------------------------------------
+
+
+def _guarantee(
+    theorem: Theorem,
+    given: Mapping[str, Fraction],
+    budget: Budget,
+    limit: int | None,
+    trivial: tuple[Trivial, ...],
+    shapes: tuple[Assumption, ...],
+) -> Guarantee:
+    """The statement's best bound that can be evaluated; else its order of growth."""
+    own = _own(theorem, given)
+    obstacles: list[_Unfit] = []
+    needs: list[tuple[str, ...]] = []
+    found: list[Guarantee] = []
+    for part in theorem.parts:
+        if isinstance(part, Bound) and part.name in _FINAL and _measures(part, theorem.metric):
+            try:
+                found.append(_with_enough_steps(theorem, part, own, budget, limit, trivial))
+            except _Missing as what:
+                needs.append(what.names)
+            except _Unfit as why:
+                obstacles.append(why)
+    if found:
+        return _best(found)
+    if theorem.rate is not None:
+        return _ordered(theorem, theorem.rate, own, budget, limit)
+    if obstacles:
+        raise obstacles[0]
+    if needs:
+        fewest: tuple[str, ...] = min(needs, key=len)
+        raise _Missing(fewest)
+    raise _Unfit("it bounds something on the way, not what an algorithm returns")
+
+
+def _best(found: Sequence[Guarantee]) -> Guarantee:
+    """The smallest; with the threshold of a part that is declared monotone, if there is one: that bounds it, too."""
+    smallest = min(found, key=lambda one: one.value)
+    declared = [one.meaningful_from for one in found if one.meaningful_from and one.meaningful_from.monotone]
+    if not declared:
+        return smallest
+    return replace(smallest, meaningful_from=min(declared, key=lambda one: one.dataset_size))
+
+
+def _measures(part: Part, metric: Metric) -> bool:
+    """Whether a part is measured as the metric is."""
+    unit = (part.unit.loss, part.unit.length)  # a bound at a fixed δ scales otherwise with the samples
+    if metric in _GRADIENTS:
+        return unit == (1, -1)
+    return unit == (1, 0) if metric in (*_RISKS, Metric.FRANK_WOLFE_GAP) else True
+
+
+def _with_enough_steps(
+    theorem: Theorem,
+    part: Bound,
+    given: Mapping[str, Fraction],
+    budget: Budget,
+    limit: int | None,
+    trivial: tuple[Trivial, ...],
+) -> Guarantee:
+    """A bound; where the number of steps is free, with as many as are worth their while.
+
+    Those are the least of the numbers tried from which on ten times as many gain less than 5 %.
+    """
+    free = step_count.name in _roots(theorem, part.expression, given) and _falls_with_steps(theorem, part, given)
+    if limit is not None or not free or step_count.name in given:
+        return _bounded(theorem, part, given, budget, limit, trivial, limit)
+    chosen: Guarantee | None = None
+    failed: _Unfit | None = None
+    for count in _OPEN_STEPS:
+        try:
+            found = _bounded(theorem, part, given, budget, None, trivial, count)
+        except _Unfit as why:
+            failed = why
+            continue
+        if chosen is not None and found.value > chosen.value * _WORTH_WHILE:
+            break
+        chosen = found
+    if chosen is None:
+        assert failed is not None
+        raise failed
+    return chosen
+
+
+def _bounded(
+    theorem: Theorem,
+    part: Bound,
+    given: Mapping[str, Fraction],
+    budget: Budget,
+    limit: int | None,
+    trivial: tuple[Trivial, ...],
+    free_steps: int | None,
+) -> Guarantee:
+    roots = _roots(theorem, part.expression, given)
+    borrowed = [name for name in _FROM_ELSEWHERE if name in roots]
+    if borrowed:
+        raise _Unfit(f"a building block: {', '.join(borrowed)} is what another private step reaches, at its own cost")
+    if theorem.privacy is None and not roots & set(_BUDGET):
+        raise _Unfit("a building block: no privacy budget is tied to it")
+    if theorem.privacy is None and theorem.relation not in (None, budget.relation):
+        raise _Unfit(f"proven under {theorem.relation}; its mechanism is not recorded, so nothing follows here")
+    open_steps = step_count.name in roots and step_count.name not in given and _falls_with_steps(theorem, part, given)
+    known = {**given, **({step_count.name: Fraction(free_steps)} if open_steps and free_steps else {})}
+    absent = roots - set(known) - {"rho"}
+    if theorem.privacy is not None:
+        for symbol in theorem.privacy.needs:
+            absent |= _roots(theorem, symbol, known) - set(known) - {"rho"}
+    if absent:
+        raise _Missing(absent)
+    try:
+        held = _held(theorem, known, budget)
+        settled = settled_at(theorem, known, None if held is None else held.rho)
+        found = evaluate(theorem, part.name, settled.values, digits=_DIGITS)
+    except (NotCertified, UnsupportedMechanism) as error:
+        raise _Unfit(str(error)) from None
+    except InvalidValue as error:
+        raise _Unfit(f"not defined at these numbers: {error}") from None
+    _refuse(theorem, found, settled, limit)
+    rho = None if held is None else held.rho
+    mechanism = None if held is None else held.mechanism
+    small = _below(found.value, trivial)
+    cost = cost_of(theorem, mechanism, int(given["dataset_size"]), int(given["dimension"]))
+    return Guarantee(
+        theorem.id,
+        theorem.metric,
+        str(theorem.mode or ""),
+        part.name,
+        _meaning(theorem, part),
+        found.value,
+        None,
+        inline(part.expression, theorem.local),
+        _shown(settled, open_steps),
+        rho,
+        mechanism,
+        "by the statement; its mechanism is not recorded" if held is None else held.how,
+        cost,
+        standing(theorem),
+        tuple(one.name for one in theorem.assumptions),
+        None if not trivial else not small,
+        _threshold(theorem, part, known, rho, trivial),
+        _unchecked(found),
+        tuple(note.text for note in theorem.notes),
+        caveat_of(theorem, cost),
+    )
+
+
+def _falls_with_steps(theorem: Theorem, part: Bound, given: Mapping[str, Fraction]) -> bool:
+    """Whether more steps never harm: declared, and nothing that is prescribed in between depends on their number."""
+    between = [symbol for symbol in part.expression.free_symbols if symbol != step_count]
+    return step_count in part.decreasing_in and not any(
+        step_count.name in _roots(theorem, symbol, given) for symbol in between
+    )
+
+
+def _held(theorem: Theorem, known: Mapping[str, Fraction], budget: Budget) -> Any:
+    if theorem.privacy is None:
+        return None
+    if theorem.privacy.claim is Claim.ZCDP:
+        return tied_rho(theorem, lambda rho: settled_at(theorem, known, rho).values, budget)
+    return tied(theorem, settled_at(theorem, known, None).values, budget)
+
+
+def _refuse(theorem: Theorem, found: Evaluation, settled: Settled, limit: int | None) -> None:
+    """Leave out what does not apply, and what runs longer than is wanted."""
+    failing = [one.text for one in found.conditions if one.holds is False]
+    if failing:
+        raise _Unfit("does not apply: " + "; ".join(failing) + " fails")
+    taken = settled.values.get(step_count.name)
+    if limit is not None and taken is not None and taken > limit:
+        raise _Unfit(f"prescribes {int(taken)} steps, more than the limit of {limit}")
+
+
+def _unchecked(found: Evaluation) -> tuple[str, ...]:
+    return tuple(
+        one.text + (f" (needs {', '.join(one.missing)})" if one.missing else " (not decided)")
+        for one in found.conditions
+        if one.holds is None
+    )
+
+
+def _meaning(theorem: Theorem, part: Part) -> str:
+    first = theorem.bound
+    if first is None or first is part or not part.meaning.startswith("the same"):
+        return part.meaning
+    return f"{first.meaning}; {part.meaning}"
+
+
+def _below(value: Enclosure, trivial: tuple[Trivial, ...]) -> bool:
+    return all(value.less_than(one.value) is True for one in trivial)
+
+
+def _ordered(
+    theorem: Theorem, rate: Rate, given: Mapping[str, Fraction], budget: Budget, limit: int | None
+) -> Guarantee:
+    """An order of growth; what print takes as 1 is put back where that is known and the numbers are given."""
+    known: dict[str, Fraction] = {**given, "rho": gaussian_rho(budget)}
+    restored = rate.restored_expression
+    formula, hidden = rate.expression, rate.hides
+    if restored is not None and all(symbol.name in known for symbol in restored.free_symbols):
+        formula, hidden = restored, ()
+    absent = [symbol.name for symbol in formula.free_symbols if symbol.name not in known]
+    borrowed = [name for name in _FROM_ELSEWHERE if name in absent or name in {str(s) for s in formula.free_symbols}]
+    if borrowed:
+        raise _Unfit(f"a building block: {', '.join(borrowed)} is what another private step reaches, at its own cost")
+    if absent:
+        raise _Missing(absent)
+    try:
+        settled = settled_at(theorem, given, known["rho"])
+        value = value_of(formula, known, digits=_DIGITS)
+        found = evaluate(theorem, rate.name, known, digits=_DIGITS)
+    except (InvalidValue, NotCertified) as error:
+        raise _Unfit(f"not defined at these numbers: {error}") from None
+    _refuse(theorem, found, settled, None)
+    taken = ", ".join(symbol.name for symbol in hidden)
+    return Guarantee(
+        theorem.id,
+        theorem.metric,
+        str(theorem.mode or ""),
+        rate.name,
+        rate.meaning + (f" ({taken} count as 1)" if taken else ""),
+        None,
+        value,
+        inline(formula, theorem.local),
+        _shown(settled, False),
+        None,
+        None,
+        "by the statement, up to its constants",
+        _passes(theorem, settled, known),
+        standing(theorem),
+        tuple(one.name for one in theorem.assumptions),
+        None,
+        None,
+        _unchecked(found),
+        tuple(note.text for note in theorem.notes),
+    )
+
+
+def _passes(theorem: Theorem, settled: Settled, known: Mapping[str, Fraction]) -> Cost:
+    """The work as far as the statement says it: an order of its own, or full batches of a number of steps."""
+    own = next((part for part in theorem.parts if part.name == "gradient-evaluations"), None)
+    if own is not None and all(symbol.name in known for symbol in own.expression.free_symbols):
+        return Cost(int(value_of(own.expression, known, digits=_DIGITS).exact_upper), None, "up to a constant")
+    if "steps" not in settled.values or theorem.sampling != "full batch":
+        return NOT_STATED
+    order = any(one.up_to_constant and one.name == "steps" for one in settled.parameters)
+    passes = settled.values["steps"] * known["dataset_size"]
+    return Cost(int(passes), None, "up to a constant" if order else "exact")
+
+
+# --- Parameters ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Everything that has a value once a budget is chosen.
+
+    Attributes:
+        values: Under the quantities' names; what was given is kept.
+        parameters: What is prescribed.
+    """
+
+    values: dict[str, Fraction]
+    parameters: tuple[Prescribed, ...]
+
+
+def _prescriptions(theorem: Theorem, given: Mapping[str, Any]) -> dict[str, Parameter]:
+    """The parameters that give a value to a quantity of their name."""
+    return {part.name: part for part in theorem.parts if isinstance(part, Parameter) and part.name not in given}
+
+
+def _roots(theorem: Theorem, formula: Expr, given: Mapping[str, Any]) -> set[str]:
+    """The names of what a formula needs in the end, after all that the statement prescribes."""
+    prescribed = {name: part for name, part in _prescriptions(theorem, given).items() if not part.up_to_constant}
+    found: set[str] = set()
+    seen: set[str] = set()
+    pending = [symbol.name for symbol in formula.free_symbols]
+    while pending:
+        name = pending.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in prescribed:
+            pending += [symbol.name for symbol in prescribed[name].expression.free_symbols]
+        else:
+            found.add(name)
+    return found
+
+
+def settled_at(theorem: Theorem, given: Mapping[str, Fraction], rho: Fraction | None) -> Settled:
+    """Evaluate what a statement prescribes, as far as the values suffice.
+
+    Counts are rounded up, or down where the record says so; the rest is rounded in its 15th digit, and the bound is
+    evaluated for what results.
+    """
+    values = {**given, **({"rho": rho} if rho is not None else {})}
+    parameters: list[Prescribed] = []
+    pending = [part for part in theorem.parts if isinstance(part, Parameter)]
+    local = {quantity.name: quantity for quantity in theorem.local}
+    while True:
+        ready = [one for one in pending if all(symbol.name in values for symbol in one.expression.free_symbols)]
+        if not ready:
+            return Settled(values, tuple(parameters))
+        for part in ready:
+            pending.remove(part)
+            if part.name in given and part.name not in _BUDGET:
+                continue
+            number = _rounded(part, values, by_name().get(part.name) or local.get(part.name))
+            if number is None:
+                continue
+            parameters.append(Prescribed(part.name, number, part.meaning, part.up_to_constant))
+            if part.name not in values and (part.name in by_name() or part.name in local):
+                values[part.name] = number
+
+
+def _rounded(part: Parameter, values: Mapping[str, Fraction], record: Quantity | None) -> Fraction | None:
+    try:
+        found = value_of(part.expression, values, digits=_DIGITS)
+    except (InvalidValue, NotCertified):
+        return None
+    number = Fraction(found.exact_upper)
+    counts = "steps" in part.name or "round" in part.meaning or (record is not None and record.domain.whole)
+    if counts:
+        whole = int(Fraction(found.exact_lower) // 1) if "round down" in part.meaning else -int(-number // 1)
+        return Fraction(max(1, whole))
+    return number
+
+
+def _shown(settled: Settled, open_steps: bool) -> tuple[Prescribed, ...]:
+    if not open_steps:
+        return settled.parameters
+    chosen = Prescribed("steps", settled.values["steps"], "as many as you would run: more would only help")
+    return (chosen, *settled.parameters)
+
+
+# --- From which n on -------------------------------------------------------------------------------------------------
+
+
+def _threshold(
+    theorem: Theorem, part: Bound, known: Mapping[str, Fraction], rho: Fraction | None, trivial: tuple[Trivial, ...]
+) -> Threshold | None:
+    """The n from which the bound is below every trivial one, by bisection: evaluated there, and with one record less.
+
+    At other n nothing is claimed unless the record declares the bound monotone. Trivial bounds do not depend on n.
+    """
+    if not trivial:
+        return None
+
+    def meaningful(size: int) -> bool:
+        try:
+            settled = settled_at(theorem, {**known, "dataset_size": Fraction(size)}, rho)
+            found = evaluate(theorem, part.name, settled.values, digits=_DIGITS)
+        except DpboundsError:
+            return False
+        return found.applies is not False and _below(found.value, trivial)
+
+    high = int(known["dataset_size"])
+    if meaningful(high):
+        low = high
+        while low > 1 and meaningful(low):
+            high, low = low, low // 2
+        if low == 1 and meaningful(1):
+            return Threshold(1, _declared(theorem, part), part.name)
+    else:
+        low = high
+        while not meaningful(high):
+            low, high = high, 2 * high
+            if high > _LARGEST_SIZE:
+                return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if meaningful(middle) else (middle, high)
+    return Threshold(high, _declared(theorem, part), part.name)
+
+
+def _declared(theorem: Theorem, part: Bound) -> bool:
+    """Whether nothing else than the declared dependence on n enters: no parameter, and no condition."""
+    conditions = [one.holds for one in (*theorem.conditions(), *part.conditions())]
+    touched = any(records in getattr(one, "free_symbols", ()) for one in conditions)
+    prescribed = {one.name for one in theorem.parts if isinstance(one, Parameter)}
+    indirect = any(symbol.name in prescribed for symbol in part.expression.free_symbols)
+    return records in part.decreasing_in and not touched and not indirect
+
+
+# --- Why this rank ---------------------------------------------------------------------------------------------------
+
+
+def _explained(ordered: Sequence[Guarantee]) -> list[Guarantee]:
+    bounds = [one for one in ordered if one.bound is not None]
+    rates = [one for one in ordered if one.bound is None]
+    places = {one.id: place for place, one in enumerate(ordered, 1)}
+    result = []
+    for one in bounds:
+        why = "the smallest proven bound" if one is bounds[0] else f"proven; {_times(one, bounds[0])} the best bound"
+        if one.vacuous:
+            why += "; vacuous here"
+            if one.meaningful_from is not None:
+                why += f": meaningful from n = {one.meaningful_from.dataset_size}"
+                why += "" if one.meaningful_from.monotone else " (not declared monotone in n)"
+        if one.caveat:
+            why += f"; {one.caveat}"
+        if one.unchecked:
+            why += "; if " + " and ".join(one.unchecked)
+        result.append(replace(one, why=why))
+    for one in rates:
+        why = "an order, no constant stated: after every proven bound" if bounds else "an order, no constant stated"
+        why += "; the smallest order" if one is rates[0] else f"; {_times(one, rates[0])} the smallest order"
+        explicit = places.get(f"{one.id}/explicit")
+        if explicit is not None:
+            why += f"; with constants it is number {explicit}"
+        if one.unchecked:
+            why += "; if " + " and ".join(one.unchecked)
+        result.append(replace(one, why=why))
+    return result
+
+
+def _times(one: Guarantee, best: Guarantee) -> str:
+    if best.value <= 0:
+        return "above"
+    ratio = one.value / best.value
+    if ratio < Fraction(1001, 1000):
+        return "as large as"
+    return f"{float(ratio):.3g} times" if ratio < 10**6 else "more than a million times"

@@ -1,0 +1,106 @@
+"""`dpbounds plan`: a table for people, one object for programs, kind refusals."""
+
+import json
+
+import pytest
+
+from dpbounds.cli import main
+from dpbounds.rates.plan import plan
+
+NUMBERS = (
+    *("--metric", "gradient-norm", "--n", "1e6", "--d", "100", "--epsilon", "1", "--delta", "1e-6"),
+    *("--lipschitz", "1", "--smoothness", "1", "--initial-gap", "1"),
+)
+SPIDER = "lowy-ullman-wright-2024/lemma-3.1/explicit"
+
+
+def said(capsys, *arguments):
+    assert main(["plan", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_for_programs(capsys):
+    found = json.loads(said(capsys, *NUMBERS, "--json"))
+    assert found["metric"] == "gradient-norm"
+    assert found["relation"] == "replace-one"
+    first = found["ranking"][0]
+    assert {"id", "bound", "rate", "parameters", "gradient_evaluations", "status", "why"} <= set(first)
+    assert first["id"] == SPIDER
+    assert first["rate"] is None
+    same = plan("gradient-norm", n=10**6, d=100, epsilon=1, delta="1e-6", lipschitz=1, smoothness=1, initial_gap=1)
+    assert first["bound"]["lower"] <= float(same.ranking[0].value) <= first["bound"]["upper"]
+    assert first["parameters"]["steps"]["value"] == 269713
+    assert [one["count"] for one in first["releases"]] == [519, 269713 - 519]
+    assert first["meaningful_from"]["monotone"] is True
+    last = found["ranking"][-1]
+    assert last["bound"] is None
+    assert last["rate"]["value"] > 0
+    assert found["all_vacuous"] is False
+    assert {"id": "lowy-ullman-wright-2024/corollary-4.3/explicit", "needs": ["diameter"]} in found["missing"]
+
+
+def test_for_people(capsys):
+    out = said(capsys, *NUMBERS, "diameter=1", "loss_range=1", "--failure-probability", "0.05", "radius=20")
+    assert max(map(len, out.splitlines())) <= 110
+    assert "1  lowy-ullman-wright-2024/corollary-4.3/explicit   <= 0.001314" in out
+    assert "without any algorithm: at most 1: no gradient is longer than lipschitz" in out
+    assert "not ranked: a value is missing\n" in out
+    assert "needs batch_size" in out
+    assert "assumes quasar-convex" in out
+
+
+def test_batches_that_are_never_used_twice(capsys):
+    out = said(
+        capsys, "--metric", "population-gradient-norm", *NUMBERS[2:], "--loss-range", "1",
+        "--failure-probability", "0.05",
+    )  # fmt: skip
+    assert "2 disjoint parts of the data, each record in one release: Gaussian, noise multiplier" in " ".join(
+        out.split()
+    )
+    assert "InParallel" not in out
+
+
+def test_few_records(capsys):
+    out = said(capsys, *(word.replace("1e6", "100") for word in NUMBERS))
+    assert "EVERY BOUND IS VACUOUS" in out
+    assert "meaningful from n = 120" in " ".join(out.split())
+
+
+def test_words_and_options_say_the_same(capsys):
+    options = said(capsys, *NUMBERS, "--json")
+    words = said(
+        capsys, "--metric", "gradient-norm", "n=1e6", "d=100", "epsilon=1", "delta=1e-6", "lipschitz=1",
+        "smoothness=1", "initial_gap=1", "--json",
+    )  # fmt: skip
+    assert json.loads(options)["ranking"] == json.loads(words)["ranking"]
+
+
+def test_a_relation_classes_statuses_and_a_limit(capsys):
+    out = said(
+        capsys, *NUMBERS, "--relation", "add-or-remove-one", "--assuming", "quasar-convex", "--diameter", "1",
+        "quasar_convexity=0.5", "--status", "proved here", "--steps-limit", "1e7",
+    )  # fmt: skip
+    assert "(add-or-remove-one)" in out
+    assert "lowy-ullman-wright-2024/corollary-5.3/explicit" in out.split("not ranked")[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "--metric"),
+        (("--metric", "gradient-norm", "--n", "10"), "d, epsilon, delta"),
+        (("--metric", "slowness", "n=1", "d=1", "epsilon=1", "delta=0.1"), "one of gradient-norm"),
+        ((*NUMBERS, "n=5"), "given once only"),
+        ((*NUMBERS, "colour=5"), "symbol table"),
+        ((*NUMBERS, "diameter"), "name=value"),
+        ((*NUMBERS, "--diameter", "wide"), "a number such as"),
+        ((*NUMBERS, "--steps-limit", "0"), "positive whole number"),
+        ((*NUMBERS, "--assuming", "round"), "quasar-convex"),
+    ],
+)
+def test_kind_refusals(arguments, told, capsys):
+    assert main(["plan", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert told in captured.err
+    assert captured.err.count("\n") == 1

@@ -1,0 +1,305 @@
+"""The planner: values by hand, budgets that hold, ranking by value, thresholds, what is missing, kind refusals."""
+
+import math
+import time
+from fractions import Fraction
+
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from dpbounds.errors import InvalidValue
+from dpbounds.privacy.accountants import delta as certified_delta
+from dpbounds.privacy.accountants import epsilon as certified_epsilon
+from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.mechanisms import ZCDP
+from dpbounds.privacy.relations import Relation
+from dpbounds.rates.budgets import Budget, any_rho, gaussian_rho, only_gaussians
+from dpbounds.rates.plan import GOALS, plan
+from dpbounds.rates.promises import sides_of
+from dpbounds.theorems.record import Bound, Rate, Side
+from dpbounds.theorems.registry import library, theorem
+
+NUMBERS = {"n": 10**6, "d": 100, "epsilon": 1, "delta": "1e-6", "lipschitz": 1, "smoothness": 1, "initial_gap": 1}
+EVERYTHING = NUMBERS | {
+    "diameter": 1, "loss_range": 1, "failure_probability": "0.05", "hessian_lipschitz": 1, "quasar_convexity": "1/2",
+    "pl_constant": "1/10", "gaussian_width": 10, "norm_bound": 1,
+}  # fmt: skip
+SPIDER = "lowy-ullman-wright-2024/lemma-3.1/explicit"
+WARM = "lowy-ullman-wright-2024/corollary-4.3/explicit"
+FREE_STEPS = ("wang-chen-xu-2019/algorithm-4/explicit", "lowy-ullman-wright-2024/proposition-5.2/explicit")
+PROXIMAL = "wang-xu-2019/theorem-2/explicit"
+
+
+def by_id(found):
+    return {one.id: one for one in found.ranking}
+
+
+def rho_by_scipy(epsilon, delta):
+    """μ²/2 at which a Gaussian just spends (ε, δ), by the textbook profile and a root finder."""
+
+    def excess(mu):
+        first = norm.cdf(mu / 2 - epsilon / mu)
+        return first - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu) - delta
+
+    return brentq(excess, 1e-3, 50, xtol=1e-13) ** 2 / 2
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("1/2", "1e-5"), ("4", "1e-5")])
+def test_the_gaussian_budget_is_the_root_of_the_profile_rounded_down(epsilon, delta):
+    budget = Budget(Fraction(epsilon), Fraction(delta), Relation.REPLACE_ONE)
+    wanted = rho_by_scipy(float(Fraction(epsilon)), float(delta))
+    assert float(gaussian_rho(budget)) == pytest.approx(wanted, rel=1e-8)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("8", "1e-5"), ("1", "1/2")])
+def test_the_budget_of_any_mechanism_suffices_and_a_thousandth_more_does_not(epsilon, delta):
+    budget = Budget(Fraction(epsilon), Fraction(delta), Relation.REPLACE_ONE)
+    rho = any_rho(budget)
+    relation = Relation.REPLACE_ONE
+
+    def spent(size):
+        return certified_epsilon(ZCDP(size, relation=relation), budget.delta, relation=relation)
+
+    assert spent(rho).at_most(budget.epsilon) is True
+    assert spent(rho * Fraction(1001, 1000)).exact_upper > budget.epsilon
+    assert rho <= gaussian_rho(budget)
+
+
+def test_dp_spider_by_hand():
+    found = by_id(plan("gradient-norm", **NUMBERS))[SPIDER]
+    n, d, rho = 1e6, 100, rho_by_scipy(1, 1e-6)
+    ratio = math.sqrt(d) / (n * math.sqrt(rho))
+    steps = math.ceil((1 / (4 * ratio**4)) ** (1 / 3))
+    period = 1 + math.floor(1 / (2 * steps * ratio**2))
+    anchors = math.ceil(steps / period)
+    assert found.part == "prescribed"
+    assert {one.name: one.value for one in found.parameters}["steps"] == steps
+    assert {one.name: one.value for one in found.parameters}["anchor_period"] == period
+    assert found.bound.upper == pytest.approx(math.sqrt(4 / steps + d * 4 * anchors / (n**2 * rho)), rel=1e-8)
+    assert found.cost.gradients == 2 * 10**6 * steps
+    assert found.cost.memory == 400
+
+
+def test_proximal_descent_by_hand():
+    found = by_id(plan("projected-gradient-norm", **NUMBERS))[PROXIMAL]
+    n, d, rho = 1e6, 100, rho_by_scipy(1, 1e-6)
+    wanted = math.sqrt(16 / 3 / n * math.sqrt(d / rho) + 8 / 3 * d / (n**2 * rho))
+    assert found.bound.upper == pytest.approx(wanted, rel=1e-8)
+    steps = math.ceil(n * math.sqrt(rho / d))
+    assert found.cost.gradients == 10**6 * steps
+    noise = {one.name: float(one.value) for one in found.parameters}["noise_stddev"]
+    assert noise == pytest.approx(math.sqrt(2 * steps / rho) / n, rel=1e-8)
+
+
+def test_an_order_is_the_value_of_its_formula():
+    found = by_id(plan("gradient-norm", **NUMBERS))["cited/wang-ye-xu-2017/main-result"]
+    assert found.bound is None
+    assert float(found.value) == pytest.approx((100 * math.log(1e6)) ** 0.25 / 1e3, rel=1e-9)
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize("metric", GOALS)
+def test_every_plan_keeps_its_budget(metric, relation):
+    found = plan(metric, relation=relation, assuming=["quasar-convex", "Polyak-Łojasiewicz"], **EVERYTHING)
+    for one in found.ranking:
+        if one.rho is None:
+            continue
+        assert zcdp_rho(one.mechanism, relation) <= gaussian_rho(found.budget)
+        if only_gaussians(one.mechanism, relation):
+            spent = certified_delta(one.mechanism, 1, relation=relation)
+            assert spent.exact_upper <= Fraction("1e-6") * (1 + Fraction(1, 10**9)), one.id
+        else:
+            assert zcdp_rho(one.mechanism, relation) <= any_rho(found.budget)
+            assert "zCDP" in one.privacy
+
+
+@pytest.mark.slow
+def test_a_selection_and_gaussians_keep_the_budget_by_the_certified_accountant_too():
+    one = by_id(plan("gradient-norm", **EVERYTHING))[WARM]
+    assert certified_epsilon(one.mechanism, "1e-6", relation="replace-one").at_most(1) is True
+
+
+@pytest.mark.parametrize("metric", GOALS)
+def test_ranked_by_value_bounds_first(metric):
+    found = plan(metric, assuming=["quasar-convex", "Polyak-Łojasiewicz"], **EVERYTHING)
+    kinds = [one.bound is None for one in found.ranking]
+    assert kinds == sorted(kinds)
+    for family in (True, False):
+        values = [one.value for one in found.ranking if (one.bound is None) is family]
+        assert values == sorted(values)
+    assert all(one.why for one in found.ranking)
+    assert all((one.bound is None) != (one.rate is None) for one in found.ranking)
+
+
+@pytest.mark.parametrize("metric", GOALS)
+def test_nothing_vanishes(metric):
+    found = plan(metric, **NUMBERS)
+    told = {one.id for one in found.ranking} | {name for name, _ in (*found.missing, *found.left_out)}
+    candidates = {
+        one.id
+        for one in library()
+        if Side.UPPER in sides_of(one, metric) and any(isinstance(part, Bound | Rate) for part in one.parts)
+    }
+    assert candidates <= told
+    assert len(found.ranking) == len({one.id for one in found.ranking})
+    assert all(reason for _, reason in found.left_out)
+    assert all(needs for _, needs in found.missing)
+
+
+@pytest.mark.parametrize("metric", ["gradient-norm", "excess-empirical-risk", "frank-wolfe-gap"])
+@pytest.mark.parametrize(("name", "values"), [("n", (10**4, 10**5, 10**6)), ("epsilon", ("1/4", "1", "4"))])
+def test_more_data_or_budget_is_never_worse(metric, name, values):
+    last = {}
+    for value in values:
+        found = plan(metric, assuming=["quasar-convex"], **(EVERYTHING | {name: value}))
+        here = {one.id: one.value for one in found.ranking if one.bound is not None}
+        for known, size in here.items():
+            slack = Fraction(1, 19) if known in FREE_STEPS else 0  # steps are added while they gain 5 %
+            assert size <= last.get(known, size) * (1 + slack), known
+        assert set(last) <= set(here)
+        last = here
+    assert last
+
+
+def test_a_weaker_relation_needs_less_noise():
+    values = {}
+    for relation in Relation:
+        found = by_id(plan("gradient-norm", relation=relation, **EVERYTHING))
+        values[relation] = {name: one.value for name, one in found.items() if one.bound is not None}
+    strong, weak = values[Relation.REPLACE_ONE], values[Relation.ADD_OR_REMOVE_ONE]
+    assert SPIDER in strong
+    assert all(weak[name] < strong[name] for name in (SPIDER, WARM))
+
+
+def test_too_few_records_are_told_with_the_number_that_would_do():
+    few = plan("gradient-norm", **(NUMBERS | {"n": 100}))
+    assert few.all_vacuous
+    assert "vacuous" in few.ranking[0].why
+    spider = by_id(few)[SPIDER]
+    since = spider.meaningful_from
+    assert since.monotone
+    rho = spider.rho
+
+    def size(n):
+        return theorem(SPIDER).evaluate(
+            since.part, dataset_size=n, rho=rho, dimension=100, lipschitz=1, smoothness=1, initial_gap=1
+        )
+
+    assert size(since.dataset_size).value.less_than(1) is True
+    assert size(since.dataset_size - 1).value.less_than(1) is False
+    enough = by_id(plan("gradient-norm", **(NUMBERS | {"n": since.dataset_size})))[SPIDER]
+    assert enough.vacuous is False
+    assert str(since.dataset_size) in spider.why
+
+
+def test_a_threshold_that_is_not_declared_monotone_holds_there_and_not_one_below():
+    few = plan("gradient-norm", **(NUMBERS | {"n": 100}))
+    name = "wang-chen-xu-2019/algorithm-4/explicit"
+    since = by_id(few)[name].meaningful_from
+    assert not since.monotone
+    assert "not declared monotone" in by_id(few)[name].why
+    verdicts = [by_id(plan("gradient-norm", **(NUMBERS | {"n": since.dataset_size - k})))[name].vacuous for k in (0, 1)]
+    assert verdicts == [False, True]
+
+
+def test_what_holds_anyway():
+    found = plan("gradient-norm", **(NUMBERS | {"lipschitz": 3, "initial_gap": 2}))
+    assert [one.value.upper for one in found.trivial] == pytest.approx([2, 3])  # √(2 L Δ) and G
+    risk = plan("excess-empirical-risk", **(NUMBERS | {"diameter": 3, "loss_range": 2, "initial_gap": 4}))
+    assert [one.value.upper for one in risk.trivial] == [2, 3, 4]
+    assert plan("projected-gradient-norm", **NUMBERS).trivial == ()
+    assert by_id(plan("projected-gradient-norm", **NUMBERS))[PROXIMAL].vacuous is None
+
+
+def test_a_lower_bound_is_a_floor():
+    found = plan("excess-population-risk", **EVERYTHING)
+    names = {name: (value, order) for name, value, order in found.floors}
+    value, order = names["ganesh-liu-oh-thakurta-2023/theorem-5.11/explicit"]
+    assert not order
+    assert all(one.value >= value.exact_lower for one in found.ranking if one.bound is not None)
+
+
+def test_what_is_missing_is_said_and_the_rest_is_ranked():
+    found = plan("gradient-norm", **NUMBERS)
+    assert dict(found.missing)[WARM] == ("diameter",)
+    assert WARM in by_id(plan("gradient-norm", diameter=1, **NUMBERS))
+    bare = plan("gradient-norm", n=10**6, d=100, epsilon=1, delta="1e-6")
+    assert dict(bare.missing)[SPIDER] == ("initial_gap", "lipschitz", "smoothness")
+    assert bare.ranking
+    assert all(one.bound is None for one in bare.ranking)
+
+
+def test_building_blocks_are_no_guarantees():
+    reasons = dict(plan("gradient-norm", excess_risk="0.1", noise_stddev=1, steps=10, **NUMBERS).left_out)
+    assert "building block" in reasons["lowy-ullman-wright-2024/theorem-3.2/explicit"]
+    assert "no privacy budget" in reasons["lowy-ullman-wright-2024/algorithm-1/explicit"]
+
+
+def test_special_shapes_on_request():
+    name = "lowy-ullman-wright-2024/corollary-5.3/explicit"
+    assert dict(plan("gradient-norm", **EVERYTHING).left_out)[name] == "assumes quasar-convex"
+    found = plan("gradient-norm", assuming=["quasar-convex"], **EVERYTHING)
+    assert found.ranking[0].id == name
+
+
+def test_disputed_statements_on_request():
+    name = "lowy-ullman-wright-2024/corollary-4.4"
+    assert "disputed" in dict(plan("sosp", **EVERYTHING).left_out)[name]
+    assert name in by_id(plan("sosp", statuses=["disputed"], **EVERYTHING))
+
+
+def test_a_limit_on_the_steps():
+    name = "wang-chen-xu-2019/algorithm-4/explicit"
+    shorter = by_id(plan("gradient-norm", steps_limit=10_000, **NUMBERS))[name]
+    free = by_id(plan("gradient-norm", **NUMBERS))[name]
+    limited = plan("gradient-norm", steps_limit=50_000, **NUMBERS)
+    assert "more than the limit" in dict(limited.left_out)[SPIDER]
+    longer = by_id(limited)[name]
+    assert {one.name: one.value for one in longer.parameters}["steps"] == 50_000
+    assert longer.value < shorter.value
+    assert free.value < shorter.value * Fraction(95, 100)
+
+
+def test_a_net_is_not_passed_over_in_silence():
+    found = by_id(plan("gradient-norm", **EVERYTHING))[WARM]
+    assert found.cost.uncounted
+    assert "exponential mechanism" in found.why
+    best = by_id(plan("gradient-norm", **EVERYTHING))["ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit"]
+    assert "best iterate" in best.why
+
+
+@pytest.mark.parametrize(
+    ("metric", "changes", "match"),
+    [
+        ("nonsense", {}, "gradient-norm"),
+        ("privacy", {}, "gradient-norm"),
+        ("sosp", {"n": "10.5"}, "whole number"),
+        ("sosp", {"epsilon": 0}, "greater than 0"),
+        ("sosp", {"delta": 1}, "less than 1"),
+        ("sosp", {"dataset_size": 5}, "given once"),
+        ("sosp", {"rho": 1}, "epsilon and delta"),
+        ("sosp", {"colour": 1}, "symbol table"),
+        ("sosp", {"assuming": ["round"]}, "quasar-convex"),
+        ("sosp", {"statuses": ["good"]}, "proved"),
+        ("sosp", {"steps_limit": 0}, "positive"),
+        ("sosp", {"relation": "friends"}, "replace-one"),
+    ],
+)
+def test_kind_refusals(metric, changes, match):
+    with pytest.raises(InvalidValue, match=match):
+        plan(metric, **(NUMBERS | changes))
+
+
+def test_everything_that_a_plan_needs_is_asked_for_at_once():
+    with pytest.raises(InvalidValue, match="d, epsilon, delta"):
+        plan("gradient-norm", n=10)
+
+
+def test_a_plan_is_quick():
+    library()
+    gaussian_rho.cache_clear()
+    any_rho.cache_clear()
+    start = time.process_time()
+    plan("gradient-norm", **EVERYTHING)
+    assert time.process_time() - start < 2
