@@ -67,6 +67,7 @@ def _quantity_options(function: Callback) -> Callback:
     show_default=True,
     help="Which data sets must be hard to tell apart.",
 )
+@click.option("--top", default="3", callback=whole, show_default=True, metavar="K", help="Tell so many in detail.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     words: tuple[str, ...],
@@ -75,6 +76,7 @@ def command(
     assuming: str | None,
     statuses: str | None,
     relation: str,
+    top: int,
     as_json: bool,
     **quantities: str | None,
 ) -> int:
@@ -99,7 +101,7 @@ def command(
     if as_json:
         output.print_json(_document(found))
     else:
-        _print(found)
+        _print(found, top)
     return 0
 
 
@@ -180,7 +182,7 @@ def _entry(one: Guarantee) -> dict[str, object]:
 # --- For people ------------------------------------------------------------------------------------------------------
 
 
-def _print(found: Plan) -> None:
+def _print(found: Plan, top: int) -> None:
     budget = found.budget
     say(
         f"{found.metric} at epsilon = {output.plain(budget.epsilon)}, delta = {output.plain(budget.delta)} "
@@ -194,16 +196,21 @@ def _print(found: Plan) -> None:
     click.echo()
     _print_table(found)
     _print_verdict(found)
-    for place, one in enumerate(found.ranking, 1):
+    for place, one in enumerate(found.ranking[:top], 1):
         _print_guarantee(place, one)
     if found.missing:
         click.echo("\nnot ranked: a value is missing")
         for name, needs in found.missing:
             say(f"{name}: needs {', '.join(needs)}", 2)
-    if found.left_out:
+    if found.left_out and top >= len(found.ranking):
         click.echo("\nleft out")
         for name, reason in found.left_out:
             say(f"{name}: {reason}", 2)
+    elif found.left_out:
+        click.echo()
+        say(
+            f"left out: {len(found.left_out)} statements; `--top {len(found.ranking)}` tells all, and why these are not here"
+        )
 
 
 def _print_table(found: Plan) -> None:

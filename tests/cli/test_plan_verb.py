@@ -46,7 +46,12 @@ def test_for_people(capsys):
     assert "without any algorithm: at most 1: no gradient is longer than lipschitz" in out
     assert "not ranked: a value is missing\n" in out
     assert "needs batch_size" in out
-    assert "assumes quasar-convex" in out
+    assert "left out: " in out
+    assert "\n4. " not in out
+    assert "assumes quasar-convex" not in out
+    everything = said(capsys, *NUMBERS, "--top", "99")
+    assert "\n4. " in everything
+    assert "assumes quasar-convex" in everything
 
 
 def test_batches_that_are_never_used_twice(capsys):
