@@ -208,9 +208,8 @@ def _print(found: Plan, top: int) -> None:
             say(f"{name}: {reason}", 2)
     elif found.left_out:
         click.echo()
-        say(
-            f"left out: {len(found.left_out)} statements; `--top {len(found.ranking)}` tells all, and why these are not here"
-        )
+        count = len(found.left_out)
+        say(f"left out: {count} statements; `--top {len(found.ranking)}` tells all, and why these are not here")
 
 
 def _print_table(found: Plan) -> None:

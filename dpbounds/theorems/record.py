@@ -94,6 +94,7 @@ class Status(StrEnum):
     PROVED_HERE = "proved here"  # the derivation is in this library
     REPAIRED = "repaired"  # as recorded here it holds; as printed it does not, see the errata
     CLAIMED = "claimed"  # the proof was not seen, or not checked
+    CONJECTURED = "conjectured"  # a sketch: nobody has proved it, nobody is known to claim it
     DISPUTED = "disputed"  # a step of the proof is known to fail; the statement itself is neither proved nor refuted
     FALSE = "false"  # as printed it is refuted by an example in the errata
     EMPIRICAL = "empirical"  # a figure or a table of measurements or of other statements

@@ -8,7 +8,15 @@ from dpbounds.theorems.record import Status, Theorem
 from dpbounds.theorems.registry import library
 
 # From the best to the worst. A definition or a measurement that is relied on takes nothing away.
-_ORDER = (Status.PROVED_HERE, Status.PROVED, Status.REPAIRED, Status.CLAIMED, Status.DISPUTED, Status.FALSE)
+_ORDER = (
+    Status.PROVED_HERE,
+    Status.PROVED,
+    Status.REPAIRED,
+    Status.CLAIMED,
+    Status.CONJECTURED,
+    Status.DISPUTED,
+    Status.FALSE,
+)
 
 
 @cache
@@ -28,7 +36,9 @@ def standing(theorem: Theorem) -> Status:
     if worst is Status.FALSE:
         worst = Status.DISPUTED  # the proof is gone; the statement may still hold
     return (
-        max(theorem.status, worst, key=_ORDER.index) if worst in (Status.CLAIMED, Status.DISPUTED) else theorem.status
+        max(theorem.status, worst, key=_ORDER.index)
+        if worst in (Status.CLAIMED, Status.CONJECTURED, Status.DISPUTED)
+        else theorem.status
     )
 
 
