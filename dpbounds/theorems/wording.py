@@ -226,7 +226,7 @@ def _erratum_text(one: Erratum) -> str:
 def _erratum_markdown(one: Erratum) -> str:
     scope = f" (under {one.relation})" if one.relation else ""
     tail = f" Survives: {one.survives}." if one.survives else ""
-    return f"- *{one.severity}*{scope}: printed {one.printed}; right: {one.right}.{tail}"
+    return f"- *{one.severity}*{scope}: printed: {one.printed}; right: {one.right}.{tail}"
 
 
 def as_markdown(theorem: Theorem, level: int = 2) -> str:
