@@ -64,9 +64,9 @@ def _errata() -> str:
         "",
         "# What is wrong in print",
         "",
-        "Every entry has a test, in `tests/theorems/` under its paper, that derives it or exhibits the example. Most are",
-        "slips that change nothing of substance; *survives* says what remains true. Versions are those named on each",
-        "paper's page.",
+        "Every entry has a test, in `tests/theorems/` under its paper, that derives it or exhibits the example. Most",
+        "are slips that change nothing of substance; *survives* says what remains true. Versions are those named on",
+        "each paper's page.",
         "",
     ]
     for entry in listing():
