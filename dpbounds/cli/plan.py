@@ -25,7 +25,8 @@ from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms import Mechanism
-    from dpbounds.rates.plan import Guarantee, Plan, Prescribed
+    from dpbounds.rates.plan import Guarantee, Plan
+    from dpbounds.rates.prescriptions import Prescribed
 
 _WIDTH = 110
 _LETTERS = {"dataset_size": "n", "dimension": "d"}

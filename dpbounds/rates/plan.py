@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from sympy import Expr, sqrt
-
 from dpbounds.errors import DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate as value_of
@@ -21,11 +19,6 @@ from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.expressions.symbols import (
     Quantity,
     by_name,
-    diameter,
-    initial_gap,
-    lipschitz,
-    loss_range,
-    smoothness,
 )
 from dpbounds.expressions.symbols import dataset_size as records
 from dpbounds.expressions.symbols import steps as step_count
@@ -33,7 +26,9 @@ from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.rates.budgets import Budget, gaussian_rho, tied, tied_rho
 from dpbounds.rates.costs import NOT_STATED, Cost, caveat_of, cost_of
+from dpbounds.rates.prescriptions import BUDGET, Prescribed, Settled, roots, settled_at
 from dpbounds.rates.promises import ACCEPTED, as_shape, as_status, elsewhere, sides_of
+from dpbounds.rates.trivial import DIGITS, GRADIENTS, RISKS, Trivial, floor_of, own_values, trivial_bounds
 from dpbounds.theorems.assumptions import Assumption
 from dpbounds.theorems.evaluation import Evaluation, evaluate
 from dpbounds.theorems.record import Bound, Claim, Metric, Parameter, Part, Rate, Side, Status, Theorem
@@ -56,28 +51,9 @@ GOALS = (
 _FINAL = ("bound", "tuned", "prescribed", "private", "simple")
 # What another private step has to reach first; its budget would come on top.
 _FROM_ELSEWHERE = ("excess_risk", "stationarity")
-_BUDGET = ("epsilon", "delta", "rho")
 _OPEN_STEPS = (10_000, 100_000, 1_000_000, 10_000_000)  # tried in this order where the number of steps is free
 _WORTH_WHILE = Fraction(95, 100)
 _LARGEST_SIZE = 1 << 200
-_DIGITS = 15
-
-
-@dataclass(frozen=True, slots=True)
-class Prescribed:
-    """A parameter that a statement prescribes, at the numbers given.
-
-    Attributes:
-        name: Its name in the record.
-        value: Rounded to a whole number where it counts something; 15 digits else.
-        meaning: What it is.
-        up_to_constant: Printed as an order: the value is that of the formula inside O(.).
-    """
-
-    name: str
-    value: Fraction
-    meaning: str
-    up_to_constant: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,19 +128,6 @@ class Guarantee:
         found = self.bound or self.rate
         assert found is not None
         return Fraction(found.exact_upper)
-
-
-@dataclass(frozen=True, slots=True)
-class Trivial:
-    """What holds without any algorithm.
-
-    Attributes:
-        value: A proven enclosure.
-        reason: Why.
-    """
-
-    value: Enclosure
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +207,7 @@ def plan(
     candidates = [theorem for theorem in library() if sides_of(theorem, wanted)]
     given = _admitted(values, candidates)
     budget = Budget(given["epsilon"], given["delta"], as_relation(relation))
-    trivial = _trivial(wanted, given)
+    trivial = trivial_bounds(wanted, given)
     ranked: list[Guarantee] = []
     floors: list[tuple[str, Enclosure, bool]] = []
     missing: list[tuple[str, tuple[str, ...]]] = []
@@ -259,7 +222,7 @@ def plan(
             continue
         sides = sides_of(theorem, wanted)
         if Side.LOWER in sides and not elsewhere(theorem, Side.LOWER, shapes):
-            floor = _floor(theorem, given)
+            floor = floor_of(theorem, given)
             floors += [floor] if floor is not None else []
         if Side.UPPER not in sides:
             continue
@@ -325,63 +288,6 @@ def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) ->
     return given
 
 
-# --- What holds anyway ---------------------------------------------------------------------------------------------
-
-_GRADIENTS = (Metric.GRADIENT_NORM, Metric.POPULATION_GRADIENT_NORM, Metric.SOSP, Metric.POPULATION_SOSP)
-_RISKS = (Metric.EXCESS_EMPIRICAL_RISK, Metric.EXCESS_POPULATION_RISK)
-
-
-def _trivially(metric: Metric) -> tuple[tuple[Expr, str], ...]:
-    """Formulas that bound the metric at any point, or at the first one, and why."""
-    if metric in _GRADIENTS:
-        found: tuple[tuple[Expr, str], ...] = ((lipschitz, "no gradient is longer than lipschitz"),)
-        if metric is Metric.GRADIENT_NORM:
-            start = sqrt(2 * smoothness * initial_gap)
-            found += ((start, "the first iterate already has |∇F|² <= 2 smoothness initial_gap, unconstrained"),)
-        return found
-    if metric in _RISKS:
-        found = (
-            (lipschitz * diameter, "no two points of the set differ in risk by more than lipschitz x diameter"),
-            (loss_range, "no two points differ in risk by more than loss_range"),
-        )
-        if metric is Metric.EXCESS_EMPIRICAL_RISK:
-            found += ((initial_gap, "the first iterate already has an excess risk of at most initial_gap"),)
-        return found
-    if metric is Metric.FRANK_WOLFE_GAP:
-        return ((lipschitz * diameter, "the gap is at most lipschitz x diameter"),)
-    return ()  # the norm of a projected gradient depends on the regulariser
-
-
-def _trivial(metric: Metric, given: Mapping[str, Fraction]) -> tuple[Trivial, ...]:
-    found = [
-        Trivial(value_of(formula, given, digits=_DIGITS), reason)
-        for formula, reason in _trivially(metric)
-        if all(symbol.name in given for symbol in formula.free_symbols)
-    ]
-    return tuple(sorted(found, key=lambda one: one.value.exact_upper))
-
-
-def _floor(theorem: Theorem, given: Mapping[str, Fraction]) -> tuple[str, Enclosure, bool] | None:
-    """A lower bound's value, where the numbers given suffice and its conditions hold."""
-    part = theorem.bound or theorem.rate
-    if part is None:
-        return None
-    own = _own(theorem, given)
-    if any(symbol.name not in own for symbol in part.expression.free_symbols):
-        return None
-    try:
-        found = evaluate(theorem, part.name, own, digits=_DIGITS)
-    except (InvalidValue, NotCertified):
-        return None
-    return (theorem.id, found.value, found.up_to_constant) if found.applies else None
-
-
-def _own(theorem: Theorem, given: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    """The values of quantities that the statement can know."""
-    local = {quantity.name for quantity in theorem.local}
-    return {name: value for name, value in given.items() if name in by_name() or name in local}
-
-
 # --- One statement ---------------------------------------------------------------------------------------------------
 
 
@@ -394,7 +300,7 @@ def _guarantee(
     shapes: tuple[Assumption, ...],
 ) -> Guarantee:
     """The statement's best bound that can be evaluated; else its order of growth."""
-    own = _own(theorem, given)
+    own = own_values(theorem, given)
     obstacles: list[_Unfit] = []
     needs: list[tuple[str, ...]] = []
     found: list[Guarantee] = []
@@ -430,9 +336,9 @@ def _best(found: Sequence[Guarantee]) -> Guarantee:
 def _measures(part: Part, metric: Metric) -> bool:
     """Whether a part is measured as the metric is."""
     unit = (part.unit.loss, part.unit.length)  # a bound at a fixed δ scales otherwise with the samples
-    if metric in _GRADIENTS:
+    if metric in GRADIENTS:
         return unit == (1, -1)
-    return unit == (1, 0) if metric in (*_RISKS, Metric.FRANK_WOLFE_GAP) else True
+    return unit == (1, 0) if metric in (*RISKS, Metric.FRANK_WOLFE_GAP) else True
 
 
 def _with_enough_steps(
@@ -447,7 +353,7 @@ def _with_enough_steps(
 
     Those are the least of the numbers tried from which on ten times as many gain less than 5 %.
     """
-    free = step_count.name in _roots(theorem, part.expression, given) and _falls_with_steps(theorem, part, given)
+    free = step_count.name in roots(theorem, part.expression, given) and _falls_with_steps(theorem, part, given)
     if limit is not None or not free or step_count.name in given:
         return _bounded(theorem, part, given, budget, limit, trivial, limit)
     chosen: Guarantee | None = None
@@ -476,26 +382,26 @@ def _bounded(
     trivial: tuple[Trivial, ...],
     free_steps: int | None,
 ) -> Guarantee:
-    roots = _roots(theorem, part.expression, given)
-    borrowed = [name for name in _FROM_ELSEWHERE if name in roots]
+    wanted = roots(theorem, part.expression, given)
+    borrowed = [name for name in _FROM_ELSEWHERE if name in wanted]
     if borrowed:
         raise _Unfit(f"a building block: {', '.join(borrowed)} is what another private step reaches, at its own cost")
-    if theorem.privacy is None and not roots & set(_BUDGET):
+    if theorem.privacy is None and not wanted & set(BUDGET):
         raise _Unfit("a building block: no privacy budget is tied to it")
     if theorem.privacy is None and theorem.relation not in (None, budget.relation):
         raise _Unfit(f"proven under {theorem.relation}; its mechanism is not recorded, so nothing follows here")
-    open_steps = step_count.name in roots and step_count.name not in given and _falls_with_steps(theorem, part, given)
+    open_steps = step_count.name in wanted and step_count.name not in given and _falls_with_steps(theorem, part, given)
     known = {**given, **({step_count.name: Fraction(free_steps)} if open_steps and free_steps else {})}
-    absent = roots - set(known) - {"rho"}
+    absent = wanted - set(known) - {"rho"}
     if theorem.privacy is not None:
         for symbol in theorem.privacy.needs:
-            absent |= _roots(theorem, symbol, known) - set(known) - {"rho"}
+            absent |= roots(theorem, symbol, known) - set(known) - {"rho"}
     if absent:
         raise _Missing(absent)
     try:
         held = _held(theorem, known, budget)
         settled = settled_at(theorem, known, None if held is None else held.rho)
-        found = evaluate(theorem, part.name, settled.values, digits=_DIGITS)
+        found = evaluate(theorem, part.name, settled.values, digits=DIGITS)
     except (NotCertified, UnsupportedMechanism) as error:
         raise _Unfit(str(error)) from None
     except InvalidValue as error:
@@ -533,7 +439,7 @@ def _falls_with_steps(theorem: Theorem, part: Bound, given: Mapping[str, Fractio
     """Whether more steps never harm: declared, and nothing that is prescribed in between depends on their number."""
     between = [symbol for symbol in part.expression.free_symbols if symbol != step_count]
     return step_count in part.decreasing_in and not any(
-        step_count.name in _roots(theorem, symbol, given) for symbol in between
+        step_count.name in roots(theorem, symbol, given) for symbol in between
     )
 
 
@@ -591,8 +497,8 @@ def _ordered(
         raise _Missing(absent)
     try:
         settled = settled_at(theorem, given, known["rho"])
-        value = value_of(formula, known, digits=_DIGITS)
-        found = evaluate(theorem, rate.name, known, digits=_DIGITS)
+        value = value_of(formula, known, digits=DIGITS)
+        found = evaluate(theorem, rate.name, known, digits=DIGITS)
     except (InvalidValue, NotCertified) as error:
         raise _Unfit(f"not defined at these numbers: {error}") from None
     _refuse(theorem, found, settled, None)
@@ -624,97 +530,12 @@ def _passes(theorem: Theorem, settled: Settled, known: Mapping[str, Fraction]) -
     """The work as far as the statement says it: an order of its own, or full batches of a number of steps."""
     own = next((part for part in theorem.parts if part.name == "gradient-evaluations"), None)
     if own is not None and all(symbol.name in known for symbol in own.expression.free_symbols):
-        return Cost(int(value_of(own.expression, known, digits=_DIGITS).exact_upper), None, "up to a constant")
+        return Cost(int(value_of(own.expression, known, digits=DIGITS).exact_upper), None, "up to a constant")
     if "steps" not in settled.values or theorem.sampling != "full batch":
         return NOT_STATED
     order = any(one.up_to_constant and one.name == "steps" for one in settled.parameters)
     passes = settled.values["steps"] * known["dataset_size"]
     return Cost(int(passes), None, "up to a constant" if order else "exact")
-
-
-# --- Parameters ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """Everything that has a value once a budget is chosen.
-
-    Attributes:
-        values: Under the quantities' names; what was given is kept.
-        parameters: What is prescribed.
-    """
-
-    values: dict[str, Fraction]
-    parameters: tuple[Prescribed, ...]
-
-
-def _prescriptions(theorem: Theorem, given: Mapping[str, Any]) -> dict[str, Parameter]:
-    """The parameters that give a value to a quantity of their name."""
-    return {part.name: part for part in theorem.parts if isinstance(part, Parameter) and part.name not in given}
-
-
-def _roots(theorem: Theorem, formula: Expr, given: Mapping[str, Any]) -> set[str]:
-    """The names of what a formula needs in the end, after all that the statement prescribes."""
-    prescribed = {name: part for name, part in _prescriptions(theorem, given).items() if not part.up_to_constant}
-    found: set[str] = set()
-    seen: set[str] = set()
-    pending = [symbol.name for symbol in formula.free_symbols]
-    while pending:
-        name = pending.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        if name in prescribed:
-            pending += [symbol.name for symbol in prescribed[name].expression.free_symbols]
-        else:
-            found.add(name)
-    return found
-
-
-def settled_at(theorem: Theorem, given: Mapping[str, Fraction], rho: Fraction | None) -> Settled:
-    """Evaluate what a statement prescribes, as far as the values suffice.
-
-    Counts are rounded up, or down where the record says so; the rest is rounded in its 15th digit, and the bound is
-    evaluated for what results.
-    """
-    values = {**given, **({"rho": rho} if rho is not None else {})}
-    parameters: list[Prescribed] = []
-    pending = [part for part in theorem.parts if isinstance(part, Parameter)]
-    local = {quantity.name: quantity for quantity in theorem.local}
-    while True:
-        ready = [one for one in pending if all(symbol.name in values for symbol in one.expression.free_symbols)]
-        if not ready:
-            return Settled(values, tuple(parameters))
-        for part in ready:
-            pending.remove(part)
-            if part.name in given and part.name not in _BUDGET:
-                continue
-            number = _rounded(part, values, by_name().get(part.name) or local.get(part.name))
-            if number is None:
-                continue
-            parameters.append(Prescribed(part.name, number, part.meaning, part.up_to_constant))
-            if part.name not in values and (part.name in by_name() or part.name in local):
-                values[part.name] = number
-
-
-def _rounded(part: Parameter, values: Mapping[str, Fraction], record: Quantity | None) -> Fraction | None:
-    try:
-        found = value_of(part.expression, values, digits=_DIGITS)
-    except (InvalidValue, NotCertified):
-        return None
-    number = Fraction(found.exact_upper)
-    counts = "steps" in part.name or "round" in part.meaning or (record is not None and record.domain.whole)
-    if counts:
-        whole = int(Fraction(found.exact_lower) // 1) if "round down" in part.meaning else -int(-number // 1)
-        return Fraction(max(1, whole))
-    return number
-
-
-def _shown(settled: Settled, open_steps: bool) -> tuple[Prescribed, ...]:
-    if not open_steps:
-        return settled.parameters
-    chosen = Prescribed("steps", settled.values["steps"], "as many as you would run: more would only help")
-    return (chosen, *settled.parameters)
 
 
 # --- From which n on -------------------------------------------------------------------------------------------------
@@ -733,7 +554,7 @@ def _threshold(
     def meaningful(size: int) -> bool:
         try:
             settled = settled_at(theorem, {**known, "dataset_size": Fraction(size)}, rho)
-            found = evaluate(theorem, part.name, settled.values, digits=_DIGITS)
+            found = evaluate(theorem, part.name, settled.values, digits=DIGITS)
         except DpboundsError:
             return False
         return found.applies is not False and _below(found.value, trivial)
@@ -805,3 +626,10 @@ def _times(one: Guarantee, best: Guarantee) -> str:
     if ratio < Fraction(1001, 1000):
         return "as large as"
     return f"{float(ratio):.3g} times" if ratio < 10**6 else "more than a million times"
+
+
+def _shown(settled: Settled, open_steps: bool) -> tuple[Prescribed, ...]:
+    if not open_steps:
+        return settled.parameters
+    chosen = Prescribed("steps", settled.values["steps"], "as many as you would run: more would only help")
+    return (chosen, *settled.parameters)

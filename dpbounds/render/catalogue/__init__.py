@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 
 from dpbounds.errors import InvalidValue
 from dpbounds.render.catalogue.by_metric import METRICS, by_metric
@@ -23,9 +24,9 @@ Values = Mapping[str, Fraction]
 def _at_values() -> dict[str, Callable[[Values], Table]]:
     makers: dict[str, Callable[[Values], Table]] = {}
     for metric in METRICS:
-        makers[metric] = lambda at, metric=metric: by_metric(metric, at)  # type: ignore[misc]
+        makers[metric] = partial(by_metric, metric)
     for name in PRINTED:
-        makers[name] = lambda at, name=name: printed(name, at)  # type: ignore[misc]
+        makers[name] = partial(printed, name)
     makers["explicit-bounds"] = explicit_bounds
     return makers
 

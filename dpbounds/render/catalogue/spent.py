@@ -143,11 +143,9 @@ def _promised_delta(theorem: Theorem, values: Values) -> Fraction:
 
 def _smallest_constant(theorem: Theorem, values: Values) -> Fraction:
     """The least noise constant that keeps the promise under the statement's own relation, rounded up."""
-    assert theorem.privacy is not None
 
     def keeps(constant: Fraction) -> bool:
-        found = spending(theorem, {**values, "noise_constant": constant}, theorem.privacy.relation)  # type: ignore[union-attr]
-        return found.kept is True
+        return spending(theorem, {**values, "noise_constant": constant}).kept is True
 
     high = Fraction(1)
     while not keeps(high):

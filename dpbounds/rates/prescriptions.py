@@ -1,0 +1,110 @@
+"""What a statement prescribes at given numbers: parameters that follow from each other, rounded as they must be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sympy import Expr
+
+from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.expressions.evaluation import evaluate as value_of
+from dpbounds.expressions.symbols import Quantity, by_name
+from dpbounds.rates.trivial import DIGITS
+from dpbounds.theorems.record import Parameter, Theorem
+
+BUDGET = ("epsilon", "delta", "rho")  # what a person chooses; nothing prescribed replaces it
+
+
+@dataclass(frozen=True, slots=True)
+class Prescribed:
+    """A parameter that a statement prescribes, at the numbers given.
+
+    Attributes:
+        name: Its name in the record.
+        value: Rounded to a whole number where it counts something; 15 digits else.
+        meaning: What it is.
+        up_to_constant: Printed as an order: the value is that of the formula inside O(.).
+    """
+
+    name: str
+    value: Fraction
+    meaning: str
+    up_to_constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Everything that has a value once a budget is chosen.
+
+    Attributes:
+        values: Under the quantities' names; what was given is kept.
+        parameters: What is prescribed.
+    """
+
+    values: dict[str, Fraction]
+    parameters: tuple[Prescribed, ...]
+
+
+def _prescriptions(theorem: Theorem, given: Mapping[str, Any]) -> dict[str, Parameter]:
+    """The parameters that give a value to a quantity of their name."""
+    return {part.name: part for part in theorem.parts if isinstance(part, Parameter) and part.name not in given}
+
+
+def roots(theorem: Theorem, formula: Expr, given: Mapping[str, Any]) -> set[str]:
+    """The names of what a formula needs in the end, after all that the statement prescribes."""
+    prescribed = {name: part for name, part in _prescriptions(theorem, given).items() if not part.up_to_constant}
+    found: set[str] = set()
+    seen: set[str] = set()
+    pending = [symbol.name for symbol in formula.free_symbols]
+    while pending:
+        name = pending.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in prescribed:
+            pending += [symbol.name for symbol in prescribed[name].expression.free_symbols]
+        else:
+            found.add(name)
+    return found
+
+
+def settled_at(theorem: Theorem, given: Mapping[str, Fraction], rho: Fraction | None) -> Settled:
+    """Evaluate what a statement prescribes, as far as the values suffice.
+
+    Counts are rounded up, or down where the record says so; the rest is rounded in its 15th digit, and the bound is
+    evaluated for what results.
+    """
+    values = {**given, **({"rho": rho} if rho is not None else {})}
+    parameters: list[Prescribed] = []
+    pending = [part for part in theorem.parts if isinstance(part, Parameter)]
+    local = {quantity.name: quantity for quantity in theorem.local}
+    while True:
+        ready = [one for one in pending if all(symbol.name in values for symbol in one.expression.free_symbols)]
+        if not ready:
+            return Settled(values, tuple(parameters))
+        for part in ready:
+            pending.remove(part)
+            if part.name in given and part.name not in BUDGET:
+                continue
+            number = _rounded(part, values, by_name().get(part.name) or local.get(part.name))
+            if number is None:
+                continue
+            parameters.append(Prescribed(part.name, number, part.meaning, part.up_to_constant))
+            if part.name not in values and (part.name in by_name() or part.name in local):
+                values[part.name] = number
+
+
+def _rounded(part: Parameter, values: Mapping[str, Fraction], record: Quantity | None) -> Fraction | None:
+    try:
+        found = value_of(part.expression, values, digits=DIGITS)
+    except (InvalidValue, NotCertified):
+        return None
+    number = Fraction(found.exact_upper)
+    counts = "steps" in part.name or "round" in part.meaning or (record is not None and record.domain.whole)
+    if counts:
+        whole = int(Fraction(found.exact_lower) // 1) if "round down" in part.meaning else -int(-number // 1)
+        return Fraction(max(1, whole))
+    return number

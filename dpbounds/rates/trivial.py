@@ -1,0 +1,85 @@
+"""What holds without any algorithm, and what no algorithm can beat: the frame in which a plan is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sympy import Expr, sqrt
+
+from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.evaluation import evaluate as value_of
+from dpbounds.expressions.symbols import by_name, diameter, initial_gap, lipschitz, loss_range, smoothness
+from dpbounds.theorems.evaluation import evaluate
+from dpbounds.theorems.record import Metric, Theorem
+
+DIGITS = 15
+GRADIENTS = (Metric.GRADIENT_NORM, Metric.POPULATION_GRADIENT_NORM, Metric.SOSP, Metric.POPULATION_SOSP)
+RISKS = (Metric.EXCESS_EMPIRICAL_RISK, Metric.EXCESS_POPULATION_RISK)
+
+
+@dataclass(frozen=True, slots=True)
+class Trivial:
+    """What holds without any algorithm.
+
+    Attributes:
+        value: A proven enclosure.
+        reason: Why.
+    """
+
+    value: Enclosure
+    reason: str
+
+
+def _trivially(metric: Metric) -> tuple[tuple[Expr, str], ...]:
+    """Formulas that bound the metric at any point, or at the first one, and why."""
+    if metric in GRADIENTS:
+        found: tuple[tuple[Expr, str], ...] = ((lipschitz, "no gradient is longer than lipschitz"),)
+        if metric is Metric.GRADIENT_NORM:
+            start = sqrt(2 * smoothness * initial_gap)
+            found += ((start, "the first iterate already has |∇F|² <= 2 smoothness initial_gap, unconstrained"),)
+        return found
+    if metric in RISKS:
+        found = (
+            (lipschitz * diameter, "no two points of the set differ in risk by more than lipschitz x diameter"),
+            (loss_range, "no two points differ in risk by more than loss_range"),
+        )
+        if metric is Metric.EXCESS_EMPIRICAL_RISK:
+            found += ((initial_gap, "the first iterate already has an excess risk of at most initial_gap"),)
+        return found
+    if metric is Metric.FRANK_WOLFE_GAP:
+        return ((lipschitz * diameter, "the gap is at most lipschitz x diameter"),)
+    return ()  # the norm of a projected gradient depends on the regulariser
+
+
+def trivial_bounds(metric: Metric, given: Mapping[str, Fraction]) -> tuple[Trivial, ...]:
+    """What bounds the metric without any algorithm, the smallest first, as far as the numbers given suffice."""
+    found = [
+        Trivial(value_of(formula, given, digits=DIGITS), reason)
+        for formula, reason in _trivially(metric)
+        if all(symbol.name in given for symbol in formula.free_symbols)
+    ]
+    return tuple(sorted(found, key=lambda one: one.value.exact_upper))
+
+
+def floor_of(theorem: Theorem, given: Mapping[str, Fraction]) -> tuple[str, Enclosure, bool] | None:
+    """A lower bound's value, where the numbers given suffice and its conditions hold."""
+    part = theorem.bound or theorem.rate
+    if part is None:
+        return None
+    own = own_values(theorem, given)
+    if any(symbol.name not in own for symbol in part.expression.free_symbols):
+        return None
+    try:
+        found = evaluate(theorem, part.name, own, digits=DIGITS)
+    except (InvalidValue, NotCertified):
+        return None
+    return (theorem.id, found.value, found.up_to_constant) if found.applies else None
+
+
+def own_values(theorem: Theorem, given: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    """The values of quantities that the statement can know."""
+    local = {quantity.name for quantity in theorem.local}
+    return {name: value for name, value in given.items() if name in by_name() or name in local}
