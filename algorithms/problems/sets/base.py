@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import sympy
@@ -14,7 +14,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 
 Array = NDArray[np.float64]
-Width = sympy.Expr | Enclosure
+Width: TypeAlias = sympy.Expr | Enclosure
 
 # Outside this range squared lengths would leave the range of doubles.
 _SMALLEST_LENGTH, _LARGEST_LENGTH = Fraction(10) ** -100, Fraction(10) ** 100

@@ -128,8 +128,8 @@ class Box:
         rows, slack = checked_rows(points, self.dimension), checked_tolerance(tolerance)
         low = np.array([float(end) for end in self.lower]) - slack
         high = np.array([float(end) for end in self.upper]) + slack
-        inside: NDArray[np.bool_] = ((low <= rows) & (rows <= high)).all(axis=1)
-        return inside
+        excess: Array = np.maximum(low - rows, rows - high).max(axis=1)
+        return excess <= 0
 
     @property
     def _ends(self) -> tuple[Array, Array]:

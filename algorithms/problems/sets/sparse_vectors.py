@@ -108,8 +108,8 @@ class SparseVectors:
         """Keep the s largest magnitudes and scale the result back to the ball: a nearest point.
 
         For a fixed support S the nearest point is the projection of v_S on the ball, at squared distance
-        ‖v‖² - q(‖v_S‖) with q(a) = a² for a <= r and 2ar - r² beyond: increasing, so the best S has the largest ‖v_S‖. Where
-        magnitudes are tied, which of them is kept is arbitrary but depends on the row only.
+        ‖v‖² - q(‖v_S‖) with q(a) = a² for a <= r and 2ar - r² beyond: increasing, so the best S has the largest
+        ‖v_S‖. Where magnitudes are tied, which of them is kept is arbitrary but depends on the row only.
         """
         rows = self._hard_threshold(checked_rows(points, self.dimension))
         radius = to_float(self.radius, "down")
