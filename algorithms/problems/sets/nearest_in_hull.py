@@ -50,7 +50,7 @@ def nearest_in_hull(vertices: Array, rows: Array) -> Array:
             projected: Array = weights @ vertices
             return projected
         turn = np.flatnonzero(minor)
-        weights[turn], active[turn], finished = _affine_step(offsets[turn], weights[turn], active[turn])
+        weights[turn], active[turn], finished = _affine_step(vertices, offsets[turn], weights[turn], active[turn])
         minor[turn[finished]] = False
     raise NotCertified(
         f"the projection on the hull of {count} points did not converge; remove vertices that nearly coincide"
@@ -76,15 +76,19 @@ def _add_vertices(
     active[turn[~optimal], best[~optimal]] = True
 
 
-def _affine_step(offsets: Array, weights: Array, active: Mask) -> tuple[Array, Mask, Mask]:
+def _affine_step(vertices: Array, offsets: Array, weights: Array, active: Mask) -> tuple[Array, Mask, Mask]:
     """One minor step: new weights, active sets, and which rows have reached the affine minimum."""
-    # The affine minimiser is z/Σz for (11ᵀ + A Aᵀ) z = 1 on the active set (Wolfe); dead rows and columns give z = 0.
-    alive = np.where(active[:, :, None], offsets, 0.0)
-    size = np.maximum((alive * alive).sum(axis=2).max(axis=1), np.finfo(float).tiny)
-    gram = np.einsum("rip,rjp->rij", alive, alive) / size[:, None, None] + active[:, :, None] * active[:, None, :]
-    ones = active.astype(np.float64)
-    target = np.einsum("rij,rj->ri", np.linalg.pinv(gram, rcond=64 * _UNIT, hermitian=True), ones) * ones
-    target /= target.sum(axis=1, keepdims=True)
+    # Least squares in the differences from the heaviest vertex, each scaled to length 1: a Gram matrix would square the
+    # condition number and could not tell vertices apart that nearly coincide.
+    each = np.arange(len(offsets))
+    base = weights.argmax(axis=1)
+    edges = np.where(active[:, :, None], vertices[None, :, :] - vertices[base][:, None, :], 0.0)
+    lengths = np.sqrt((edges * edges).sum(axis=2))
+    lengths[lengths == 0] = 1.0
+    inverse = np.linalg.pinv(edges / lengths[:, :, None], rcond=64 * _UNIT)
+    target = -np.einsum("rpn,rp->rn", inverse, offsets[each, base]) / lengths
+    target[each, base] = 0.0
+    target[each, base] = 1.0 - target.sum(axis=1)
     blocked = active & (target <= 0)
     finished = ~blocked.any(axis=1)
     drop = np.where(blocked, weights - target, 1.0)

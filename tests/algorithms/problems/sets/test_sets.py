@@ -126,6 +126,31 @@ def test_projection_on_larger_polytopes_agrees_with_the_closed_forms_of_the_same
     assert Polytope(Box.cube(5).vertices).project(small) == pytest.approx(Box.cube(5).project(small), abs=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["whole numbers", "flat", "nearly coinciding", "on a line", "small and far"])
+def test_projection_on_degenerate_polytopes_is_optimal(kind):
+    rng = np.random.default_rng(12)
+    for trial in range(12):
+        count, dimension = int(rng.integers(2, 20)), int(rng.integers(1, 9))
+        vertices = rng.standard_normal((count, dimension))
+        if kind == "whole numbers":
+            vertices = np.round(vertices)
+        elif kind == "flat":
+            vertices[:, -1] = 1
+        elif kind == "nearly coinciding":
+            vertices[1] = vertices[0] + 1e-7 * rng.standard_normal(dimension)
+        elif kind == "on a line":
+            vertices = np.outer(vertices[:, 0], rng.standard_normal(dimension))
+        else:
+            vertices = 1 + 1e-3 * vertices
+        vertices = np.unique(vertices, axis=0)
+        X = rng.standard_normal((20, dimension)) * 10.0 ** (trial % 5 - 2)
+        projected = Polytope(vertices).project(X)
+        residual = X - projected
+        gap = (residual @ vertices.T).max(axis=1) - (residual * projected).sum(axis=1)
+        farthest = ((X[:, None] - vertices) ** 2).sum(axis=2).max(axis=1)
+        assert (gap <= 1e-13 * farthest).all()
+
+
 @pytest.mark.parametrize("name", SETS)
 def test_linear_minimiser_is_in_the_set_and_least(name):
     each, G = SETS[name], rows(50, seed=2)
