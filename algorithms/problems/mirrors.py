@@ -189,17 +189,22 @@ class PNormMirror:
         if not np.isfinite(theta).all():
             raise InvalidValue("step_size", step_size, "one whose steps are finite", "use a smaller one")
         radius = float(self.constraint.radius)
+        moved = self._dual_gradient(theta)
+        over = np.flatnonzero(np.abs(moved).sum(axis=1) > radius)
+        moved[over] = self._on_the_sphere(theta[over], radius)
+        return moved
+
+    def _on_the_sphere(self, theta: Array, radius: float) -> Array:
+        """u(m) with ‖u(m)‖₁ = r, for rows with ‖u(0)‖₁ > r."""
         low, high = np.zeros((len(theta), 1)), np.abs(theta).max(axis=1, keepdims=True)
-        free = self._dual_gradient(theta)
-        inside = np.abs(free).sum(axis=1, keepdims=True) <= radius
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
             longer = np.abs(self._dual_gradient(_shrunk(theta, middle))).sum(axis=1, keepdims=True) > radius
             low, high = np.where(longer, middle, low), np.where(longer, high, middle)
         # The last spacing of the multiplier may be coarse when m is close to max|θ|: the length is known, so it is set.
         edge = self._dual_gradient(_shrunk(theta, low))
-        lengths = np.abs(edge).sum(axis=1, keepdims=True)
-        return np.where(inside, free, edge * (radius / np.maximum(lengths, radius)))
+        scaled: Array = edge * (radius / np.abs(edge).sum(axis=1, keepdims=True))
+        return scaled
 
     @property
     def _factor(self) -> float:

@@ -24,7 +24,7 @@ _ROOT_TWO = sympy.sqrt(2)
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class Polytope:
-    """C = the convex hull of finitely many points; meant for tens of vertices (a projection step decomposes N x p matrices).
+    """C = the convex hull of finitely many points; meant for tens of vertices (a step decomposes N x p matrices).
 
     Args:
         vertices: Shape (N, p), finite; every double is taken to be the binary number it holds.
