@@ -166,6 +166,23 @@ def test_p_norm_steps_stay_in_the_ball_and_never_lose(direction, exponent, step_
     assert (gain <= 1e-9 * (1 + step_size * np.abs(g).max())).all()
 
 
+@pytest.mark.parametrize(("dimension", "exponent"), [(3, None), (200, None), (200, "1.01"), (200, 2)])
+def test_p_norm_steps_that_leave_the_ball_are_optimal(dimension, exponent):
+    """The gradient of the step's cost is -m sign(u) on the support of u and at most m in magnitude elsewhere."""
+    mirror = PNormMirror.of_ball(L1Ball(dimension, 2), exponent)
+    rng = np.random.default_rng(1)
+    x = mirror.constraint.project(rng.standard_normal((20, dimension)))
+    g = rng.standard_normal((20, dimension)) * 10.0 ** rng.integers(0, 5, size=(20, 1))
+    u = mirror.step(x, g, 30.0)
+    assert np.abs(u).sum(axis=1) == pytest.approx(np.full(20, 2.0), rel=1e-13)
+    pull = mirror.gradient(x) - 30.0 * g - mirror.gradient(u)  # m sign(u)
+    scale = np.abs(mirror.gradient(x) - 30.0 * g).max(axis=1)
+    multiplier = np.abs(pull).max(axis=1)
+    visible = np.abs(u) > 1e-6
+    wrong = np.where(visible, np.abs(pull - multiplier[:, None] * np.sign(u)), 0).max(axis=1)
+    assert (wrong <= 1e-10 * scale).all()
+
+
 def test_wrong_input_is_named():
     with pytest.raises(InvalidValue, match="exponent"):
         PNormMirror(L1Ball(3), Fraction(1))
