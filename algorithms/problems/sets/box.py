@@ -1,0 +1,145 @@
+"""Boxes: an interval for every coordinate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import sympy
+from numpy.typing import ArrayLike, NDArray
+
+from algorithms.problems.sets.base import Array, checked_dimension, checked_radius, checked_rows, checked_tolerance
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact, to_float
+
+_MOST_VERTICES_EXPONENT = 12
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Box:
+    """C = {x in R^p: l_i <= x_i <= u_i for all i}.
+
+    Args:
+        lower: l, one number per coordinate, taken exactly.
+        upper: u, with l_i < u_i.
+
+    Raises:
+        InvalidValue: The ends do not fit together; the first coordinate where they do not is named.
+
+    >>> Box([0, -1], [1, 1]).project([[3.0, -0.5]])
+    array([[ 1. , -0.5]])
+    """
+
+    lower: tuple[Fraction, ...]
+    upper: tuple[Fraction, ...]
+
+    def __init__(self, lower: Sequence[ExactLike], upper: Sequence[ExactLike]) -> None:
+        low = tuple(exact(end, f"lower[{i}]") for i, end in enumerate(lower))
+        high = tuple(exact(end, f"upper[{i}]") for i, end in enumerate(upper))
+        if not low or len(low) != len(high):
+            raise InvalidValue("lower, upper", (len(low), len(high)), "as many lower as upper ends, at least one")
+        for i, (left, right) in enumerate(zip(low, high, strict=True)):
+            if not to_float(left, "up") < to_float(right, "down"):
+                advice = "leave a fixed coordinate out of the problem" if left == right else "the box would be empty"
+                raise InvalidValue(f"lower[{i}], upper[{i}]", f"{left}, {right}", "lower < upper as doubles", advice)
+            if max(abs(left), abs(right)) > 10**100:
+                raise InvalidValue(f"lower[{i}], upper[{i}]", f"{left}, {right}", "ends of magnitude at most 1e100")
+        object.__setattr__(self, "lower", low)
+        object.__setattr__(self, "upper", high)
+
+    @classmethod
+    def cube(cls, dimension: int, half_width: ExactLike = 1) -> Box:
+        """[-h, h]^p, the ball of the maximum norm.
+
+        Args:
+            dimension: p >= 1.
+            half_width: h > 0, in the unit of the points.
+        """
+        count, half = checked_dimension(dimension), checked_radius(half_width)
+        return cls([-half] * count, [half] * count)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates p."""
+        return len(self.lower)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether l = -u."""
+        return all(left == -right for left, right in zip(self.lower, self.upper, strict=True))
+
+    @property
+    def vertices(self) -> Array | None:
+        """All 2^p corners, shape (2^p, p), for p <= 12; None beyond."""
+        if self.dimension > _MOST_VERTICES_EXPONENT:
+            return None
+        bits = np.arange(2**self.dimension)[:, None] >> np.arange(self.dimension) & 1
+        return np.where(bits == 1, self._ends[1], self._ends[0])
+
+    @property
+    def diameter(self) -> sympy.Expr:
+        """√Σ (u_i - l_i)², between opposite corners."""
+        return sympy.sqrt(sympy.Rational(sum(side**2 for side in self._sides)))
+
+    @property
+    def l1_diameter(self) -> sympy.Expr:
+        """Σ (u_i - l_i), between opposite corners."""
+        return sympy.Rational(sum(self._sides))
+
+    @property
+    def norm_bound(self) -> sympy.Expr:
+        """√Σ max(|l_i|, |u_i|)²: every coordinate is largest in magnitude at one of its ends."""
+        return sympy.sqrt(sympy.Rational(sum(far**2 for far in self._farthest)))
+
+    @property
+    def l1_norm_bound(self) -> sympy.Expr:
+        """Σ max(|l_i|, |u_i|)."""
+        return sympy.Rational(sum(self._farthest))
+
+    @property
+    def gaussian_width(self) -> sympy.Expr:
+        """Σ (u_i - l_i)/√(2π).
+
+        The maximum over one coordinate is max(l g, u g) = (l+u)g/2 + (u-l)|g|/2, with E g = 0 and E|g| = √(2/π).
+        """
+        return self.l1_diameter / sympy.sqrt(2 * sympy.pi)
+
+    def project(self, points: ArrayLike) -> Array:
+        """Cut every coordinate at its ends, which are rounded inwards: the result lies in the exact box."""
+        return np.clip(checked_rows(points, self.dimension), *self._ends)
+
+    def linear_minimiser(self, directions: ArrayLike) -> Array:
+        """l_i where g_i >= 0, u_i where g_i < 0."""
+        rows = checked_rows(directions, self.dimension, "directions")
+        return np.where(rows < 0, self._ends[1], self._ends[0])
+
+    def minkowski_norm(self, points: ArrayLike) -> Array:
+        """Max |x_i|/u_i for a symmetric box; raises ``InvalidValue`` for any other."""
+        if not self.symmetric:
+            raise InvalidValue("set", "a box with lower != -upper", "a centrally symmetric set, for a Minkowski norm")
+        half = np.array([float(end) for end in self.upper])
+        norms: Array = np.abs(checked_rows(points, self.dimension) / half).max(axis=1)
+        return norms
+
+    def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
+        """Whether every coordinate is within its ends, enlarged by the tolerance, in double precision."""
+        rows, slack = checked_rows(points, self.dimension), checked_tolerance(tolerance)
+        low = np.array([float(end) for end in self.lower]) - slack
+        high = np.array([float(end) for end in self.upper]) + slack
+        excess: Array = np.maximum(low - rows, rows - high).max(axis=1)
+        return excess <= 0
+
+    @property
+    def _ends(self) -> tuple[Array, Array]:
+        low = np.array([to_float(end, "up") for end in self.lower])
+        return low, np.array([to_float(end, "down") for end in self.upper])
+
+    @property
+    def _sides(self) -> list[Fraction]:
+        return [right - left for left, right in zip(self.lower, self.upper, strict=True)]
+
+    @property
+    def _farthest(self) -> list[Fraction]:
+        return [max(abs(left), abs(right)) for left, right in zip(self.lower, self.upper, strict=True)]

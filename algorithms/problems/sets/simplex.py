@@ -1,0 +1,99 @@
+"""The simplex of weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import sympy
+from numpy.typing import ArrayLike, NDArray
+
+from algorithms.problems.sets.base import Array, checked_dimension, checked_radius, checked_rows, checked_tolerance
+from algorithms.problems.sets.scaled import times
+from algorithms.problems.sets.sorting import project_on_simplex
+from algorithms.problems.sets.widths import mean_largest
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import ExactLike
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Simplex:
+    """C = {x in R^p: x >= 0, Σ x_i = r}.
+
+    Args:
+        dimension: p >= 1.
+        radius: The sum r > 0, in the unit of the points, taken exactly.
+
+    Raises:
+        InvalidValue: An argument is not allowed.
+
+    >>> Simplex(3).project([[1.0, 0.5, -1.0]])
+    array([[0.75, 0.25, 0.  ]])
+    """
+
+    dimension: int
+    radius: Fraction
+
+    def __init__(self, dimension: int, radius: ExactLike = 1) -> None:
+        object.__setattr__(self, "dimension", checked_dimension(dimension))
+        object.__setattr__(self, "radius", checked_radius(radius))
+
+    @property
+    def symmetric(self) -> bool:
+        """No."""
+        return False
+
+    @property
+    def vertices(self) -> Array:
+        """R e_1, ..., r e_p, shape (p, p)."""
+        return float(self.radius) * np.eye(self.dimension)
+
+    @property
+    def diameter(self) -> sympy.Expr:
+        """r√2, the distance of any two vertices (a distance is convex, so largest at vertices); 0 for p = 1."""
+        return self.norm_bound * sympy.sqrt(2) if self.dimension > 1 else sympy.Integer(0)
+
+    @property
+    def l1_diameter(self) -> sympy.Expr:
+        """2r, the l1 distance of any two vertices; 0 for p = 1."""
+        return self.norm_bound * 2 if self.dimension > 1 else sympy.Integer(0)
+
+    @property
+    def norm_bound(self) -> sympy.Expr:
+        """The sum r: ‖x‖₂ <= ‖x‖₁ = r, with equality at a vertex."""
+        return sympy.Rational(self.radius)
+
+    @property
+    def l1_norm_bound(self) -> sympy.Expr:
+        """The sum r."""
+        return sympy.Rational(self.radius)
+
+    @property
+    def gaussian_width(self) -> Enclosure:
+        """R E max g_i: the maximum of <g, x> is at a vertex. Proven by ball arithmetic; 0 for p = 1."""
+        return times(self.norm_bound, mean_largest(self.dimension))
+
+    def project(self, points: ArrayLike) -> Array:
+        """max(v - θ, 0) with the level θ that brings the sum to r."""
+        return project_on_simplex(checked_rows(points, self.dimension), float(self.radius))
+
+    def linear_minimiser(self, directions: ArrayLike) -> Array:
+        """The vertex r e_j at the first j with the smallest g_j."""
+        rows = checked_rows(directions, self.dimension, "directions")
+        chosen = np.zeros_like(rows)
+        np.put_along_axis(chosen, rows.argmin(axis=1)[:, None], float(self.radius), axis=1)
+        return chosen
+
+    def minkowski_norm(self, points: ArrayLike) -> Array:
+        """There is none: always raises ``InvalidValue``."""
+        del points
+        advice = "its symmetric hull is the l1 ball: use L1Ball of the same radius"
+        raise InvalidValue("set", "a simplex", "a centrally symmetric set, for a Minkowski norm", advice)
+
+    def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
+        """Whether x_i >= -tolerance and |Σ x_i - r| <= tolerance, in double precision."""
+        rows, slack = checked_rows(points, self.dimension), checked_tolerance(tolerance)
+        excess: Array = np.maximum(-rows.min(axis=1), np.abs(rows.sum(axis=1) - float(self.radius)))
+        return excess <= slack
