@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     metavar="B",
     help="Only ε = d^(-B); 0 for a constant ε. By default ε is an axis of its own.",
 )
+@click.option("--axis", metavar="rank|width", help="One more: the rank of the features, or the width of the set.")
 @click.option(
     "--status", "statuses", metavar="A,B", help="Statements of these statuses, such as proved,claimed,disputed."
 )
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 def command(
     metric: str,
     power: Fraction | None,
+    axis: str | None,
     statuses: str | None,
     assuming: str | None,
     words: tuple[str, ...],
@@ -54,13 +56,18 @@ def command(
     from dpbounds.rates.planes import exponent_inequalities
     from dpbounds.rates.promises import ACCEPTED, promises
     from dpbounds.rates.regimes import boundaries, regimes
-    from dpbounds.rates.spaces import at_epsilon, in_letters, standard
+    from dpbounds.rates.spaces import at_epsilon, in_letters, standard, with_rank, with_width
 
+    spaces = {None: standard(), "rank": with_rank(), "width": with_width()}
+    if axis not in spaces:
+        raise InvalidValue("--axis", axis, "rank or width")
     if file is not None and file.suffix not in (".png", ".svg"):
         raise InvalidValue("--output", file, "a file that ends in .png or .svg")
     if file is not None and power is not None:
         raise InvalidValue("--epsilon-power", power, "left out for a map", "the map has ε on its second axis")
-    space = standard() if power is None else at_epsilon(power)
+    if axis is not None and (file is not None or power is not None):
+        raise InvalidValue("--axis", axis, "left out for a map and for a fixed power", "both are planes")
+    space = at_epsilon(power) if power is not None else spaces[axis]
     known = promises(
         metric,
         space=space,

@@ -12,16 +12,16 @@ from fractions import Fraction
 from sympy import Symbol
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.symbols import dataset_size, dimension, epsilon
+from dpbounds.expressions.symbols import dataset_size, dimension, epsilon, gaussian_width, rank
 from dpbounds.rates.cones import Cone, primitive
 from dpbounds.rates.spaces import Space
 
 Point = tuple[Fraction, Fraction]
-_NAMES = {dataset_size: ("a", 1), epsilon: ("b", -1)}
+_NAMES = {dataset_size: ("a", 1), epsilon: ("b", -1), rank: ("c", 1), gaussian_width: ("w", 1)}
 
 
 def exponent_inequalities(cone: Cone, space: Space) -> tuple[str, ...]:
-    """What describes a region in the exponents a and b (n = d^a, ε = d^(-b)); other axes keep their letters.
+    """What describes a region in the exponents: n = d^a, ε = d^(-b), rank = d^c, width = d^w.
 
     >>> from dpbounds.rates.spaces import standard
     >>> exponent_inequalities(Cone.where([(1, 0, 0), (0, 1, 0), (0, 0, -1), (1, -1, 1)]), standard())
@@ -38,7 +38,7 @@ def _inequality(facet: Sequence[int], axes: Sequence[Symbol]) -> str:
         if axis == dimension:
             constant = -entry
         elif entry:
-            name, sign = _NAMES.get(axis, (f"log_d({axis})", 1))
+            name, sign = _NAMES[axis]
             terms.append((sign * entry, name))
     first = terms[0][0] if terms else 1
     if first < 0:

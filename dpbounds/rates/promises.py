@@ -231,6 +231,6 @@ def _unfit(theorem: Theorem, rate: Rate, accepted: set[Status], space: Space, fi
 
 
 _GROWING = {"dataset_size", "dimension", "epsilon", "rank", "gaussian_width", "steps", "batch_size", "candidates",
-            "norm_bound", "excess_risk", "inverse_temperature", "step_size", "stationarity", "kl_exponent",
+            "excess_risk", "inverse_temperature", "step_size", "stationarity", "kl_exponent",
             "dual_norm_square",
             "step_epsilon", "rho"}  # fmt: skip

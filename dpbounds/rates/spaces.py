@@ -10,7 +10,16 @@ from functools import cache
 from sympy import Symbol
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.symbols import QUANTITIES, dataset_size, delta, dimension, epsilon, rank, rho
+from dpbounds.expressions.symbols import (
+    QUANTITIES,
+    dataset_size,
+    delta,
+    dimension,
+    epsilon,
+    gaussian_width,
+    rank,
+    rho,
+)
 from dpbounds.rates.cones import Cone, Vector, primitive
 from dpbounds.rates.orders import LOG_DELTA, LOGARITHMS, Monomial, Order
 from dpbounds.theorems.lettering import letter
@@ -149,9 +158,29 @@ def at_epsilon(power: Fraction | int) -> Space:
 
 @cache
 def with_rank() -> Space:
-    """The space of n, ε and the rank of the features, which is at most n; d does not occur."""
+    """The space of n, d, ε and the rank of the features, which is at most n and at most d."""
     return Space(
-        (dataset_size, rank, epsilon),
-        (Monomial.of({rank: 1}), Monomial.of({epsilon: -1}), Monomial.of({dataset_size: 1, rank: -1})),
+        (dataset_size, dimension, epsilon, rank),
+        (
+            Monomial.of({epsilon: -1}),
+            Monomial.of({rank: 1}),
+            Monomial.of({dataset_size: 1, rank: -1}),
+            Monomial.of({dimension: 1, rank: -1}),
+        ),
+        (_budget(Monomial.of({epsilon: 1})),),
+    )
+
+
+@cache
+def with_width() -> Space:
+    """The space of n, d, ε and the Gaussian width of a set of unit radius: between 1 and √d, up to constants."""
+    return Space(
+        (dataset_size, dimension, epsilon, gaussian_width),
+        (
+            Monomial.of({dataset_size: 1}),
+            Monomial.of({epsilon: -1}),
+            Monomial.of({gaussian_width: 1}),
+            Monomial.of({dimension: 1, gaussian_width: -2}),
+        ),
         (_budget(Monomial.of({epsilon: 1})),),
     )

@@ -47,6 +47,21 @@ def test_a_fixed_epsilon(capsys):
     assert any("n >= d^(27/20)" in one["conditions"] for one in warm)
 
 
+def test_the_rank_as_a_further_exponent(capsys):
+    found = json.loads(
+        said(capsys, "population-gradient-norm", "--axis", "rank", "--assuming", "generalised linear", "--json")
+    )
+    new = [one for one in found["regions"] if one["winner"] == "lowy-ullman-wright-2024/corollary-8.2"]
+    assert {"r^(2/3)/(n ε)", "1/(n^(3/7) ε^(3/7))", "1/√n"} <= {one["value"] for one in new}
+    assert "7c - 6a + 6b <= 0" in str(new) or "6a - 6b - 7c >= 0" in str(new)  # r = (nε)^(6/7)
+
+
+def test_the_width_as_a_further_exponent(capsys):
+    arguments = ["frank-wolfe-gap", "--axis", "width", "--assuming", "centrally symmetric set", "--json"]
+    found = json.loads(said(capsys, *arguments))
+    assert "√w_C/(√n √ε)" in {one["value"] for one in found["regions"]}
+
+
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_a_map(ending, capsys, tmp_path):
     file = tmp_path / f"map.{ending}"
@@ -64,6 +79,7 @@ def test_a_map(ending, capsys, tmp_path):
         (["sosp", "--epsilon-power", "-1"], ["--epsilon-power", "at least 0"]),
         (["sosp", "--output", "map.txt"], ["--output", ".png or .svg"]),
         (["sosp", "--output", "map.png", "--epsilon-power", "0"], ["--epsilon-power", "left out for a map"]),
+        (["sosp", "--axis", "rank", "--output", "map.png"], ["--axis = rank", "left out for a map"]),
         (["sosp", "--status", "nice"], ["status = nice"]),
         (["sosp", "--assuming", "round"], ["assuming = round"]),
         (["sosp", "--with", "kl_exponent"], ["name=value"]),

@@ -152,7 +152,7 @@ def test_generalised_linear_models_by_rank():
     pieces = linear_pieces(new, with_rank())
     assert {in_letters(piece.monomial) for piece in pieces} >= {"r^(2/3)/(n ε)", "1/(n^(3/7) ε^(3/7))"}
     # smaller wherever n ε > 1: no point of that cone has the new one larger
-    inside = with_rank().whole.cut((1, 0, 1))[0]
+    inside = with_rank().whole.cut((1, 0, 1, 0))[0]
     assert all(inside.meet(cone) is None for cone in compare(new, old, with_rank()).larger)
 
 
