@@ -47,7 +47,9 @@ PRINTED = {
         *numbered("lemma", "a.4", "b.1", "b.2", "d.2"),
         *numbered("claim", "4.4"),
         *numbered("remark", "4.3"),
-        *numbered("theorem", "4.2", "4.6", "5.1", "5.6", "5.7", "5.8", "5.9", "5.10", "5.11", "a.3", "a.5", "a.6", "d.1"),
+        *numbered(
+            "theorem", "4.2", "4.6", "5.1", "5.6", "5.7", "5.8", "5.9", "5.10", "5.11", "a.3", "a.5", "a.6", "d.1"
+        ),
         *numbered("algorithm", 1, 2, 3),
         *numbered("table", 1, 2, 3),
     ],
