@@ -447,8 +447,7 @@ def _by_family(mechanism: Mechanism) -> dict[_Family, list[tuple[Fraction, int]]
     found: dict[tuple[object, ...], tuple[_Family, Counter[Fraction]]] = {}
     for part, count in parts_of(mechanism):
         key, loss, adds_up = _placed(part)
-        family, losses = found.setdefault(key, (_Family(key, adds_up, part), Counter()))
-        losses[loss] += count
+        found.setdefault(key, (_Family(key, adds_up, part), Counter()))[1][loss] += count
     return {family: sorted(losses.items(), reverse=True) for family, losses in found.values()}
 
 

@@ -275,7 +275,7 @@ def test_what_is_no_single_release_is_not_written():
     ):
         with pytest.raises(UnsupportedMechanism, match="single releases"):
             pen.release(wrong)
-    with pytest.raises(InvalidValue, match="steps|count"):
+    with pytest.raises(InvalidValue, match="count"):
         pen.release(Gaussian(1), 0)
     with pytest.raises(InvalidValue, match="batch"):
         pen.gaussian(

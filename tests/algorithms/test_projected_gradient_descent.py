@@ -9,6 +9,7 @@ import threadpoolctl
 import algorithms
 from algorithms import Ledger, PrivacyBudget, ProjectedGradientDescent, noise, oracles, problems
 from algorithms import projected_gradient_descent as module
+from algorithms.ledger import OpenLedger
 from algorithms.projected_gradient_descent import best_steps, bound_expression, utility_bound
 from algorithms.verification import Verdict, bound_check, noise_check, sensitivity_check, spent_check
 from dpbounds.errors import BudgetExceeded, InvalidValue
@@ -166,6 +167,9 @@ def test_found_half_the_noise_handed_to_the_generator(monkeypatch):
         return real(*args, noise_stddev=noise_stddev / 2, **rest)
 
     monkeypatch.setattr(noise, "gaussian", halved)
+    with pytest.raises(BudgetExceeded, match="less noise was added"):
+        ProjectedGradientDescent(noise_multiplier=20, steps=5).run(PROBLEM)
+    monkeypatch.setattr(OpenLedger, "added", lambda *_: None)  # with that gone, the plan finds it
     with pytest.raises(BudgetExceeded, match="less noise was drawn"):
         ProjectedGradientDescent(noise_multiplier=20, steps=5).run(PROBLEM)
     monkeypatch.setattr(Ledger, "check_plan", lambda *_: None)  # the accountant finds it on its own, too
@@ -199,11 +203,36 @@ def test_found_one_query_more_per_step(monkeypatch):
 def test_found_noise_halved_after_it_was_written_down(monkeypatch):
     real = noise.gaussian
     monkeypatch.setattr(noise, "gaussian", lambda *args, **rest: real(*args, **rest) / 2)
-    run = ProjectedGradientDescent.calibrated(PROBLEM, steps=20).run(PROBLEM)  # no ledger can see this
+    method = ProjectedGradientDescent.calibrated(PROBLEM, steps=20)
+    with pytest.raises(BudgetExceeded, match="less noise was added"):
+        method.run(PROBLEM)
+    monkeypatch.setattr(OpenLedger, "added", lambda *_: None)
+    run = method.run(PROBLEM)
     check = noise_check(
         "x", run.trace.noise.per_repetition, dimension=PROBLEM.dimension, steps=run.steps, ledger=run.ledger
     )
     assert check.verdict is Verdict.FAILS
+
+
+def test_found_one_per_cent_of_noise_missing(monkeypatch):
+    class Cheap(oracles.GradientOracle):
+        @property
+        def noise_stddev(self):
+            return 0.99 * super().noise_stddev
+
+    monkeypatch.setattr(module, "GradientOracle", Cheap)  # the ledger says so: exact, in any run
+    with pytest.raises(BudgetExceeded, match="less noise was drawn"):
+        ProjectedGradientDescent(20, 3).run(synthetic(n=20, p=2), repetitions=1)
+
+
+def test_found_one_per_cent_of_noise_missing_after_it_was_written_down(monkeypatch):
+    # a million numbers tell; missed with probability below 1e-9, and a right run is refused with 1e-12
+    small, method = synthetic(n=20, p=320), ProjectedGradientDescent(20, 100)
+    method.run(small, repetitions=32)
+    real = noise.gaussian
+    monkeypatch.setattr(noise, "gaussian", lambda *args, **rest: 0.99 * real(*args, **rest))
+    with pytest.raises(BudgetExceeded, match=r"have 0\.9.* less noise was added"):
+        method.run(small, repetitions=32)
 
 
 def test_found_a_forgotten_lipschitz_constant_in_the_noise(monkeypatch):
