@@ -46,7 +46,8 @@ NOISE_DRAWN = (
 )
 
 _FINENESS = 24  # the grid is 2^-24 of the per-record bound or finer, spread over the coordinates
-_LARGEST = 2**62  # of integers handed to the sampler
+# 64-bit integers are handed to the sampler; it stops at their ends, which costs no privacy but would bias the answer
+_LARGEST, _LARGEST_SCALE = 2**62, 2.0**56
 
 
 class MissingSampler(DpboundsError, ImportError):
@@ -95,7 +96,10 @@ def gaussian(
     whole = np.rint(np.ldexp(values, -k))
     if not (np.abs(whole) < _LARGEST).all():
         raise InvalidValue("answer", float(np.abs(values).max()), f"numbers below 2^{62 + k} in absolute value")
-    sample = _sampler(math.ldexp(noise_stddev, -k), dimension)  # scaled by a power of two: exact
+    scale = math.ldexp(noise_stddev, -k)  # by a power of two: exact
+    if not scale < _LARGEST_SCALE:
+        raise InvalidValue("noise_stddev", noise_stddev, f"a number below 2^{56 + k}: the sampler's integers end")
+    sample = _sampler(scale, dimension)
     ledger.release(ZCDP(rho(noise_stddev, per_record_bound, dimension, relation), relation=relation))
     noisy = np.array([sample([int(value) for value in row]) for row in whole], dtype=object)
     return np.ldexp(noisy.astype(np.float64), k)
@@ -108,6 +112,6 @@ def _sampler(scale: float, dimension: int) -> Callable[[list[int]], list[int]]:
     except ImportError:
         raise MissingSampler("noise='secure' draws from OpenDP's samplers: pip install 'dpbounds[secure]'") from None
     opendp.enable_features("contrib")
-    space = opendp.vector_domain(opendp.atom_domain(T=int), size=dimension), opendp.l2_distance(T=float)
+    space = opendp.vector_domain(opendp.atom_domain(T="i64"), size=dimension), opendp.l2_distance(T=float)
     sample: Callable[[list[int]], list[int]] = opendp.m.make_gaussian(*space, scale=scale)
     return sample

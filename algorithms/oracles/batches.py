@@ -96,7 +96,7 @@ class BatchAnswer:
 class BatchGradientOracle:
     """Answers with the mean gradient of a fresh random batch plus noise.
 
-    The divisor is public: b for a batch of b records, q n for a Poisson sample of rate q (never the size that the sample
+    The divisor is public: b for a batch of b records, q n for a Poisson sample of rate q (never the size that a sample
     happens to have, which depends on the data). A record that is in the batch contributes at most G to the sum, so
     that the per-record bound of the answer is G/b, or G/(q n), and the ledger gets the sampled mechanism with noise per
     unit of it: ``SampledWithoutReplacement``, ``SampledWithReplacement`` (a record drawn k times counts k times, which
@@ -171,7 +171,7 @@ def batch_means(problem: HasBatchGradients, X: Array, rows: Sequence[Rows], by: 
     sums over their records are matrix products), so that no repetition's numbers depend on another's.
     """
     sizes = {len(each) for each in rows}
-    if sizes == {int(by)} and by == int(by) and len(rows) > 1:
+    if sizes == {int(by)} and by == int(by):
         return problem.batch_gradient(X, np.stack(rows))
     means = np.zeros(X.shape)
     for index, each in enumerate(rows):

@@ -160,6 +160,6 @@ def distances(X: Array, Y: Array) -> Array:
     largest = moved.max(axis=1)
     scaled = moved / np.where(largest > 0, largest, 1.0)[:, None]  # at most 1: no square vanishes that matters
     norms = largest * np.sqrt((scaled * scaled).sum(axis=1)) * (1 + (X.shape[1] + 16) * 2.0**-53)
-    # far below any step that matters, a floor keeps products of the distance away from underflow: more noise, never less
+    # far below any step that matters, a floor keeps products from underflow: more noise, never less
     rounded: Array = np.where(largest > 0, np.maximum(norms, 1e-200), 0.0)
     return rounded
