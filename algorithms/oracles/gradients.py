@@ -19,7 +19,7 @@ from dpbounds.privacy.relations import Relation
 
 # Repetitions per matrix product. A fixed width (the last batch is padded with zeros) makes every product the same
 # computation, whatever the number of repetitions, so that the r-th result never depends on it.
-BATCH_WIDTH = 16
+BATCH_WIDTH = 32
 
 
 class HasGradients(Protocol):
