@@ -7,7 +7,7 @@ import sympy
 import threadpoolctl
 
 import algorithms
-from algorithms import Ledger, PrivacyBudget, ProjectedGradientDescent, noise, oracles, problems
+from algorithms import Ledger, PrivacyBudget, ProjectedGradientDescent, noise, oracles, problems, secure_noise
 from algorithms import projected_gradient_descent as module
 from algorithms.ledger import OpenLedger
 from algorithms.projected_gradient_descent import best_steps, bound_expression, utility_bound
@@ -15,7 +15,7 @@ from algorithms.verification import Verdict, bound_check, noise_check, sensitivi
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.privacy.calibration import calibrate
-from dpbounds.privacy.mechanisms import Gaussian
+from dpbounds.privacy.mechanisms import ZCDP, Gaussian
 
 
 def synthetic(n=2000, p=10, seed=0, **options):
@@ -269,6 +269,52 @@ def test_found_the_forgotten_factor_two_of_replace_one():
     claimed = PrivacyBudget.of(1, "1e-6", "replace-one")
     with pytest.raises(BudgetExceeded):
         ProjectedGradientDescent(cheap.noise_multiplier, cheap.steps, budget=claimed).run(PROBLEM)
+
+
+# --- secure noise
+
+
+def pretend(monkeypatch):
+    """A sampler of the right law (to the eye), so that no extra is needed."""
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(
+        secure_noise, "_sampler", lambda scale, p: lambda row: [v + round(scale * rng.standard_normal()) for v in row]
+    )
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+def test_secure_noise_keeps_the_budget_with_an_account_of_its_own(relation, monkeypatch):
+    pretend(monkeypatch)
+    method = ProjectedGradientDescent.calibrated(PROBLEM, 1, "1e-6", steps=20, relation=relation, noise="secure")
+    plain = ProjectedGradientDescent.calibrated(PROBLEM, 1, "1e-6", steps=20, relation=relation)
+    assert 1 < method.noise_multiplier / plain.noise_multiplier < Fraction(5, 4)
+    run = method.run(PROBLEM, repetitions=2)
+    assert 0.99 < run.spent.upper <= 1  # that zCDP is not tight is why the lower end is less
+    assert "OpenDP" in str(run)
+    (release,) = run.ledger.releases
+    assert (type(release.described), release.count) == (ZCDP, 20)
+    cheap = ProjectedGradientDescent(
+        method.noise_multiplier * Fraction(99, 100), 20, budget=method.budget, noise="secure"
+    )
+    with pytest.raises(BudgetExceeded):
+        cheap.run(PROBLEM, repetitions=1)
+
+
+def test_secure_noise_that_is_one_per_cent_short_is_found(monkeypatch):
+    pretend(monkeypatch)
+    real = secure_noise.gaussian
+    monkeypatch.setattr(
+        secure_noise,
+        "gaussian",
+        lambda *args, noise_stddev, **rest: real(*args, noise_stddev=0.99 * noise_stddev, **rest),
+    )
+    with pytest.raises(BudgetExceeded, match="sum of rho"):
+        ProjectedGradientDescent(20, 3, noise="secure").run(PROBLEM, repetitions=1)
+
+
+def test_noise_is_of_a_known_kind():
+    with pytest.raises(InvalidValue, match="noise = 'ball'"):
+        ProjectedGradientDescent(20, 3, noise="ball")
 
 
 # --- utility
