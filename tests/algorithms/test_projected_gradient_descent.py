@@ -12,7 +12,7 @@ from algorithms import projected_gradient_descent as module
 from algorithms.ledger import OpenLedger
 from algorithms.projected_gradient_descent import best_steps, bound_expression, utility_bound
 from algorithms.verification import Verdict, bound_check, noise_check, sensitivity_check, spent_check
-from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified
 from dpbounds.expressions import symbols
 from dpbounds.privacy.calibration import calibrate
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian
@@ -63,7 +63,7 @@ def test_it_is_algorithm_1_step_by_step():
 
 
 def test_without_noise_to_speak_of_the_exact_mapping_vanishes():
-    run = ProjectedGradientDescent(noise_multiplier="1e-9", steps=4000).run(PROBLEM, repetitions=2)
+    run = ProjectedGradientDescent(noise_multiplier="1e-9", steps=4000).run(synthetic(n=300), repetitions=2)
     assert run.trace.exact.per_step[-1] < 1e-4 * run.trace.exact.per_step[0]
     assert (np.diff(run.trace.objective.per_step) <= 1e-12).all()  # descent, as the step is below 2/L
 
@@ -296,7 +296,7 @@ def test_secure_noise_keeps_the_budget_with_an_account_of_its_own(relation, monk
     cheap = ProjectedGradientDescent(
         method.noise_multiplier * Fraction(99, 100), 20, budget=method.budget, noise="secure"
     )
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises((BudgetExceeded, NotCertified)):  # zCDP is not tight: whether a hair less would do is not known
         cheap.run(PROBLEM, repetitions=1)
 
 
