@@ -16,7 +16,7 @@ from algorithms import noise
 from algorithms.ledger import Batch
 from algorithms.noise import Array, Kind
 from algorithms.oracles.constants import at_least
-from algorithms.oracles.perturbation import perturbed
+from algorithms.oracles.perturbation import demand_points, perturbed
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, to_float
 
@@ -143,6 +143,7 @@ class BatchGradientOracle:
 
     def __call__(self, X: Array) -> BatchAnswer:
         """Answer at every row of ``X`` (shape (R, p), one row per generator) and write one ledger entry."""
+        demand_points(X, self.generators, self.problem.dimension)
         rows = tuple(draw_rows(self.sampling, self.problem.records, generator) for generator in self.generators)
         mean = batch_means(self.problem, X, rows, self.divisor)
 

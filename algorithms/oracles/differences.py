@@ -16,7 +16,7 @@ from algorithms.noise import Array, Kind
 from algorithms.oracles.batches import HasBatchGradients, Poisson, batch_means, demand_all_records, divisor, draw_rows
 from algorithms.oracles.constants import at_least
 from algorithms.oracles.gradients import Gradients, HasGradients
-from algorithms.oracles.perturbation import count_noise, demand_kind
+from algorithms.oracles.perturbation import count_noise, demand_kind, demand_points, not_finite
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.mechanisms import Gaussian
@@ -114,7 +114,11 @@ class GradientDifferenceOracle:
             X: Points x, shape (R, p), one row per generator.
             previous: Points y, shape (R, p).
         """
+        demand_points(X, self.generators, self.problem.dimension)
+        demand_points(previous, self.generators, self.problem.dimension, "previous")
         difference = self._difference(X, previous)
+        if not np.isfinite(difference).all():
+            raise not_finite()
         bounds = self.per_record_bounds(X, previous)
         still = (previous == X).all(axis=1)
         difference[still] = 0.0

@@ -13,7 +13,7 @@ import sympy
 from algorithms import noise
 from algorithms.noise import Array, Kind
 from algorithms.oracles.constants import at_least
-from algorithms.oracles.perturbation import perturbed
+from algorithms.oracles.perturbation import demand_points, perturbed
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.relations import Relation
 
@@ -112,6 +112,7 @@ class GradientOracle:
 
     def __call__(self, X: Array) -> GradientAnswer:
         """Answer at every row of ``X`` (shape (R, p), one row per generator) and write one ledger entry."""
+        demand_points(X, self.generators, self.problem.dimension)
         objective, gradient = in_batches(self.problem, X) if self.gradients is None else self.gradients.at(X)
         noisy = perturbed(
             gradient,

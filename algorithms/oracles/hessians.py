@@ -14,7 +14,7 @@ import sympy
 from algorithms import noise
 from algorithms.noise import Array, Kind
 from algorithms.oracles.constants import at_least
-from algorithms.oracles.perturbation import perturbed
+from algorithms.oracles.perturbation import demand_points, perturbed
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer, to_float
 from dpbounds.privacy.relations import Relation
@@ -106,6 +106,7 @@ class HessianOracle:
 
     def __call__(self, X: Array) -> HessianAnswer:
         """Answer at every row of ``X`` (shape (R, p), one row per generator) and write one ledger entry."""
+        demand_points(X, self.generators, self.problem.dimension)
         exact = self.problem.hessian(X)
         p = self.problem.dimension
         if exact.shape != (len(X), p, p):

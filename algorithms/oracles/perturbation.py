@@ -47,9 +47,7 @@ def perturbed(
     """
     demand_kind(kind)
     if not np.isfinite(values).all():
-        raise InvalidValue(
-            "answer", "not finite", "finite numbers", "the run left the range of doubles: shorten the step"
-        )
+        raise not_finite()
     if kind == "secure":
         if batch is not None or sample_rate is not None:
             raise UnsupportedMechanism(
@@ -99,3 +97,15 @@ def demand_kind(kind: str) -> None:
     """Raise ``InvalidValue`` unless there is such a kind of noise."""
     if kind not in get_args(Kind):
         raise InvalidValue("noise", repr(kind), "one of " + ", ".join(get_args(Kind)))
+
+
+def demand_points(X: Array, generators: Sequence[np.random.Generator], dimension: int, name: str = "X") -> None:
+    """Raise ``InvalidValue`` unless there is one point of p numbers per stream."""
+    if X.shape != (len(generators), dimension):
+        allowed = f"({len(generators)}, {dimension}), one point per stream"
+        raise InvalidValue(f"{name}.shape", X.shape, allowed)
+
+
+def not_finite() -> InvalidValue:
+    """The error of an answer that cannot be released."""
+    return InvalidValue("answer", "not finite", "finite numbers", "the run left the range of doubles: shorten the step")
