@@ -306,6 +306,8 @@ def batch(z, b=10):
         ([(batch(4), 2), (batch(3), 3)], batch(4) ** 3 @ batch(3) ** 2, BudgetExceeded),
         ([(batch(4), 3), (batch(3), 2)], batch(4) ** 3 @ batch(3) ** 2, None),
         ([(batch(3, 11), 5)], batch(3) ** 5, UnsupportedMechanism),
+        ([(PoissonSampled(Gaussian(3), "0.2"), 1)], PoissonSampled(Gaussian(3), "0.1"), UnsupportedMechanism),
+        ([(PoissonSampled(Gaussian("2.97"), "0.1"), 1)], PoissonSampled(Gaussian(3), "0.1"), BudgetExceeded),
         ([(Laplace("2.97"), 1)], Laplace(3), BudgetExceeded),
         ([(Laplace(3, dimension=1), 1)], Laplace(3), UnsupportedMechanism),
         ([(ExponentialMechanism("0.1", relation="replace-one"), 3)],

@@ -245,6 +245,29 @@ def test_points_that_did_not_move_get_exactly_zero():
     assert len(pen.close().releases) == 1
 
 
+def test_points_that_did_not_move_get_zero_whatever_rounding_does():
+    class Jittery(Bowl):
+        calls = 0
+
+        def batch_gradient(self, X, rows):
+            self.calls += 1
+            return super().batch_gradient(X, rows) + 1e-12 * self.calls
+
+    oracle = GradientDifferenceOracle(
+        Jittery(), Fraction(3), noise.streams(0, 5), OpenLedger(), sampling=SAMPLINGS["one"]
+    )  # fmt: skip
+    assert (oracle(X5, X5.copy()).noisy == 0).all()
+
+
+@pytest.mark.parametrize("multiplier", [Fraction(1, 3), Fraction(2, 3), Fraction(1, 10), Fraction(7)])
+def test_noise_per_unit_is_rounded_up(multiplier, monkeypatch):
+    monkeypatch.setattr(noise, "standard_gaussian", lambda generators, dimension: np.ones((1, 1)))
+    drawn = noise.per_unit(
+        "gaussian", (), 1, noise_multiplier=multiplier, described=Gaussian(multiplier), ledger=OpenLedger()
+    )  # fmt: skip
+    assert multiplier <= Fraction(drawn.item()) <= multiplier * (1 + Fraction(1, 2**50))
+
+
 @pytest.mark.parametrize("kind", list(SAMPLINGS))
 def test_the_two_points_of_a_difference_see_the_same_batch(kind):
     oracle = GradientDifferenceOracle(
