@@ -7,23 +7,37 @@ says: k of them are k ledgers one after the other.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from scipy import special
+
 from algorithms import ledger_format
-from algorithms.ledger_format import FULL_BATCH, POISSON
-from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
+from algorithms.ledger_format import FULL_BATCH, POISSON, WITH_REPLACEMENT, WITHOUT_REPLACEMENT
+from dpbounds.errors import BudgetExceeded, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy import accountants
-from dpbounds.privacy.domination import dominating_products
 from dpbounds.privacy.filters import PrivacyFilter, Step
-from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs import ShiftedGaussians
+from dpbounds.privacy.mechanisms import (
+    ZCDP,
+    Composed,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    PoissonSampled,
+    PureDP,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    parts_of,
+)
 from dpbounds.privacy.relations import Relation, as_relation
 
-_FIELDS = {"mechanism", "noise_stddev", "per_record_bound", "sampling", "count"}
+# How often a right run may be refused because its noise happened to be small: never, for all practical purposes.
+FALSE_ALARM = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +67,53 @@ class PrivacyBudget:
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """Of how many records a random batch of a fixed size consists, and how they are drawn.
+
+    Attributes:
+        size: b, the number of draws.
+        records: n, public, out of which they are drawn.
+        replacement: Whether each draw is from all n records, so that one may occur several times.
+    """
+
+    size: int
+    records: int
+    replacement: bool
+
+    def __post_init__(self) -> None:
+        self.sample(Gaussian(1))  # raises where a size is not allowed
+
+    def sample(self, mechanism: Mechanism) -> Mechanism:
+        """The mechanism on such a batch."""
+        scheme = SampledWithReplacement if self.replacement else SampledWithoutReplacement
+        return scheme(mechanism, self.size, self.records)
+
+    @property
+    def scheme(self) -> str:
+        """As a ledger file spells it."""
+        return WITH_REPLACEMENT if self.replacement else WITHOUT_REPLACEMENT
+
+    def __str__(self) -> str:
+        return f"{self.size} of {self.records} records {self.scheme.replace('-', ' ')}"
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
     """A number of equal releases of a sum (or a mean with a public divisor) plus N(0, stddev² I).
 
     Attributes:
         noise_stddev: Exact standard deviation that was used, in the units of the answer.
         per_record_bound: How far one record can move the answer by being added, in l2 norm, in the same units.
-        sample_rate: Of Poisson sampling, in (0, 1]; None for the full batch.
+        sample_rate: Of Poisson sampling, in (0, 1]; None for the full batch or a batch of fixed size.
         count: How many such releases.
+        batch: Of a fixed size; None for the full batch or Poisson sampling.
     """
 
     noise_stddev: Fraction
     per_record_bound: Fraction
     sample_rate: Fraction | None = None
     count: int = 1
+    batch: Batch | None = None
 
     def __post_init__(self) -> None:
         for name in ("noise_stddev", "per_record_bound"):
@@ -74,6 +121,8 @@ class Release:
                 raise InvalidValue(name, getattr(self, name), "a number greater than 0")
         if self.sample_rate is not None and not 0 < self.sample_rate <= 1:
             raise InvalidValue("sample_rate", self.sample_rate, "a number greater than 0 and at most 1")
+        if self.sample_rate is not None and self.batch is not None:
+            raise InvalidValue("batch", self.batch, "None where there is a sample rate", "a release is sampled one way")
         positive_integer(self.count, "count")
 
     @property
@@ -84,15 +133,46 @@ class Release:
     def mechanism(self) -> Mechanism:
         """One of these releases as a mechanism."""
         inner = Gaussian(self.noise_multiplier)
+        if self.batch is not None:
+            return self.batch.sample(inner)
         return inner if self.sample_rate is None else PoissonSampled(inner, self.sample_rate)
 
     def __str__(self) -> str:
-        sampling = "full batch" if self.sample_rate is None else f"Poisson sample, rate {float(self.sample_rate):g}"
+        sampling = "full batch" if self.batch is None else str(self.batch)
+        if self.sample_rate is not None:
+            sampling = f"Poisson sample, rate {float(self.sample_rate):g}"
         return (
             f"{self.count} x Gaussian, noise_stddev {float(self.noise_stddev):.6g}, "
             f"per-record bound {float(self.per_record_bound):.6g} "
             f"(noise_multiplier {float(self.noise_multiplier):.6g}), {sampling}"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedRelease:
+    """A number of equal releases of any other kind, known by the mechanism that describes one of them.
+
+    Attributes:
+        described: One release, noise per unit of the per-record bound; sampled or not.
+        count: How many such releases.
+
+    Raises:
+        UnsupportedMechanism: The mechanism is no single release: a ledger file could not hold it.
+    """
+
+    described: Mechanism
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        positive_integer(self.count, "count")
+        ledger_format.described_entry(self.described, self.count)
+
+    def mechanism(self) -> Mechanism:
+        """One of these releases as a mechanism."""
+        return self.described
+
+    def __str__(self) -> str:
+        return f"{self.count} x {self.described!r}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +190,20 @@ class Ledger:
     True
     """
 
-    releases: tuple[Release, ...] = ()
+    releases: tuple[Release | DescribedRelease, ...] = ()
     adaptive: bool = False
+
+    @property
+    def gaussian_releases(self) -> tuple[Release, ...]:
+        """The releases, all with Gaussian noise of known size.
+
+        Raises:
+            UnsupportedMechanism: One of them is of another kind.
+        """
+        found = tuple(release for release in self.releases if isinstance(release, Release))
+        if len(found) < len(self.releases):
+            raise UnsupportedMechanism(f"not every release has Gaussian noise of known size:\n{self}")
+        return found
 
     def mechanism(self) -> Mechanism:
         """The releases as one mechanism, for any accountant.
@@ -168,21 +260,26 @@ class Ledger:
         return spent
 
     def check_plan(self, planned: Mechanism) -> None:
-        """Compare the releases with the full-batch Gaussian mechanism that was meant to run, exactly.
+        """Compare the releases with what was meant to run, exactly: no accountant, no δ, both relations.
 
-        Both are summed up by the squared shift, the sum of (sensitivity / stddev)² over the releases.
+        Releases of one family (same kind, same sampling) differ in one number only, their loss. The most lossy release
+        is held against the most lossy one that was planned, the next against the next, and so on: each one that was
+        made then is a planned one followed by more noise, or has a guarantee that implies the planned one. Full-batch
+        Gaussians compose to one, so only the sum of their squared shifts (sensitivity / stddev)² is compared, and for
+        zCDP the sum of ρ.
 
         Raises:
-            BudgetExceeded: The ledger's is larger.
-            UnsupportedMechanism: One of the two is not made of full-batch Gaussian releases.
+            BudgetExceeded: A release has less noise than planned, or there are more of them.
+            UnsupportedMechanism: There is a release of a family of which nothing was planned: ``check`` with a budget
+                can tell.
         """
-        shift, allowed = (_squared_shift(mechanism) for mechanism in (self.mechanism(), planned))
-        if shift > allowed:
-            raise BudgetExceeded(
-                f"the sum of (sensitivity / stddev)² over the ledger is {float(shift):.9g}, more than the planned "
-                f"{float(allowed):.9g}: less noise was drawn than planned, or more releases were made; "
-                f"do not publish the output\n{self}"
-            )
+        made, allowed = _by_family(self.mechanism()), _by_family(planned)
+        for family, losses in made.items():
+            if family not in allowed:
+                raise UnsupportedMechanism(
+                    f"nothing like {family.example!r} is in the plan {planned!r}: use check(budget)"
+                )
+            _demand_within(family, losses, allowed[family], self)
 
     def _demand_fixed_in_advance(self) -> None:
         if self.adaptive:
@@ -190,42 +287,97 @@ class Ledger:
 
     def to_json(self) -> str:
         """Write the ledger as JSON text; numbers are exact fractions."""
-        return ledger_format.to_text([_release_to_json(release) for release in self.releases], adaptive=self.adaptive)
+        return ledger_format.to_text([_to_json(release) for release in self.releases], adaptive=self.adaptive)
 
     @classmethod
     def from_json(cls, text: str) -> Ledger:
-        """Read what ``to_json`` wrote; ``ledger_format.read_releases`` reads releases of any other kind, too.
+        """Read what ``to_json`` wrote, or any ledger file; equal to what was written.
 
         Raises:
             InvalidValue: Not JSON, another format or version, a missing or unknown field, or a value out of range.
         """
         entries, adaptive = ledger_format.from_text(text)
-        return cls(tuple(map(_release_from_json, entries)), adaptive)
+        return cls(tuple(map(_from_json, entries)), adaptive)
 
     def __str__(self) -> str:
         return "\n".join(str(release) for release in self.releases) or "no releases"
 
 
 class OpenLedger:
-    """A ledger while it is being written; ``close`` returns what was."""
+    """A ledger while it is being written; ``close`` returns what was.
+
+    It also keeps count of the noise that reached the answers, in units of what was written: a ledger can only be right
+    about what it was told, and a run whose noise is too small for its ledger must not end as if nothing had happened.
+    """
 
     def __init__(self) -> None:
-        self._releases: list[Release] = []
+        self._releases: list[Release | DescribedRelease] = []
+        self._squares, self._numbers = 0.0, 0
 
     def gaussian(
-        self, *, noise_stddev: Fraction, per_record_bound: Fraction, sample_rate: Fraction | None = None
+        self,
+        *,
+        noise_stddev: Fraction,
+        per_record_bound: Fraction,
+        sample_rate: Fraction | None = None,
+        batch: Batch | None = None,
     ) -> None:
         """Write down one release with Gaussian noise (see ``Release`` for units)."""
-        release = Release(noise_stddev, per_record_bound, sample_rate)
-        last = self._releases[-1] if self._releases else None
-        if last is not None and _same_kind(last, release):
-            self._releases[-1] = Release(noise_stddev, per_record_bound, sample_rate, last.count + 1)
-        else:
-            self._releases.append(release)
+        self._write(Release(noise_stddev, per_record_bound, sample_rate, batch=batch))
+
+    def release(self, mechanism: Mechanism, count: int = 1) -> None:
+        """Write down releases described by a mechanism, noise per unit of the per-record bound.
+
+        Args:
+            mechanism: One release, or a composition of some (its parts are written one by one).
+            count: How many times.
+
+        Raises:
+            InvalidValue: The count is not a positive whole number.
+            UnsupportedMechanism: A part is no single release.
+        """
+        times = positive_integer(count, "count")
+        entries = [DescribedRelease(part, each * times) for part, each in parts_of(mechanism)]
+        for entry in entries:
+            self._write(entry)
+
+    def added(self, squares: float, numbers: int) -> None:
+        """Keep count of Gaussian noise as it was really added.
+
+        Args:
+            squares: Sum of (noise / noise_stddev)², over the coordinates of every repetition.
+            numbers: How many there were.
+        """
+        self._squares += squares
+        self._numbers += numbers
 
     def close(self) -> Ledger:
-        """Return the ledger as written so far."""
+        """Return the ledger as written so far.
+
+        Raises:
+            BudgetExceeded: The noise that was added is too small for what was written. If N numbers were drawn as
+                written, the sum of their squares is a chi-square variable with N degrees of freedom; right runs are
+                refused with probability 1e-12. With N = 10^6, noise that is 1 % too small is found.
+        """
+        self._demand_noise()
         return Ledger(tuple(self._releases))
+
+    def _write(self, entry: Release | DescribedRelease) -> None:
+        last = self._releases[-1] if self._releases else None
+        if last is not None and replace(last, count=1) == replace(entry, count=1):
+            self._releases[-1] = replace(last, count=last.count + entry.count)
+        else:
+            self._releases.append(entry)
+
+    def _demand_noise(self) -> None:
+        if not self._numbers:
+            return
+        if not special.gammainc(self._numbers / 2, self._squares / 2) > FALSE_ALARM:  # refuses NaN, too
+            share = (max(self._squares, 0.0) / self._numbers) ** 0.5
+            raise BudgetExceeded(
+                f"the {self._numbers} numbers of noise that were added have {share:.6g} of the standard deviation that "
+                "the ledger says: less noise was added than written down; do not publish the output"
+            )
 
 
 class BudgetedLedger(OpenLedger):
@@ -250,41 +402,114 @@ class BudgetedLedger(OpenLedger):
         """The filter as it stands: what is left, and what it guarantees."""
         return self._filter
 
-    def gaussian(
-        self, *, noise_stddev: Fraction, per_record_bound: Fraction, sample_rate: Fraction | None = None
-    ) -> None:
-        """Write down one release with Gaussian noise, if the budget has room for it.
+    def close(self) -> Ledger:
+        """Return the ledger as written so far, marked as adaptive; raises as ``OpenLedger.close``."""
+        return replace(super().close(), adaptive=True)
+
+    def release(self, mechanism: Mechanism, count: int = 1) -> None:
+        """Write down releases described by a mechanism, if the budget has room for all of them.
 
         Raises:
             BudgetExceeded: It has not. Nothing was written, and nothing may be released.
-            UnsupportedMechanism: The filter knows no cost of such a release.
+            UnsupportedMechanism: The filter knows no cost of such a release, or a part is no single release.
         """
-        self._filter = self._filter.spend(self._step(Release(noise_stddev, per_record_bound, sample_rate)))
-        super().gaussian(noise_stddev=noise_stddev, per_record_bound=per_record_bound, sample_rate=sample_rate)
+        before = self._filter, list(self._releases)
+        try:
+            super().release(mechanism, count)
+        except DpboundsError:
+            self._filter, self._releases = before
+            raise
 
-    def close(self) -> Ledger:
-        """Return the ledger as written so far, marked as adaptive."""
-        return Ledger(tuple(self._releases), adaptive=True)
+    def _write(self, entry: Release | DescribedRelease) -> None:
+        self._filter = self._spend(entry)
+        super()._write(entry)
 
-
-def _same_kind(first: Release, second: Release) -> bool:
-    return (first.noise_stddev, first.per_record_bound, first.sample_rate) == (
-        second.noise_stddev,
-        second.per_record_bound,
-        second.sample_rate,
-    )
-
-
-def _squared_shift(mechanism: Mechanism) -> Fraction:
-    # Under either relation the shift is that of add-or-remove-one times the same factor, so one of them tells.
-    products = dominating_products(mechanism, Relation.ADD_OR_REMOVE_ONE)
-    (pair, count), *others = products[0]
-    if len(products) != 1 or others or not isinstance(pair, ShiftedGaussians):
-        raise UnsupportedMechanism(f"{mechanism!r} is not made of full-batch Gaussian releases: use check(budget)")
-    return count * pair.squared_shift
+    def _spend(self, entry: Release | DescribedRelease) -> PrivacyFilter:
+        if isinstance(entry, Release):
+            return self._filter.spend(self._step(entry))
+        return self._filter.spend(entry.described**entry.count)
 
 
-def _release_to_json(release: Release) -> ledger_format.Entry:
+# --- what was made against what was planned ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """Releases that differ in one number, their loss: the larger, the less private."""
+
+    key: tuple[object, ...]
+    adds_up: bool = field(compare=False)  # only the sum of the losses counts
+    example: Mechanism = field(compare=False)
+
+
+def _by_family(mechanism: Mechanism) -> dict[_Family, list[tuple[Fraction, int]]]:
+    """Losses and how often each occurs, by family."""
+    found: dict[tuple[object, ...], tuple[_Family, Counter[Fraction]]] = {}
+    for part, count in parts_of(mechanism):
+        key, loss, adds_up = _placed(part)
+        found.setdefault(key, (_Family(key, adds_up, part), Counter()))[1][loss] += count
+    return {family: sorted(losses.items(), reverse=True) for family, losses in found.values()}
+
+
+def _placed(mechanism: Mechanism) -> tuple[tuple[object, ...], Fraction, bool]:
+    """The family's key, the loss, and whether losses add up."""
+    if isinstance(mechanism, PoissonSampled):
+        key, loss, _ = _placed_inside(mechanism.mechanism)
+        return (PoissonSampled, mechanism.sample_rate, *key), loss, False
+    if isinstance(mechanism, SampledWithoutReplacement | SampledWithReplacement):
+        key, loss, _ = _placed_inside(mechanism.mechanism)
+        return (type(mechanism), mechanism.batch_size, mechanism.dataset_size, *key), loss, False
+    return _placed_inside(mechanism)
+
+
+def _placed_inside(mechanism: Mechanism) -> tuple[tuple[object, ...], Fraction, bool]:
+    if isinstance(mechanism, Gaussian):
+        # per unit of the per-record bound, or of the final distance: these two do not compare
+        if mechanism.noise_multiplier is not None:
+            return (Gaussian, "per record"), 1 / mechanism.noise_multiplier**2, True
+        assert mechanism.noise_stddev is not None
+        assert mechanism.sensitivity is not None
+        return (Gaussian, "distance"), (mechanism.sensitivity / mechanism.noise_stddev) ** 2, True
+    if isinstance(mechanism, ZCDP):
+        return (ZCDP, mechanism.relation), mechanism.rho, True
+    if isinstance(mechanism, Laplace) and mechanism.noise_multiplier is not None:
+        return (Laplace, mechanism.dimension), 1 / mechanism.noise_multiplier, False
+    if isinstance(mechanism, PureDP | ExponentialMechanism):
+        monotone = getattr(mechanism, "monotone", None)
+        return (type(mechanism), mechanism.relation, monotone), mechanism.epsilon, False
+    return (mechanism,), Fraction(0), False  # the very same or nothing
+
+
+def _demand_within(
+    family: _Family, made: list[tuple[Fraction, int]], allowed: list[tuple[Fraction, int]], ledger: Ledger
+) -> None:
+    if family.adds_up:
+        shift, planned = (sum((loss * count for loss, count in losses), Fraction(0)) for losses in (made, allowed))
+        if shift > planned:
+            what = "rho" if isinstance(family.example, ZCDP) else "(sensitivity / stddev)²"
+            raise BudgetExceeded(
+                f"the sum of {what} over the ledger is {float(shift):.9g}, more than the planned "
+                f"{float(planned):.9g}: less noise was drawn than planned, or more releases were made; "
+                f"do not publish the output\n{ledger}"
+            )
+        return
+    # for every loss level: no more releases at least as lossy as it than were planned at least as lossy
+    total = 0
+    for loss, count in made:
+        total += count
+        if total > sum(times for other, times in allowed if other >= loss):
+            raise BudgetExceeded(
+                f"the ledger holds {total} releases like {family.example!r} or with less noise, more than planned: "
+                f"less noise was drawn than planned, or more releases were made; do not publish the output\n{ledger}"
+            )
+
+
+# --- as JSON ----------------------------------------------------------------------------------------------------------
+
+
+def _to_json(release: Release | DescribedRelease) -> ledger_format.Entry:
+    if isinstance(release, DescribedRelease):
+        return ledger_format.described_entry(release.described, release.count)
     entry: dict[str, object] = {
         "mechanism": "gaussian",
         "noise_stddev": str(release.noise_stddev),
@@ -294,20 +519,26 @@ def _release_to_json(release: Release) -> ledger_format.Entry:
     }
     if release.sample_rate is not None:
         entry["sample_rate"] = str(release.sample_rate)
+    if release.batch is not None:
+        entry |= {
+            "sampling": release.batch.scheme,
+            "batch_size": release.batch.size,
+            "dataset_size": release.batch.records,
+        }
     return entry
 
 
-def _release_from_json(entry: ledger_format.Entry) -> Release:
-    if entry.get("mechanism") != "gaussian":
-        advice = "algorithms.ledger_format.read_releases reads the other kinds"
-        raise InvalidValue("mechanism", entry.get("mechanism"), "gaussian", advice)
-    poisson = entry.get("sampling") == POISSON
-    ledger_format.demand_fields(entry, _FIELDS | ({"sample_rate"} if poisson else set()))
-    if not poisson and entry["sampling"] != FULL_BATCH:
-        raise InvalidValue("sampling", entry["sampling"], f"{FULL_BATCH} or {POISSON}")
+def _from_json(entry: ledger_format.Entry) -> Release | DescribedRelease:
+    described, count = ledger_format.read_entry(entry)  # checks every field
+    if "per_record_bound" not in entry:
+        return DescribedRelease(described, count)
+    batch = None
+    if isinstance(described, SampledWithoutReplacement | SampledWithReplacement):
+        batch = Batch(described.batch_size, described.dataset_size, isinstance(described, SampledWithReplacement))
     return Release(
         ledger_format.number(entry["noise_stddev"], "noise_stddev"),
         ledger_format.number(entry["per_record_bound"], "per_record_bound"),
-        ledger_format.number(entry["sample_rate"], "sample_rate") if poisson else None,
-        positive_integer(entry["count"], "count"),
+        described.sample_rate if isinstance(described, PoissonSampled) else None,
+        count,
+        batch,
     )

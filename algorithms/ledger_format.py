@@ -42,6 +42,7 @@ from dpbounds.privacy.relations import Relation
 FORMAT, VERSION = "dpbounds/ledger", 2
 ADAPTIVE_FORMAT = "dpbounds/adaptive-ledger"  # its own name, so that no reader can overlook what it says
 FULL_BATCH, POISSON = "full-batch", "poisson"
+WITHOUT_REPLACEMENT, WITH_REPLACEMENT = "without-replacement", "with-replacement"
 _VERSIONS = (1, VERSION)
 
 Entry = Mapping[str, object]
@@ -76,8 +77,8 @@ _KINDS = (
 )
 _SAMPLINGS: dict[str, tuple[Callable[..., Mechanism], tuple[str, ...]]] = {
     POISSON: (PoissonSampled, ("sample_rate",)),
-    "without-replacement": (SampledWithoutReplacement, ("batch_size", "dataset_size")),
-    "with-replacement": (SampledWithReplacement, ("batch_size", "dataset_size")),
+    WITHOUT_REPLACEMENT: (SampledWithoutReplacement, ("batch_size", "dataset_size")),
+    WITH_REPLACEMENT: (SampledWithReplacement, ("batch_size", "dataset_size")),
 }
 _PER_RECORD_BOUND = "per_record_bound"  # with noise_stddev, in place of a Gaussian's noise_multiplier
 
@@ -88,7 +89,7 @@ def write_releases(mechanism: Mechanism) -> str:
     Raises:
         UnsupportedMechanism: A part is not a single release: a composition inside a sample, or parallel blocks.
     """
-    return to_text([_entry(part, count) for part, count in parts_of(mechanism)], adaptive=False)
+    return to_text([described_entry(part, count) for part, count in parts_of(mechanism)], adaptive=False)
 
 
 def read_releases(text: str) -> Mechanism:
@@ -103,7 +104,7 @@ def read_releases(text: str) -> Mechanism:
         raise UnsupportedMechanism(ADAPTIVE)
     if not entries:
         raise InvalidValue("ledger", "empty", "at least one release")
-    return Composed(tuple(map(_read_entry, entries)))
+    return Composed(tuple(map(read_entry, entries)))
 
 
 # --- the document --------------------------------------------------------------------------------------------------
@@ -155,7 +156,8 @@ def demand_fields(entry: Entry, wanted: set[str], optional: frozenset[str] = fro
 # --- one release ---------------------------------------------------------------------------------------------------
 
 
-def _entry(mechanism: Mechanism, count: int) -> Entry:
+def described_entry(mechanism: Mechanism, count: int) -> Entry:
+    """A number of equal releases as an entry; ``UnsupportedMechanism`` where it is no single release."""
     for name, (sampling, fields) in _SAMPLINGS.items():
         if type(mechanism) is sampling:
             return {
@@ -192,7 +194,8 @@ def _written(value: object) -> object:
     return str(value) if isinstance(value, Relation) else value
 
 
-def _read_entry(entry: Entry) -> tuple[Mechanism, int]:
+def read_entry(entry: Entry) -> tuple[Mechanism, int]:
+    """One release of an entry as a mechanism, and how many there were; ``InvalidValue`` where a field is wrong."""
     names = [kind.name for kind in _KINDS]
     if entry.get("mechanism") not in names:
         raise InvalidValue("mechanism", entry.get("mechanism"), "one of " + ", ".join(names))
@@ -215,6 +218,8 @@ def _per_record(given: dict[str, object]) -> dict[str, object]:
     if _PER_RECORD_BOUND not in given:
         return given
     bound, stddev = given.pop(_PER_RECORD_BOUND), given.pop("noise_stddev", None)
+    if isinstance(stddev, Fraction) and stddev <= 0:
+        raise InvalidValue("noise_stddev", stddev, "greater than 0")
     if given or not isinstance(bound, Fraction) or not isinstance(stddev, Fraction) or bound <= 0 or stddev <= 0:
         raise InvalidValue(
             _PER_RECORD_BOUND, bound, "greater than 0, with noise_stddev greater than 0 and nothing else"

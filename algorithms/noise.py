@@ -1,9 +1,12 @@
-"""Where randomness comes from: one seeded stream per repetition, and the one function that draws noise.
+"""Where randomness comes from: one seeded stream per repetition, and the functions that draw noise.
 
-What is drawn is the ideal Gaussian rounded to double precision, from a seeded generator (PCG64): right for experiments
-that must be repeatable. It is not meant for a release against an adversary who studies the low bits of floating-point
-numbers or who may guess the seed; that needs a discretised sampler fed by the operating system, with its own
-accounting.
+What is drawn for experiments is the ideal Gaussian (or the uniform law on a ball or a sphere) rounded to double
+precision, from a seeded generator (PCG64): right where numbers must be repeatable. It is not meant for a release
+against an adversary who studies the low bits of floating-point numbers or who may guess the seed; for that there is
+``algorithms.secure_noise``: a discretised sampler fed by the operating system, with its own accounting.
+
+Every function writes into the ledger what it is about to draw; a ledger that keeps a budget may refuse the entry, and
+then nothing is drawn.
 """
 
 from __future__ import annotations
@@ -11,13 +14,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
+from dpbounds.privacy.mechanisms import ApproximateDP, Mechanism, PoissonSampled, UniformBall
+from dpbounds.privacy.relations import Relation
+
+if TYPE_CHECKING:
+    from algorithms.ledger import Batch
+
+Array = NDArray[np.float64]
+Kind = Literal["gaussian", "ball", "sphere", "secure"]
 
 NOISE_DRAWN = (
     "ideal Gaussian in double precision, from a seeded generator: for experiments, not for adversarial releases"
@@ -25,10 +36,23 @@ NOISE_DRAWN = (
 
 
 class Records(Protocol):
-    """Whoever writes down what was released."""
+    """Whoever writes down what was released: an ``OpenLedger``."""
 
-    def gaussian(self, *, noise_stddev: Fraction, per_record_bound: Fraction) -> None:
-        """Write down one full-batch release with Gaussian noise."""
+    def gaussian(
+        self,
+        *,
+        noise_stddev: Fraction,
+        per_record_bound: Fraction,
+        sample_rate: Fraction | None = None,
+        batch: Batch | None = None,
+    ) -> None:
+        """Write down one release with Gaussian noise."""
+
+    def release(self, mechanism: Mechanism, count: int = 1) -> None:
+        """Write down releases described by a mechanism."""
+
+    def added(self, squares: float, numbers: int) -> None:
+        """Keep count of the Gaussian noise that reached the answers, in units of what was written."""
 
 
 def streams(seed: int, repetitions: int) -> tuple[np.random.Generator, ...]:
@@ -56,10 +80,10 @@ def gaussian(
     noise_stddev: float,
     per_record_bound: Fraction,
     ledger: Records,
-) -> NDArray[np.float64]:
+    sample_rate: Fraction | None = None,
+    batch: Batch | None = None,
+) -> Array:
     """Write the release into the ledger with this very stddev, then draw N(0, stddev² I) for every repetition.
-
-    A ledger that keeps a budget may refuse the entry; then nothing is drawn.
 
     Args:
         generators: One per repetition.
@@ -67,6 +91,8 @@ def gaussian(
         noise_stddev: Greater than 0, in the units of the answer; the ledger gets its exact binary value.
         per_record_bound: How far one record can move the answer by being added, in l2 norm and the same units.
         ledger: That of one repetition: all repetitions share the noise level, so one entry is written.
+        sample_rate: Of the Poisson sample that is answered about, if it is one.
+        batch: The batch of a fixed size that is answered about, if it is one.
 
     Returns:
         Noise of shape (len(generators), dimension).
@@ -75,11 +101,107 @@ def gaussian(
         InvalidValue: The standard deviation is not a positive finite number.
         BudgetExceeded: The ledger keeps a budget that has no room for the release.
     """
-    if not (math.isfinite(noise_stddev) and noise_stddev > 0):
-        raise InvalidValue("noise_stddev", noise_stddev, "a finite number greater than 0", "no noise means no privacy")
-    ledger.gaussian(noise_stddev=Fraction(noise_stddev), per_record_bound=per_record_bound)
+    _demand_noise("noise_stddev", noise_stddev)
+    ledger.gaussian(
+        noise_stddev=Fraction(noise_stddev), per_record_bound=per_record_bound, sample_rate=sample_rate, batch=batch
+    )
+    noise = standard_gaussian(generators, dimension)
+    noise *= noise_stddev
+    return noise
+
+
+def per_unit(
+    kind: Kind,
+    generators: Sequence[np.random.Generator],
+    dimension: int,
+    *,
+    noise_multiplier: Fraction,
+    described: Mechanism,
+    ledger: Records,
+) -> Array:
+    """Write a described release, then draw noise in units of per-record bounds that differ between repetitions.
+
+    Args:
+        kind: "gaussian" (standard deviation), "ball" or "sphere" (radius).
+        generators: One per repetition.
+        dimension: p.
+        noise_multiplier: In units of the per-record bound, rounded up to a double.
+        described: What the ledger gets.
+        ledger: That of one repetition.
+
+    Returns:
+        Noise of shape (len(generators), dimension); multiply row r by the per-record bound of repetition r.
+    """
+    amount = math.nextafter(float(noise_multiplier), math.inf)
+    _demand_noise("noise_multiplier", amount)
+    ledger.release(described)
+    drawn = standard_gaussian(generators, dimension) if kind == "gaussian" else _unit(kind, generators, dimension)
+    drawn *= amount
+    return drawn
+
+
+def ball(
+    kind: Kind,
+    generators: Sequence[np.random.Generator],
+    dimension: int,
+    *,
+    radius: float,
+    per_record_bound: Fraction,
+    ledger: Records,
+    sample_rate: Fraction | None = None,
+    batch: Batch | None = None,
+) -> Array:
+    """Write the release, then draw uniformly from the ball or the sphere of that radius, for every repetition.
+
+    Arguments and errors are those of ``gaussian``, with a ``radius`` in place of a standard deviation. What the ledger
+    gets for a sphere is that nothing is promised, see ``described``.
+    """
+    _demand_noise("radius", radius)
+    mechanism = described(kind, Fraction(radius) / per_record_bound, dimension)
+    ledger.release(on_sample(mechanism, sample_rate, batch))
+    drawn = _unit(kind, generators, dimension)
+    drawn *= radius
+    return drawn
+
+
+def described(kind: Kind, noise_multiplier: Fraction, dimension: int) -> Mechanism:
+    """The full-batch mechanism of ball or sphere noise.
+
+    Noise on the sphere promises nothing on its own: two spheres of equal radius around different points share no mass
+    for dimension 2 or more, so that an answer may tell the neighbours apart for certain. That is (0, 1)-privacy, under
+    either relation; on one random record out of n it becomes (0, 1/n).
+
+    Source: Tholeti & Kalyani 2020, equation (6) for the ball, the note after Theorem 1 for the sphere.
+    """
+    if kind == "ball":
+        return UniformBall(noise_multiplier, dimension)
+    return ApproximateDP(0, 1, relation=Relation.REPLACE_ONE)
+
+
+def on_sample(mechanism: Mechanism, sample_rate: Fraction | None, batch: Batch | None) -> Mechanism:
+    """The mechanism on a Poisson sample, on a batch of fixed size, or (neither) on all records."""
+    if batch is not None:
+        return batch.sample(mechanism)
+    return mechanism if sample_rate is None else PoissonSampled(mechanism, sample_rate)
+
+
+def standard_gaussian(generators: Sequence[np.random.Generator], dimension: int) -> Array:
+    """N(0, I), one row per generator; writes nothing."""
     noise = np.empty((len(generators), dimension))
     for generator, row in zip(generators, noise, strict=True):
         generator.standard_normal(out=row)
-    noise *= noise_stddev
     return noise
+
+
+def _unit(kind: Kind, generators: Sequence[np.random.Generator], dimension: int) -> Array:
+    """Uniform on the unit sphere, or (kind "ball") in the unit ball: a uniform direction times U^(1/p)."""
+    drawn = standard_gaussian(generators, dimension)
+    drawn /= np.sqrt((drawn * drawn).sum(axis=1, keepdims=True))
+    if kind == "ball":
+        drawn *= np.array([[generator.random()] for generator in generators]) ** (1 / dimension)
+    return drawn
+
+
+def _demand_noise(name: str, amount: float) -> None:
+    if not (math.isfinite(amount) and amount > 0):
+        raise InvalidValue(name, amount, "a finite number greater than 0", "no noise means no privacy")

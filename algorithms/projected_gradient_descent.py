@@ -11,28 +11,30 @@ import math
 import time
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import sympy
 from threadpoolctl import threadpool_limits
 
-from algorithms import noise
+from algorithms import secure_noise
 from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.noise import NOISE_DRAWN, streams
 from algorithms.oracles import GradientOracle, rational
 from algorithms.problems.problem import Array, Problem
-from algorithms.run import Recorder, Run, Trace
+from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.calibration import calibrate
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism
+from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.wang_xu_2019 import theorem_2_explicit
 
 WhichMapping = Literal["noisy", "exact"]
+WhichNoise = Literal["gaussian", "secure"]
 
 THEOREMS = {
     "spent": "wang-xu-2019/theorem-1",
@@ -54,6 +56,7 @@ class ProjectedGradientDescent:
         steps: T.
         step_size: γ, or None for 1/(2L) of the problem at hand.
         budget: What ``run`` holds its ledger against, or None (then only against the noise and the steps above).
+        noise: "gaussian" or "secure".
 
     Args:
         noise_multiplier: Greater than 0.
@@ -61,6 +64,8 @@ class ProjectedGradientDescent:
         step_size: Greater than 0; fixed in advance: a step size found by looking at the data would be a release of its
             own. None: 1/(2L), as in Theorem 2.
         budget: Optional.
+        noise: "gaussian" for experiments, "secure" for a release (see ``algorithms.secure_noise``; the extra of that
+            name draws it, and it is not repeatable).
 
     Raises:
         InvalidValue: A value is not allowed.
@@ -70,6 +75,7 @@ class ProjectedGradientDescent:
     steps: int
     step_size: float | None
     budget: PrivacyBudget | None
+    noise: WhichNoise
 
     def __init__(
         self,
@@ -77,6 +83,7 @@ class ProjectedGradientDescent:
         steps: int,
         step_size: float | None = None,
         budget: PrivacyBudget | None = None,
+        noise: WhichNoise = "gaussian",
     ) -> None:
         multiplier = exact(noise_multiplier, "noise_multiplier")
         if multiplier <= 0:
@@ -87,6 +94,9 @@ class ProjectedGradientDescent:
         object.__setattr__(self, "steps", positive_integer(steps, "steps"))
         object.__setattr__(self, "step_size", None if step_size is None else float(step_size))
         object.__setattr__(self, "budget", budget)
+        if noise not in get_args(WhichNoise):
+            raise InvalidValue("noise", repr(noise), " or ".join(get_args(WhichNoise)))
+        object.__setattr__(self, "noise", noise)
 
     @classmethod
     def calibrated(
@@ -97,6 +107,7 @@ class ProjectedGradientDescent:
         steps: int | None = None,
         relation: str | Relation = Relation.REPLACE_ONE,
         step_size: float | None = None,
+        noise: WhichNoise = "gaussian",
     ) -> ProjectedGradientDescent:
         """Return the algorithm with the smallest proven noise for a budget, and the number of steps that suits it.
 
@@ -112,6 +123,7 @@ class ProjectedGradientDescent:
             steps: T, or None for the best.
             relation: "replace-one" (the paper's) or "add-or-remove-one".
             step_size: γ, or None for 1/(2L).
+            noise: "gaussian", or "secure", which needs a little more of it: its account is that of zCDP.
 
         Returns:
             The algorithm; its noise multiplier suffices, proven.
@@ -121,16 +133,23 @@ class ProjectedGradientDescent:
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         single = calibrate(
-            Gaussian, target_epsilon=budget.epsilon, target_delta=budget.delta, relation=budget.relation
+            lambda multiplier: _single_step(multiplier, noise, budget.relation),
+            target_epsilon=budget.epsilon,
+            target_delta=budget.delta,
+            relation=budget.relation,
         ).value
         gamma = cls(single, 1, step_size).step_size_for(problem)
         count = best_steps(problem, single, gamma) if steps is None else positive_integer(steps, "steps")
-        return cls(single * _root_above(count), count, step_size, budget)
+        return cls(single * _root_above(count), count, step_size, budget, noise)
 
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
-        return Gaussian(self.noise_multiplier) ** self.steps
+        return _single_step(self.noise_multiplier, self.noise, self._relation) ** self.steps
+
+    @property
+    def _relation(self) -> Relation:
+        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
 
     def step_size_for(self, problem: Problem) -> float:
         """γ as a double: ``step_size``, or 1/(2L) rounded down."""
@@ -157,10 +176,12 @@ class ProjectedGradientDescent:
             BudgetExceeded: The ledger shows more than was planned.
         """
         T, gamma = self.steps, self.step_size_for(problem)
-        generators = noise.streams(seed, repetitions)
+        generators = streams(seed, repetitions)
         ledger = OpenLedger()
-        oracle = GradientOracle(problem, self.noise_multiplier, generators, ledger)
-        noisy, exact_, objective, added = (Recorder(T, len(generators)) for _ in range(4))
+        oracle = GradientOracle(
+            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=self._relation
+        )
+        measured = Recorders(("noisy", "exact", "objective", "noise"), T, len(generators))
 
         started = time.perf_counter()
         # "R is uniformly sampled from {1, ..., T}": drawn first, so that x_R is kept when the walk passes it
@@ -173,32 +194,38 @@ class ProjectedGradientDescent:
                 output[chosen] = x[chosen]
                 answer = oracle(x)  # ∇F(x_k) + e_k
                 following = problem.proximal_step(x, answer.noisy, gamma)  # line 2
-                noisy.add(_squared_norms((x - following) / gamma))
-                exact_.add(_squared_norms(problem.projected_gradient(x, answer.exact, gamma)))
-                objective.add(answer.objective)
-                added.add(_squared_norms(answer.noisy - answer.exact))
+                measured["noisy"].add(_squared_norms(x - following) / gamma**2)
+                measured["exact"].add(_squared_norms(problem.projected_gradient(x, answer.exact, gamma)))
+                measured["objective"].add(answer.objective)
+                measured["noise"].add(_squared_norms(answer.noisy - answer.exact))
                 x = following
-        for array in (output, R):
-            array.flags.writeable = False
         walked = time.perf_counter()
 
-        closed = ledger.close()
-        closed.check_plan(self.planned)
-        spent = None if self.budget is None else closed.check(self.budget)
+        closed, spent = settled(ledger, self.planned, self.budget)
         accounted = time.perf_counter()
         return Run(
             algorithm="projected gradient descent",
             output=output,
             output_step=R,
-            trace=Trace(noisy.series(), exact_.series(), objective.series(), added.series()),
+            trace=measured.trace(),
+            metric="noisy",
             ledger=closed,
             budget=self.budget,
             spent=spent,
             steps=T,
-            step_size=gamma,
+            parameters={"step_size": gamma},
             seed=int(seed),
             timings={"descent": walked - started, "accounting": accounted - walked},
+            noise_drawn=NOISE_DRAWN if self.noise == "gaussian" else secure_noise.NOISE_DRAWN,
         )
+
+
+def _single_step(noise_multiplier: ExactLike, noise: WhichNoise, relation: Relation) -> Mechanism:
+    """One step, as planned; secure noise is rounded to a grid, which enlarges its per-record bound by 2^-23 at most."""
+    if noise == "gaussian":
+        return Gaussian(noise_multiplier)
+    shift = relation.sensitivity_factor * (1 + Fraction(1, 2**23)) / exact(noise_multiplier, "noise_multiplier")
+    return ZCDP(shift**2 / 2, relation=relation)
 
 
 def bound_expression(mapping: WhichMapping) -> sympy.Expr:
@@ -289,5 +316,5 @@ def _demand_short_step(problem: Problem, gamma: Fraction) -> None:
 
 
 def _squared_norms(rows: Array) -> Array:
-    squares: Array = (rows * rows).sum(axis=1)
+    squares: Array = np.einsum("ij,ij->i", rows, rows)
     return squares

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.ledger import Ledger, PrivacyBudget
+from algorithms.ledger import Ledger, OpenLedger, PrivacyBudget
 from algorithms.noise import NOISE_DRAWN
+from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.privacy.mechanisms import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -34,21 +37,41 @@ class Series:
         return float(self.per_repetition.mean())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Trace:
-    """What was measured along the way. It uses exact gradients and is outside the privacy guarantee: do not publish it.
+class Trace(Mapping[str, Series]):
+    """What was measured along the way, by name; ``trace["objective"]`` is ``trace.objective``, too.
 
-    Attributes:
-        noisy: ‖P_C(x_k, ∇F(x_k) + e_k, γ)‖², of the steps that were taken.
-        exact: ‖P_C(x_k, ∇F(x_k), γ)‖², the stationarity measure.
-        objective: F^r(x_k).
-        noise: ‖e_k‖², the noise that was really in the gradient that was used.
+    It uses exact answers and is outside the privacy guarantee: do not publish it. Names that several algorithms use:
+
+    - ``objective``: F^r(x_k)
+    - ``noise``: ‖e_k‖², the noise that was really in the answer that was used
+    - ``exact``, ``noisy``: of projected gradient descent ‖P_C(x_k, ∇F(x_k), γ)‖², the stationarity measure, and
+      ‖P_C(x_k, ∇F(x_k) + e_k, γ)‖², of the steps that were taken
+
+    >>> Trace(objective=Series(np.ones(2), np.ones(3))).objective.mean
+    1.0
     """
 
-    noisy: Series
-    exact: Series
-    objective: Series
-    noise: Series
+    __slots__ = ("_series",)
+
+    def __init__(self, **series: Series) -> None:
+        self._series = dict(series)
+
+    def __getitem__(self, name: str) -> Series:
+        return self._series[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._series)
+
+    def __len__(self) -> int:
+        return len(self._series)
+
+    def __getattr__(self, name: str) -> Series:
+        if name != "_series" and name in self._series:
+            return self._series[name]
+        raise AttributeError(f"nothing called {name!r} was measured")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._series]
 
 
 class Recorder:
@@ -70,58 +93,128 @@ class Recorder:
         return Series(_frozen(self._per_step[: self._next].copy()), _frozen(self._sums / self._next))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class Recorders(Mapping[str, Recorder]):
+    """One recorder per name, for algorithms that measure several quantities; ``trace`` returns them all."""
+
+    def __init__(self, names: Iterable[str], steps: int, repetitions: int) -> None:
+        self._recorders = {name: Recorder(steps, repetitions) for name in names}
+
+    def __getitem__(self, name: str) -> Recorder:
+        return self._recorders[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._recorders)
+
+    def __len__(self) -> int:
+        return len(self._recorders)
+
+    def trace(self) -> Trace:
+        """The averages so far, by name."""
+        return Trace(**{name: recorder.series() for name, recorder in self.items()})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Run:
     """A finished run of R independent repetitions.
 
     Attributes:
         algorithm: Its name.
-        output: The returned points, shape (R, p).
-        output_step: Which iterate each repetition returned, in 1..T, shape (R,).
-        trace: What was measured (not private).
+        output: The returned points, shape (R, p): private at the ledger's cost, one repetition.
+        outputs: Anything else that was released, by name, one row per repetition; private as well.
+        output_step: Which iterate each repetition returned, in 1..T, shape (R,); None where that means nothing.
+        trace: What was measured along the way (not private).
+        measured: What was measured at the output, by name, shape (R,) each (not private).
+        metric: Which of ``measured`` or of ``trace`` the algorithm's theorem bounds.
         ledger: What *one* repetition released.
         budget: What was meant to be spent, or None where only a noise level was asked for.
         spent: Proven enclosure of the ε that the ledger spends at the budget's δ and relation (None without a budget).
         steps: T.
-        step_size: γ, the exact double that was used.
+        parameters: The numbers that were used, by name (``step_size`` is the exact double).
         seed: Of all streams.
         timings: Seconds by activity.
+        noise_drawn: Which noise that was, in words for a privacy statement.
     """
 
     algorithm: str
     output: Array
-    output_step: NDArray[np.int64]
     trace: Trace
+    metric: str
     ledger: Ledger
-    budget: PrivacyBudget | None
-    spent: Enclosure | None
     steps: int
-    step_size: float
     seed: int
     timings: Mapping[str, float]
+    budget: PrivacyBudget | None = None
+    spent: Enclosure | None = None
+    outputs: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    output_step: NDArray[np.int64] | None = None
+    measured: Mapping[str, Array] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    noise_drawn: str = NOISE_DRAWN
+
+    def __post_init__(self) -> None:
+        if self.metric not in self.measured and self.metric not in self.trace:
+            allowed = ", ".join((*self.measured, *self.trace)) or "something that was measured"
+            raise InvalidValue("metric", repr(self.metric), f"one of {allowed}")
+        rows = {len(array) for array in (self.output, *self.outputs.values(), *self.measured.values())}
+        if rows != {self.repetitions}:
+            raise InvalidValue("repetitions", sorted(rows), "as many rows in every output and measurement")
+        for array in (self.output, self.output_step, *self.outputs.values(), *self.measured.values()):
+            if array is not None:
+                array.flags.writeable = False
 
     @property
     def repetitions(self) -> int:
         """How many repetitions R there are."""
         return int(self.output.shape[0])
 
+    @property
+    def samples(self) -> Array:
+        """The metric, one independent number per repetition, shape (R,): what a bound is held against."""
+        return self.measured[self.metric] if self.metric in self.measured else self.trace[self.metric].per_repetition
+
+    @property
+    def step_size(self) -> float:
+        """γ, the exact double that was used; ``InvalidValue`` where the algorithm has none."""
+        if "step_size" not in self.parameters:
+            raise InvalidValue("parameters", ", ".join(self.parameters), f"a step size, which {self.algorithm} has not")
+        return self.parameters["step_size"]
+
     def __str__(self) -> str:
         seconds = sum(self.timings.values())
-        objective = self.trace.objective.per_step
         spent = "no budget was given; ask ledger.spent(delta)"
         if self.budget is not None:
             spent = f"epsilon in {self.spent}, within the budget {self.budget}"
+        numbers = "".join(f", {name.replace('_', ' ')} {value:.6g}" for name, value in self.parameters.items())
+        measured = [f"{name} {float(values.mean()):.4g}" for name, values in self.measured.items()]
+        for name, series in self.trace.items():
+            ends = f" ({series.per_step[0]:.4g} -> {series.per_step[-1]:.4g})" if len(series.per_step) else ""
+            measured.append(f"{name} {series.mean:.4g}{ends}")
         return "\n".join(
             (
-                f"{self.algorithm}: {self.repetitions} repetitions of {self.steps} steps, step size "
-                f"{self.step_size:.6g}, seed {self.seed}, {seconds:.3g} s",
+                f"{self.algorithm}: {self.repetitions} repetitions of {self.steps} steps{numbers}, seed {self.seed}, "
+                f"{seconds:.3g} s",
                 f"  released   {self.ledger}",
                 f"  spent      {spent} (per repetition)",
-                f"  measured   mean ‖P‖² noisy {self.trace.noisy.mean:.4g}, exact {self.trace.exact.mean:.4g}; "
-                f"objective {objective[0]:.4g} -> {objective[-1]:.4g}; not private",
-                f"  noise      {NOISE_DRAWN}",
+                f"  measured   means: {'; '.join(measured)}; not private",
+                f"  noise      {self.noise_drawn}",
             )
         )
+
+
+def settled(pen: OpenLedger, planned: Mechanism, budget: PrivacyBudget | None) -> tuple[Ledger, Enclosure | None]:
+    """Close the ledger of a run and hold it against its plan and its budget: how every algorithm ends.
+
+    Returns:
+        The ledger, and the ε that it spends at the budget's δ and relation (None without a budget).
+
+    Raises:
+        BudgetExceeded: Less noise was added than written down, or more was released than planned or budgeted.
+        NotCertified: The enclosure of ε is too wide to tell.
+        UnsupportedMechanism: A release is of a kind that was not planned, or has no proven analysis.
+    """
+    ledger = pen.close()
+    ledger.check_plan(planned)
+    return ledger, None if budget is None else ledger.check(budget)
 
 
 def _frozen(values: Array) -> Array:

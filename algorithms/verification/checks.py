@@ -157,7 +157,7 @@ def noise_check(
     """
     samples = _samples(squared_norms)
     _valid_confidence(confidence)
-    levels = {release.noise_stddev for release in ledger.releases}
+    levels = {release.noise_stddev for release in ledger.gaussian_releases}
     if len(levels) != 1:
         raise InvalidValue("ledger", f"{len(levels)} noise levels", "releases of a single noise level")
     predicted = Enclosure.exactly(Fraction(dimension) * levels.pop() ** 2)
@@ -194,7 +194,7 @@ def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger:
     """
     if not ledger.releases:
         raise InvalidValue("ledger", "empty", "at least one release")
-    claimed = Enclosure.exactly(min(release.per_record_bound for release in ledger.releases), "ledger")
+    claimed = Enclosure.exactly(min(release.per_record_bound for release in ledger.gaussian_releases), "ledger")
     largest = float(problem.per_record_gradient_norms(points).max()) / problem.records
     measured = Measured(largest, largest, largest)
     within = Fraction(largest) <= claimed.exact_lower * (1 + Fraction(1, 10**9))

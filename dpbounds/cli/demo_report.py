@@ -171,7 +171,7 @@ def _row_as_data(row: Trained) -> dict[str, object]:
         "epsilon": output.json_ends(row.account.enclosure),
         "certified": True,
         "noise_multiplier": output.json_number(row.algorithm.noise_multiplier, "up"),
-        "noise_stddev": float(row.run.ledger.releases[0].noise_stddev),
+        "noise_stddev": float(row.run.ledger.gaussian_releases[0].noise_stddev),
         "steps": row.run.steps,
         "step_size": row.run.step_size,
         "repetitions": row.run.repetitions,

@@ -2,14 +2,25 @@ import json
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from scipy import optimize, stats
 
 from algorithms import noise
-from algorithms.ledger import BudgetedLedger, Ledger, OpenLedger, PrivacyBudget, Release
+from algorithms.ledger import Batch, BudgetedLedger, DescribedRelease, Ledger, OpenLedger, PrivacyBudget, Release
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.filters import GaussianFilter, RenyiFilter, ZCDPFilter
-from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
+from dpbounds.privacy.mechanisms import (
+    ZCDP,
+    ExponentialMechanism,
+    Gaussian,
+    InParallel,
+    Laplace,
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    UniformBall,
+)
 from dpbounds.privacy.notions import RenyiDP
 
 LEDGER = Ledger(
@@ -115,8 +126,9 @@ def edited(**changes):
         (edited(count="many"), "count = 'many'"),
         (edited(sample_rate="2"), "sample_rate = 2"),
         (edited(sampling="full-batch"), "sample_rate"),
-        (edited(sampling="sorted"), "sample_rate"),
-        (edited(mechanism="laplace"), "mechanism = laplace"),
+        (edited(sampling="sorted"), "sampling = sorted"),
+        (edited(mechanism="laplace"), "per_record_bound"),
+        (edited(mechanism="cauchy"), "mechanism = cauchy"),
         (edited(colour="red"), "colour"),
     ],
 )
@@ -215,3 +227,137 @@ def test_sampled_releases_need_a_curve():
         pen.gaussian(**sampled)
     assert pen.close().releases == (Release(Fraction(2), Fraction(1), Fraction(1, 100), 2),)
     assert len(asked) == 3
+
+
+# --- releases of every kind ----------------------------------------------------------------------------------------
+
+
+def mixed():
+    pen = OpenLedger()
+    pen.gaussian(noise_stddev=Fraction(3), per_record_bound=Fraction(1, 4), batch=Batch(10, 100, replacement=False))
+    pen.gaussian(noise_stddev=Fraction(3), per_record_bound=Fraction(1, 4), batch=Batch(10, 100, replacement=True))
+    pen.release(Laplace(3), 2)
+    pen.release(Laplace(3))
+    pen.release(SampledWithoutReplacement(UniformBall(5, 7), 1, 100))
+    pen.release(Gaussian(9) @ Laplace(2) ** 3, 2)
+    return pen.close()
+
+
+def test_a_ledger_holds_every_kind_and_comes_back_from_json():
+    ledger = mixed()
+    assert Ledger.from_json(ledger.to_json()) == ledger
+    assert ledger.mechanism().parts == (
+        (SampledWithoutReplacement(Gaussian(12), 10, 100), 1),
+        (SampledWithReplacement(Gaussian(12), 10, 100), 1),
+        (Laplace(3), 3),
+        (SampledWithoutReplacement(UniformBall(5, 7), 1, 100), 1),
+        (Gaussian(9), 2),
+        (Laplace(2), 6),
+    )
+    for text in ("10 of 100 records without replacement", "3 x Laplace", "6 x Laplace"):
+        assert text in str(ledger)
+
+
+def test_described_releases_are_spent_like_the_mechanism():
+    pen = OpenLedger()
+    pen.release(Laplace(4), 3)
+    assert pen.close().spent("1e-9", "replace-one").lower == pytest.approx(1.5, abs=1e-6)  # 3 times 2/4
+    with pytest.raises(UnsupportedMechanism, match="Gaussian noise of known size"):
+        _ = pen.close().gaussian_releases
+
+
+def test_what_is_no_single_release_is_not_written():
+    pen = OpenLedger()
+    for wrong in (
+        InParallel((Gaussian(1),)),
+        PoissonSampled(Gaussian(1) ** 2, "0.1"),
+        Gaussian(3) @ InParallel((Gaussian(1),)),
+    ):
+        with pytest.raises(UnsupportedMechanism, match="single releases"):
+            pen.release(wrong)
+    with pytest.raises(InvalidValue, match="count"):
+        pen.release(Gaussian(1), 0)
+    with pytest.raises(InvalidValue, match="batch"):
+        pen.gaussian(
+            noise_stddev=Fraction(1), per_record_bound=Fraction(1), sample_rate=Fraction(1, 2), batch=Batch(1, 2, True)
+        )
+    with pytest.raises(InvalidValue, match="batch_size"):
+        Batch(3, 2, replacement=False)
+    assert pen.close() == Ledger()
+
+
+def ledger_of(*parts):
+    return Ledger(tuple(DescribedRelease(mechanism, count) for mechanism, count in parts))
+
+
+def batch(z, b=10):
+    return SampledWithoutReplacement(Gaussian(z), b, 100)
+
+
+@pytest.mark.parametrize(
+    ("made", "planned", "error"),
+    [
+        ([(batch(3), 5)], batch(3) ** 5, None),
+        ([(batch("3.03"), 5)], batch(3) ** 5, None),
+        ([(batch("2.97"), 5)], batch(3) ** 5, BudgetExceeded),
+        ([(batch(3), 6)], batch(3) ** 5, BudgetExceeded),
+        ([(batch(4), 6)], batch(3) ** 5, BudgetExceeded),  # more releases are never a matter of noise
+        ([(batch(3), 3), (batch(4), 2)], batch(3) ** 5, None),
+        ([(batch(4), 2), (batch(3), 3)], batch(4) ** 3 @ batch(3) ** 2, BudgetExceeded),
+        ([(batch(4), 3), (batch(3), 2)], batch(4) ** 3 @ batch(3) ** 2, None),
+        ([(batch(3, 11), 5)], batch(3) ** 5, UnsupportedMechanism),
+        ([(PoissonSampled(Gaussian(3), "0.2"), 1)], PoissonSampled(Gaussian(3), "0.1"), UnsupportedMechanism),
+        ([(PoissonSampled(Gaussian("2.97"), "0.1"), 1)], PoissonSampled(Gaussian(3), "0.1"), BudgetExceeded),
+        ([(Laplace("2.97"), 1)], Laplace(3), BudgetExceeded),
+        ([(Laplace(3, dimension=1), 1)], Laplace(3), UnsupportedMechanism),
+        ([(ExponentialMechanism("0.1", relation="replace-one"), 3)],
+         ExponentialMechanism("0.1", relation="replace-one") ** 3, None),
+        ([(ExponentialMechanism("0.101", relation="replace-one"), 3)],
+         ExponentialMechanism("0.1", relation="replace-one") ** 3, BudgetExceeded),
+        ([(ZCDP("0.1", relation="replace-one"), 3)], ZCDP("0.3", relation="replace-one"), None),
+        ([(ZCDP("0.101", relation="replace-one"), 3)], ZCDP("0.3", relation="replace-one"), BudgetExceeded),
+        ([(ZCDP("0.1", relation="add-or-remove-one"), 3)], ZCDP("0.3", relation="replace-one"), UnsupportedMechanism),
+        ([(Gaussian(noise_stddev=1, sensitivity=1), 1)], Gaussian(1), UnsupportedMechanism),  # 1 is not 2
+        ([(UniformBall(3, 5), 2)], UniformBall(3, 5) ** 2, None),
+        ([(UniformBall(3, 5), 3)], UniformBall(3, 5) ** 2, BudgetExceeded),
+        ([(UniformBall("2.97", 5), 2)], UniformBall(3, 5) ** 2, UnsupportedMechanism),
+    ],
+)  # fmt: skip
+def test_the_plan_is_held_kind_by_kind(made, planned, error):
+    if error is None:
+        ledger_of(*made).check_plan(planned)
+    else:
+        with pytest.raises(error):
+            ledger_of(*made).check_plan(planned)
+
+
+def test_full_batch_gaussians_of_a_mixed_plan_are_one():
+    plan = Gaussian(2) ** 4 @ batch(3)
+    ledger_of((Gaussian(1), 1), (batch(3), 1)).check_plan(plan)
+    with pytest.raises(BudgetExceeded):
+        ledger_of((Gaussian(1), 1), (Gaussian(10**6), 1), (batch(3), 1)).check_plan(plan)
+
+
+@pytest.mark.parametrize(("share", "numbers", "found"), [(0.99, 10**6, True), (0.5, 100, True), (1.0, 10**6, False)])
+def test_noise_that_is_smaller_than_written_down_is_found(share, numbers, found):
+    # a right run is refused with probability 1e-12; 1 % less noise among 1e6 numbers is missed with less than 1e-9
+    squares = float((share * np.random.default_rng(0).standard_normal(numbers) ** 2 * share).sum())
+    pen = OpenLedger()
+    pen.added(squares, numbers)
+    if found:
+        with pytest.raises(BudgetExceeded, match="less noise was added"):
+            pen.close()
+    else:
+        assert pen.close() == Ledger()
+    pen.added(math.nan, 1)
+    with pytest.raises(BudgetExceeded):
+        pen.close()
+
+
+def test_a_budgeted_ledger_refuses_described_releases_as_a_whole():
+    pen = BudgetedLedger(ZCDPFilter.of("0.5", "replace-one"))  # a release costs 2 / z²
+    pen.release(Gaussian(4), 2)
+    with pytest.raises(BudgetExceeded):
+        pen.release(Gaussian(4) @ Gaussian(3))
+    assert pen.privacy_filter.remaining == Fraction(1, 4)
+    assert [(entry.described, entry.count) for entry in pen.close().releases] == [(Gaussian(4), 2)]

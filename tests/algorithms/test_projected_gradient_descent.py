@@ -7,14 +7,15 @@ import sympy
 import threadpoolctl
 
 import algorithms
-from algorithms import Ledger, PrivacyBudget, ProjectedGradientDescent, noise, oracles, problems
+from algorithms import Ledger, PrivacyBudget, ProjectedGradientDescent, noise, oracles, problems, secure_noise
 from algorithms import projected_gradient_descent as module
+from algorithms.ledger import OpenLedger
 from algorithms.projected_gradient_descent import best_steps, bound_expression, utility_bound
 from algorithms.verification import Verdict, bound_check, noise_check, sensitivity_check, spent_check
-from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified
 from dpbounds.expressions import symbols
 from dpbounds.privacy.calibration import calibrate
-from dpbounds.privacy.mechanisms import Gaussian
+from dpbounds.privacy.mechanisms import ZCDP, Gaussian
 
 
 def synthetic(n=2000, p=10, seed=0, **options):
@@ -62,7 +63,7 @@ def test_it_is_algorithm_1_step_by_step():
 
 
 def test_without_noise_to_speak_of_the_exact_mapping_vanishes():
-    run = ProjectedGradientDescent(noise_multiplier="1e-9", steps=4000).run(PROBLEM, repetitions=2)
+    run = ProjectedGradientDescent(noise_multiplier="1e-9", steps=4000).run(synthetic(n=300), repetitions=2)
     assert run.trace.exact.per_step[-1] < 1e-4 * run.trace.exact.per_step[0]
     assert (np.diff(run.trace.objective.per_step) <= 1e-12).all()  # descent, as the step is below 2/L
 
@@ -166,6 +167,9 @@ def test_found_half_the_noise_handed_to_the_generator(monkeypatch):
         return real(*args, noise_stddev=noise_stddev / 2, **rest)
 
     monkeypatch.setattr(noise, "gaussian", halved)
+    with pytest.raises(BudgetExceeded, match="less noise was added"):
+        ProjectedGradientDescent(noise_multiplier=20, steps=5).run(PROBLEM)
+    monkeypatch.setattr(OpenLedger, "added", lambda *_: None)  # with that gone, the plan finds it
     with pytest.raises(BudgetExceeded, match="less noise was drawn"):
         ProjectedGradientDescent(noise_multiplier=20, steps=5).run(PROBLEM)
     monkeypatch.setattr(Ledger, "check_plan", lambda *_: None)  # the accountant finds it on its own, too
@@ -199,11 +203,36 @@ def test_found_one_query_more_per_step(monkeypatch):
 def test_found_noise_halved_after_it_was_written_down(monkeypatch):
     real = noise.gaussian
     monkeypatch.setattr(noise, "gaussian", lambda *args, **rest: real(*args, **rest) / 2)
-    run = ProjectedGradientDescent.calibrated(PROBLEM, steps=20).run(PROBLEM)  # no ledger can see this
+    method = ProjectedGradientDescent.calibrated(PROBLEM, steps=20)
+    with pytest.raises(BudgetExceeded, match="less noise was added"):
+        method.run(PROBLEM)
+    monkeypatch.setattr(OpenLedger, "added", lambda *_: None)
+    run = method.run(PROBLEM)
     check = noise_check(
         "x", run.trace.noise.per_repetition, dimension=PROBLEM.dimension, steps=run.steps, ledger=run.ledger
     )
     assert check.verdict is Verdict.FAILS
+
+
+def test_found_one_per_cent_of_noise_missing(monkeypatch):
+    class Cheap(oracles.GradientOracle):
+        @property
+        def noise_stddev(self):
+            return 0.99 * super().noise_stddev
+
+    monkeypatch.setattr(module, "GradientOracle", Cheap)  # the ledger says so: exact, in any run
+    with pytest.raises(BudgetExceeded, match="less noise was drawn"):
+        ProjectedGradientDescent(20, 3).run(synthetic(n=20, p=2), repetitions=1)
+
+
+def test_found_one_per_cent_of_noise_missing_after_it_was_written_down(monkeypatch):
+    # a million numbers tell; missed with probability below 1e-9, and a right run is refused with 1e-12
+    small, method = synthetic(n=20, p=320), ProjectedGradientDescent(20, 100)
+    method.run(small, repetitions=32)
+    real = noise.gaussian
+    monkeypatch.setattr(noise, "gaussian", lambda *args, **rest: 0.99 * real(*args, **rest))
+    with pytest.raises(BudgetExceeded, match=r"have 0\.9.* less noise was added"):
+        method.run(small, repetitions=32)
 
 
 def test_found_a_forgotten_lipschitz_constant_in_the_noise(monkeypatch):
@@ -240,6 +269,52 @@ def test_found_the_forgotten_factor_two_of_replace_one():
     claimed = PrivacyBudget.of(1, "1e-6", "replace-one")
     with pytest.raises(BudgetExceeded):
         ProjectedGradientDescent(cheap.noise_multiplier, cheap.steps, budget=claimed).run(PROBLEM)
+
+
+# --- secure noise
+
+
+def pretend(monkeypatch):
+    """A sampler of the right law (to the eye), so that no extra is needed."""
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(
+        secure_noise, "_sampler", lambda scale, p: lambda row: [v + round(scale * rng.standard_normal()) for v in row]
+    )
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+def test_secure_noise_keeps_the_budget_with_an_account_of_its_own(relation, monkeypatch):
+    pretend(monkeypatch)
+    method = ProjectedGradientDescent.calibrated(PROBLEM, 1, "1e-6", steps=20, relation=relation, noise="secure")
+    plain = ProjectedGradientDescent.calibrated(PROBLEM, 1, "1e-6", steps=20, relation=relation)
+    assert 1 < method.noise_multiplier / plain.noise_multiplier < Fraction(5, 4)
+    run = method.run(PROBLEM, repetitions=2)
+    assert 0.99 < run.spent.upper <= 1  # that zCDP is not tight is why the lower end is less
+    assert "OpenDP" in str(run)
+    (release,) = run.ledger.releases
+    assert (type(release.described), release.count) == (ZCDP, 20)
+    cheap = ProjectedGradientDescent(
+        method.noise_multiplier * Fraction(99, 100), 20, budget=method.budget, noise="secure"
+    )
+    with pytest.raises((BudgetExceeded, NotCertified)):  # zCDP is not tight: whether a hair less would do is not known
+        cheap.run(PROBLEM, repetitions=1)
+
+
+def test_secure_noise_that_is_one_per_cent_short_is_found(monkeypatch):
+    pretend(monkeypatch)
+    real = secure_noise.gaussian
+    monkeypatch.setattr(
+        secure_noise,
+        "gaussian",
+        lambda *args, noise_stddev, **rest: real(*args, noise_stddev=0.99 * noise_stddev, **rest),
+    )
+    with pytest.raises(BudgetExceeded, match="sum of rho"):
+        ProjectedGradientDescent(20, 3, noise="secure").run(PROBLEM, repetitions=1)
+
+
+def test_noise_is_of_a_known_kind():
+    with pytest.raises(InvalidValue, match="noise = 'ball'"):
+        ProjectedGradientDescent(20, 3, noise="ball")
 
 
 # --- utility

@@ -1,0 +1,26 @@
+"""Oracles: what an algorithm may ask about the data. They write the ledger, then add the noise.
+
+- ``GradientOracle``: the mean gradient of all records
+- ``BatchGradientOracle``: of a random batch (with or without replacement, Poisson, one random record)
+- ``GradientDifferenceOracle``: how the mean gradient changed between two points, with noise per distance
+- ``HessianOracle``: the mean Hessian, with symmetric noise
+"""
+
+from algorithms.oracles.batches import BatchGradientOracle, Poisson
+from algorithms.oracles.constants import rational
+from algorithms.oracles.differences import GradientDifferenceOracle
+from algorithms.oracles.gradients import BATCH_WIDTH, GradientAnswer, GradientOracle, Gradients, in_batches
+from algorithms.oracles.hessians import HessianOracle
+
+__all__ = [
+    "GradientOracle",
+    "BatchGradientOracle",
+    "GradientDifferenceOracle",
+    "HessianOracle",
+    "GradientAnswer",
+    "Gradients",
+    "Poisson",
+    "BATCH_WIDTH",
+    "in_batches",
+    "rational",
+]

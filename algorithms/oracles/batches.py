@@ -1,0 +1,188 @@
+"""The mean gradient of a random batch, with noise: what is sampled, how, and what one record can change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from algorithms import noise
+from algorithms.ledger import Batch
+from algorithms.noise import Array, Kind
+from algorithms.oracles.constants import at_least
+from algorithms.oracles.perturbation import demand_points, perturbed
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact, to_float
+
+Rows = NDArray[np.int64]
+
+_GRID = 1 << 53  # a generator's uniform doubles are the multiples of 2^-53 in [0, 1)
+
+
+class HasBatchGradients(Protocol):
+    """What the batch oracles ask of a problem; every ``FiniteSum`` has it."""
+
+    @property
+    def records(self) -> int:
+        """The number of records n, public."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of parameters p."""
+
+    @property
+    def lipschitz(self) -> sympy.Expr | None:
+        """G: the l2 norm of one record's gradient is at most this everywhere."""
+
+    def batch_gradient(self, X: Array, rows: Rows) -> Array:
+        """Mean gradient (R, p) over each repetition's own records, rows of shape (R, b)."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Poisson:
+    """Each record is in the sample with probability ``sample_rate``, independently.
+
+    A generator's uniform numbers are multiples of 2^-53, so the rate is rounded down to one: what the ledger gets is
+    the rate at which records really are drawn.
+
+    Args:
+        sample_rate: In (0, 1].
+
+    Raises:
+        InvalidValue: It is not, or below 2^-53.
+    """
+
+    sample_rate: Fraction
+
+    def __init__(self, sample_rate: ExactLike) -> None:
+        rate = exact(sample_rate, "sample_rate")
+        drawn = Fraction(math.floor(rate * _GRID), _GRID)
+        if not 0 < drawn <= 1:
+            raise InvalidValue("sample_rate", sample_rate, "a number of at least 2^-53 and at most 1")
+        object.__setattr__(self, "sample_rate", drawn)
+
+
+def draw_rows(sampling: Batch | Poisson, records: int, generator: np.random.Generator) -> Rows:
+    """Draw one batch: indices of records, in an order that means nothing."""
+    if isinstance(sampling, Poisson):
+        return np.flatnonzero(generator.random(records) < float(sampling.sample_rate))
+    if sampling.replacement:
+        return generator.integers(0, records, size=sampling.size)
+    return generator.choice(records, size=sampling.size, replace=False, shuffle=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchAnswer:
+    """One answer about random batches for R repetitions.
+
+    Attributes:
+        noisy: The batch's mean plus noise, shape (R, p): what the algorithm may use.
+        exact: The batch's mean, shape (R, p): for measurement only, and not covered by the ledger.
+        rows: Each repetition's records. Which ones were drawn must stay secret: the privacy rests on it.
+    """
+
+    noisy: Array
+    exact: Array
+    rows: tuple[Rows, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchGradientOracle:
+    """Answers with the mean gradient of a fresh random batch plus noise.
+
+    The divisor is public: b for a batch of b records, q n for a Poisson sample of rate q (never the size that a sample
+    happens to have, which depends on the data). A record that is in the batch contributes at most G to the sum, so
+    that the per-record bound of the answer is G/b, or G/(q n), and the ledger gets the sampled mechanism with noise per
+    unit of it: ``SampledWithoutReplacement``, ``SampledWithReplacement`` (a record drawn k times counts k times, which
+    that mechanism accounts for) or ``PoissonSampled``. One random record is ``Batch(1, n, replacement=False)``.
+
+    Attributes:
+        problem: Supplies gradients, n and G.
+        sampling: A ``Batch`` out of all n records, or ``Poisson``.
+        noise_multiplier: Greater than 0, exact: standard deviation (or radius) on the batch's *sum* in units of G.
+        generators: One stream per repetition, for the batch and the noise.
+        ledger: Gets one entry per answer.
+        noise: "gaussian", "ball" or "sphere".
+
+    Raises:
+        InvalidValue: The batch is drawn from another number of records than the problem has.
+
+    Source: Tholeti & Kalyani 2020, Algorithm 1 (one record, ball); Lowy, Ullman & Wright 2024, Algorithms 2 and 3.
+    """
+
+    problem: HasBatchGradients
+    sampling: Batch | Poisson
+    noise_multiplier: Fraction
+    generators: Sequence[np.random.Generator]
+    ledger: noise.Records
+    noise: Kind = "gaussian"
+
+    def __post_init__(self) -> None:
+        demand_all_records(self.sampling, self.problem.records)
+
+    @property
+    def divisor(self) -> Fraction:
+        """b, or q n: what the sum is divided by."""
+        return divisor(self.sampling, self.problem.records)
+
+    @property
+    def per_record_bound(self) -> Fraction:
+        """How far one record in the batch can move the answer."""
+        return at_least(self.problem.lipschitz, "lipschitz") / self.divisor
+
+    @property
+    def noise_stddev(self) -> float:
+        """The standard deviation (or radius) on the mean: the planned one, rounded up to a double."""
+        return to_float(self.noise_multiplier * self.per_record_bound, "up")
+
+    def __call__(self, X: Array) -> BatchAnswer:
+        """Answer at every row of ``X`` (shape (R, p), one row per generator) and write one ledger entry."""
+        demand_points(X, self.generators, self.problem.dimension)
+        rows = tuple(draw_rows(self.sampling, self.problem.records, generator) for generator in self.generators)
+        mean = batch_means(self.problem, X, rows, self.divisor)
+
+        noisy = perturbed(
+            mean,
+            kind=self.noise,
+            amount=self.noise_stddev,
+            per_record_bound=self.per_record_bound,
+            generators=self.generators,
+            ledger=self.ledger,
+            batch=None if isinstance(self.sampling, Poisson) else self.sampling,
+            sample_rate=self.sampling.sample_rate if isinstance(self.sampling, Poisson) else None,
+        )
+        return BatchAnswer(noisy, mean, rows)
+
+
+def divisor(sampling: Batch | Poisson, records: int) -> Fraction:
+    """B for a batch of b records, q n for a Poisson sample of rate q: public."""
+    return sampling.sample_rate * records if isinstance(sampling, Poisson) else Fraction(sampling.size)
+
+
+def batch_means(problem: HasBatchGradients, X: Array, rows: Sequence[Rows], by: Fraction) -> Array:
+    """Sum of gradients over each repetition's records, divided by ``by``; shape (R, p), nothing of size n p R.
+
+    Batches of one size are one call; Poisson samples differ in size and are asked about one repetition at a time (the
+    sums over their records are matrix products), so that no repetition's numbers depend on another's.
+    """
+    sizes = {len(each) for each in rows}
+    if sizes == {int(by)} and by == int(by):
+        return problem.batch_gradient(X, np.stack(rows))
+    means = np.zeros(X.shape)
+    for index, each in enumerate(rows):
+        if len(each):
+            here = problem.batch_gradient(X[index : index + 1], each[None])
+            means[index] = here[0] * (len(each) / float(by))
+    return means
+
+
+def demand_all_records(sampling: Batch | Poisson, records: int) -> None:
+    """Raise ``InvalidValue`` where a batch is drawn from another number of records than there are."""
+    if isinstance(sampling, Batch) and sampling.records != records:
+        raise InvalidValue("batch.records", sampling.records, f"the problem's {records}", "privacy is computed from it")

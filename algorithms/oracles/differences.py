@@ -1,0 +1,169 @@
+"""How the mean gradient changed between two points, with noise in proportion to their distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+import sympy
+
+from algorithms import noise
+from algorithms.ledger import Batch
+from algorithms.noise import Array, Kind
+from algorithms.oracles.batches import HasBatchGradients, Poisson, batch_means, demand_all_records, divisor, draw_rows
+from algorithms.oracles.constants import at_least
+from algorithms.oracles.gradients import Gradients, HasGradients
+from algorithms.oracles.perturbation import count_noise, demand_kind, demand_points, not_finite
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.expressions.exact import to_float
+from dpbounds.privacy.mechanisms import Gaussian
+
+_ROUNDING = 1 + 2.0**-48  # more than the relative error of a handful of operations
+
+
+class HasDifferences(HasGradients, HasBatchGradients, Protocol):
+    """What the oracle of differences asks of a problem; every ``FiniteSum`` has it."""
+
+    @property
+    def smoothness(self) -> sympy.Expr | None:
+        """L: one record's gradient changes by at most this times the distance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DifferenceAnswer:
+    """One answer about two points for R repetitions.
+
+    Attributes:
+        noisy: Difference of the mean gradients plus noise, shape (R, p): what the algorithm may use.
+        exact: The difference, shape (R, p): for measurement only, and not covered by the ledger.
+        noise_stddev: Standard deviation (or radius) of the noise, shape (R,): a function of the two points alone.
+    """
+
+    noisy: Array
+    exact: Array
+    noise_stddev: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GradientDifferenceOracle:
+    """Answers with ∇F(x) - ∇F(y), of all records or of one random batch, plus noise per distance.
+
+    Per-record bound. One record's part of the sum is ∇f(x, z) - ∇f(y, z), with norm at most L ‖x - y‖ by smoothness and
+    at most 2G by the triangle inequality: C(x, y) = min(L ‖x - y‖, 2G). On a batch the *same* records are used at both
+    points, so that this holds there, too. Noise is noise_multiplier · C(x, y) on the sum.
+
+    Why the ledger may hold a Gaussian of fixed noise multiplier although the standard deviation varies: x and y are
+    points of the algorithm's, functions of what was released before (and public numbers); given that, C(x, y) is the
+    same number for both neighbours, and the release is a Gaussian mechanism whose noise in units of its per-record
+    bound is noise_multiplier, a constant fixed in advance. That is what adaptive composition asks for. It would fail
+    for points that depend on the data in any other way.
+
+    Where x = y, difference and noise are both exactly 0 (the entry is made all the same).
+
+    Distances are computed with rounding: they are enlarged by (p + 16) 2^-53, relatively, which covers the error of
+    the norm of p rounded differences, so that the noise is never too small.
+
+    Attributes:
+        problem: Supplies gradients, n, L and G (no cap where G is None).
+        noise_multiplier: Greater than 0, exact.
+        generators: One stream per repetition.
+        ledger: Gets one entry per answer.
+        noise: "gaussian", "ball" or "sphere".
+        sampling: A ``Batch``, ``Poisson``, or None for all records.
+        gradients: A shared memory of exact gradients (see ``Gradients``); by default one of its own.
+
+    Source: DP-SPIDER, Arora et al. 2023, Algorithm 2, as used by Lowy, Ullman & Wright 2024: with its noise
+    min(σ₂ ‖x - y‖, σ̂₂) and σ̂₂ = 2G σ₂/L this is σ₂ = noise_multiplier · L/n.
+    """
+
+    problem: HasDifferences
+    noise_multiplier: Fraction
+    generators: Sequence[np.random.Generator]
+    ledger: noise.Records
+    noise: Kind = "gaussian"
+    sampling: Batch | Poisson | None = None
+    gradients: Gradients | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        demand_kind(self.noise)
+        if self.noise == "secure":
+            raise UnsupportedMechanism("secure noise needs one noise level for all repetitions, not one per distance")
+        if self.sampling is not None:
+            demand_all_records(self.sampling, self.problem.records)
+        if self.gradients is None:
+            object.__setattr__(self, "gradients", Gradients(self.problem))
+        elif self.gradients.problem is not self.problem:
+            raise InvalidValue("gradients", "another problem's", "a memory of the same problem")
+
+    def per_record_bounds(self, X: Array, previous: Array) -> Array:
+        """C(x, y) over the divisor, rounded up, one per repetition: how far a record can move the answer."""
+        bounds = distances(X, previous) * to_float(at_least(self.problem.smoothness, "smoothness"), "up")
+        if self.problem.lipschitz is not None:
+            bounds = np.minimum(bounds, to_float(2 * at_least(self.problem.lipschitz, "lipschitz"), "up"))
+        by = Fraction(self.problem.records) if self.sampling is None else divisor(self.sampling, self.problem.records)
+        scaled: Array = bounds * (to_float(1 / by, "up") * _ROUNDING)
+        return scaled
+
+    def __call__(self, X: Array, previous: Array) -> DifferenceAnswer:
+        """Answer ∇F at ``X`` minus ∇F at ``previous``, row by row, and write one ledger entry.
+
+        Args:
+            X: Points x, shape (R, p), one row per generator.
+            previous: Points y, shape (R, p).
+        """
+        demand_points(X, self.generators, self.problem.dimension)
+        demand_points(previous, self.generators, self.problem.dimension, "previous")
+        difference = self._difference(X, previous)
+        if not np.isfinite(difference).all():
+            raise not_finite()
+        bounds = self.per_record_bounds(X, previous)
+        still = (previous == X).all(axis=1)
+        difference[still] = 0.0
+        dimension = X.shape[1]
+        inner = (
+            Gaussian(self.noise_multiplier)
+            if self.noise == "gaussian"
+            else noise.described(self.noise, self.noise_multiplier, dimension)
+        )
+        drawn = noise.per_unit(
+            self.noise,
+            self.generators,
+            dimension,
+            noise_multiplier=self.noise_multiplier,
+            described=noise.on_sample(
+                inner,
+                self.sampling.sample_rate if isinstance(self.sampling, Poisson) else None,
+                self.sampling if isinstance(self.sampling, Batch) else None,
+            ),
+            ledger=self.ledger,
+        )
+        drawn *= bounds[:, None]
+        stddev = bounds * float(self.noise_multiplier)
+        noisy = difference + drawn
+        if self.noise == "gaussian" and not still.all():
+            moved = ~still
+            count_noise((noisy - difference)[moved], stddev[moved, None], self.ledger)
+        return DifferenceAnswer(noisy, difference, stddev)
+
+    def _difference(self, X: Array, previous: Array) -> Array:
+        if self.sampling is None:
+            assert self.gradients is not None
+            before = self.gradients.at(previous)[1]
+            return self.gradients.at(X)[1] - before
+        rows = [draw_rows(self.sampling, self.problem.records, generator) for generator in self.generators]
+        by = divisor(self.sampling, self.problem.records)
+        return batch_means(self.problem, X, rows, by) - batch_means(self.problem, previous, rows, by)
+
+
+def distances(X: Array, Y: Array) -> Array:
+    """‖x - y‖₂ for every row, rounded up; exactly 0 where x = y."""
+    moved = np.abs(X - Y)
+    largest = moved.max(axis=1)
+    scaled = moved / np.where(largest > 0, largest, 1.0)[:, None]  # at most 1: no square vanishes that matters
+    norms = largest * np.sqrt((scaled * scaled).sum(axis=1)) * (1 + (X.shape[1] + 16) * 2.0**-53)
+    # far below any step that matters, a floor keeps products from underflow: more noise, never less
+    rounded: Array = np.where(largest > 0, np.maximum(norms, 1e-200), 0.0)
+    return rounded

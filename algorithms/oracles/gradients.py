@@ -1,0 +1,140 @@
+"""The mean gradient of all records, with noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+import sympy
+
+from algorithms import noise
+from algorithms.noise import Array, Kind
+from algorithms.oracles.constants import at_least
+from algorithms.oracles.perturbation import demand_points, perturbed
+from dpbounds.expressions.exact import to_float
+from dpbounds.privacy.relations import Relation
+
+# Repetitions per matrix product. A fixed width (the last batch is padded with zeros) makes every product the same
+# computation, whatever the number of repetitions, so that the r-th result never depends on it.
+BATCH_WIDTH = 32
+
+
+class HasGradients(Protocol):
+    """What the full-batch oracle asks of a problem; every ``FiniteSum`` has it."""
+
+    @property
+    def records(self) -> int:
+        """The number of records n, public."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of parameters p."""
+
+    @property
+    def lipschitz(self) -> sympy.Expr | None:
+        """G: the l2 norm of one record's gradient is at most this everywhere."""
+
+    def objective_and_gradient(self, X: Array) -> tuple[Array, Array]:
+        """Objective (R,) and mean gradient (R, p) at every row."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GradientAnswer:
+    """One answer of a gradient oracle for R repetitions.
+
+    Attributes:
+        noisy: ∇F + e, shape (R, p): what the algorithm may use.
+        exact: ∇F, shape (R, p): for measurement only; it is not covered by the ledger and must not steer a run.
+        objective: F^r, shape (R,): for measurement only, as well.
+    """
+
+    noisy: Array
+    exact: Array
+    objective: Array
+
+
+class Gradients:
+    """Exact gradients of all records; the last answer is remembered, for who asks at the same points again.
+
+    Share one between oracles that ask at the same points (a difference after an anchor): each pass over the records is
+    then made once.
+    """
+
+    def __init__(self, problem: HasGradients) -> None:
+        self.problem = problem
+        self._last: tuple[Array, Array, Array] | None = None
+
+    def at(self, X: Array) -> tuple[Array, Array]:
+        """Objective (R,) and mean gradient (R, p); do not change them."""
+        if self._last is None or not np.array_equal(self._last[0], X):
+            self._last = (X.copy(), *in_batches(self.problem, X))
+        return self._last[1], self._last[2]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GradientOracle:
+    """Answers with the mean gradient of all n records plus noise: N(0, stddev² I), unless another kind is asked for.
+
+    The per-record bound of the *sum* of gradients is G, and noise is given per unit of it: standard deviation (or
+    radius) noise_multiplier · G on the sum, that is noise_multiplier · G/n on the mean (n is public). Proof: a record
+    that is added contributes one vector of norm at most G; one that is replaced, a difference of two. ∎
+
+    Attributes:
+        problem: Supplies gradients, n and G.
+        noise_multiplier: Greater than 0, exact.
+        generators: One stream per repetition.
+        ledger: Gets one entry per answer.
+        noise: "gaussian", "ball", "sphere" or "secure".
+        relation: For "secure" only, the relation its entry is written for.
+        gradients: A shared memory of exact gradients, or None.
+    """
+
+    problem: HasGradients
+    noise_multiplier: Fraction
+    generators: Sequence[np.random.Generator]
+    ledger: noise.Records
+    noise: Kind = "gaussian"
+    relation: Relation | None = None
+    gradients: Gradients | None = None
+
+    @property
+    def per_record_bound(self) -> Fraction:
+        """G/n: how far adding one record can move the mean with divisor n."""
+        return at_least(self.problem.lipschitz, "lipschitz") / self.problem.records
+
+    @property
+    def noise_stddev(self) -> float:
+        """The standard deviation (or radius) that is drawn on the mean: the planned one, rounded up to a double."""
+        return to_float(self.noise_multiplier * self.per_record_bound, "up")
+
+    def __call__(self, X: Array) -> GradientAnswer:
+        """Answer at every row of ``X`` (shape (R, p), one row per generator) and write one ledger entry."""
+        demand_points(X, self.generators, self.problem.dimension)
+        objective, gradient = in_batches(self.problem, X) if self.gradients is None else self.gradients.at(X)
+        noisy = perturbed(
+            gradient,
+            kind=self.noise,
+            amount=self.noise_stddev,
+            per_record_bound=self.per_record_bound,
+            generators=self.generators,
+            ledger=self.ledger,
+            relation=self.relation,
+        )
+        return GradientAnswer(noisy=noisy, exact=gradient, objective=objective)
+
+
+def in_batches(problem: HasGradients, X: Array) -> tuple[Array, Array]:
+    """Objective (R,) and mean gradient (R, p), computed ``BATCH_WIDTH`` repetitions at a time."""
+    repetitions = len(X)
+    padded = np.zeros((-(-repetitions // BATCH_WIDTH) * BATCH_WIDTH, problem.dimension))
+    padded[:repetitions] = X
+    answers = [
+        problem.objective_and_gradient(padded[start : start + BATCH_WIDTH])
+        for start in range(0, len(padded), BATCH_WIDTH)
+    ]
+    objective = np.concatenate([value for value, _ in answers])
+    gradient = np.concatenate([slope for _, slope in answers])
+    return objective[:repetitions], gradient[:repetitions]

@@ -1,0 +1,127 @@
+"""The mean Hessian of all records, with symmetric noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+import sympy
+
+from algorithms import noise
+from algorithms.noise import Array, Kind
+from algorithms.oracles.constants import at_least
+from algorithms.oracles.perturbation import demand_points, perturbed
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import positive_integer, to_float
+from dpbounds.privacy.relations import Relation
+
+_GRID = 1 << 40
+
+
+class HasHessians(Protocol):
+    """What the Hessian oracle asks of a problem; every ``FiniteSum`` has it."""
+
+    @property
+    def records(self) -> int:
+        """The number of records n, public."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of parameters p."""
+
+    @property
+    def smoothness(self) -> sympy.Expr | None:
+        """L: one record's Hessian has operator norm at most this."""
+
+    def hessian(self, X: Array) -> Array:
+        """Mean Hessian (R, p, p) at every row."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HessianAnswer:
+    """One answer of the Hessian oracle for R repetitions.
+
+    Attributes:
+        noisy: ∇²F + E with E symmetric, shape (R, p, p): what the algorithm may use.
+        exact: ∇²F, shape (R, p, p): for measurement only, and not covered by the ledger.
+    """
+
+    noisy: Array
+    exact: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HessianOracle:
+    """Answers with the mean Hessian plus symmetric noise: independent N(0, stddev²) on and above the diagonal.
+
+    What is released is the vector of the p(p+1)/2 entries on and above the diagonal; the rest is a copy. Its per-record
+    bound: one record's Hessian H has at most r = min(p, rank) eigenvalues λ other than 0, each |λ| <= L, so that
+    ‖H‖_F² = Σ λ² <= r L²; the vector's squared norm Σ_i H_ii² + Σ_{i<j} H_ij² is at most ‖H‖_F² (which counts the
+    second sum twice). Hence √r L for the sum and √r L/n for the mean, attained for r = p at H = L I, where nothing lies
+    off the diagonal. Generalised linear models have rank 1: no factor √p. Wang, Chen & Xu 2019 (Algorithm 5) print the
+    noise for the operator norm, that is without √p.
+
+    Attributes:
+        problem: Supplies Hessians, n and L.
+        noise_multiplier: Greater than 0, exact; per unit of √r L.
+        generators: One stream per repetition.
+        ledger: Gets one entry per answer.
+        rank: A public bound on the rank of one record's Hessian, or None for p.
+        noise: "gaussian", "ball", "sphere" (in the p(p+1)/2 dimensions of the vector) or "secure".
+        relation: For "secure" only, the relation its entry is written for.
+
+    Raises:
+        InvalidValue: The rank is not a positive whole number, or the problem has no smoothness constant.
+    """
+
+    problem: HasHessians
+    noise_multiplier: Fraction
+    generators: Sequence[np.random.Generator]
+    ledger: noise.Records
+    rank: int | None = None
+    noise: Kind = "gaussian"
+    relation: Relation | None = None
+
+    def __post_init__(self) -> None:
+        if self.rank is not None:
+            positive_integer(self.rank, "rank")
+
+    @property
+    def per_record_bound(self) -> Fraction:
+        """√r L/n, rounded up by a relative 2^-40 at most where √r is irrational."""
+        p = self.problem.dimension
+        r = p if self.rank is None else min(p, self.rank)
+        root = math.isqrt(r)
+        above = Fraction(root) if root * root == r else Fraction(math.isqrt(r * _GRID**2) + 1, _GRID)
+        return above * at_least(self.problem.smoothness, "smoothness") / self.problem.records
+
+    @property
+    def noise_stddev(self) -> float:
+        """The standard deviation (or radius) that is drawn: the planned one, rounded up to a double."""
+        return to_float(self.noise_multiplier * self.per_record_bound, "up")
+
+    def __call__(self, X: Array) -> HessianAnswer:
+        """Answer at every row of ``X`` (shape (R, p), one row per generator) and write one ledger entry."""
+        demand_points(X, self.generators, self.problem.dimension)
+        exact = self.problem.hessian(X)
+        p = self.problem.dimension
+        if exact.shape != (len(X), p, p):
+            raise InvalidValue("hessian.shape", exact.shape, f"({len(X)}, {p}, {p})")
+        above = np.triu_indices(p)
+        vector = perturbed(
+            exact[:, above[0], above[1]],
+            kind=self.noise,
+            amount=self.noise_stddev,
+            per_record_bound=self.per_record_bound,
+            generators=self.generators,
+            ledger=self.ledger,
+            relation=self.relation,
+        )
+        noisy = np.empty_like(exact)
+        noisy[:, above[0], above[1]] = vector
+        noisy[:, above[1], above[0]] = vector
+        return HessianAnswer(noisy, exact)

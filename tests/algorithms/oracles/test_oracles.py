@@ -1,0 +1,399 @@
+"""The oracles: what they answer, what they write, and how far a record can really move an answer."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from scipy import stats
+
+import dpbounds as dp
+from algorithms import noise, oracles
+from algorithms.ledger import Batch, OpenLedger
+from algorithms.oracles import (
+    BatchGradientOracle,
+    GradientDifferenceOracle,
+    GradientOracle,
+    Gradients,
+    HessianOracle,
+    Poisson,
+)
+from algorithms.oracles.batches import draw_rows
+from algorithms.oracles.differences import distances
+from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
+from dpbounds.privacy.mechanisms import (
+    Gaussian,
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    UniformBall,
+)
+
+N, P = 60, 4
+
+
+class Bowl:
+    """f(x, z) = √(1 + <z, x>²) with ‖z‖ <= 1: G = L = 1, and L is attained at 0 along a unit z."""
+
+    lipschitz = smoothness = sympy.Integer(1)
+
+    def __init__(self, records=N, dimension=P, seed=0):
+        rows = np.random.default_rng(seed).standard_normal((records, dimension))
+        self.z = rows / np.maximum(1, np.linalg.norm(rows, axis=1))[:, None]
+        self.records, self.dimension = records, dimension
+
+    def each(self, x):
+        m = self.z @ x
+        return (m / np.sqrt(1 + m * m))[:, None] * self.z
+
+    def objective_and_gradient(self, X):
+        return np.array([np.sqrt(1 + (self.z @ x) ** 2).mean() for x in X]), np.stack([self.each(x).mean(0) for x in X])
+
+    def batch_gradient(self, X, rows):
+        return np.stack([self.each(x)[r].mean(axis=0) for x, r in zip(X, rows, strict=True)])
+
+    def hessian(self, X):
+        return np.stack([(self.z.T * (1 + (self.z @ x) ** 2) ** -1.5) @ self.z / self.records for x in X])
+
+
+PROBLEM = Bowl()
+X5 = np.random.default_rng(1).standard_normal((5, P))
+Y5 = X5 + 0.1 * np.random.default_rng(2).standard_normal((5, P))
+SAMPLINGS = {
+    "without": Batch(7, N, replacement=False),
+    "with": Batch(7, N, replacement=True),
+    "poisson": Poisson("1/8"),
+    "one": Batch(1, N, replacement=False),
+}
+
+
+def asked(kind, repetitions=5, ledger=None, multiplier=Fraction(3), problem=PROBLEM, **options):
+    """One answer of an oracle of a kind, and its ledger."""
+    pen = OpenLedger() if ledger is None else ledger
+    arguments = problem, multiplier, noise.streams(9, repetitions), pen
+    X, Y = X5[:repetitions], Y5[:repetitions]
+    if kind == "full":
+        return GradientOracle(*arguments, **options)(X), pen
+    if kind == "hessian":
+        return HessianOracle(*arguments, **options)(X), pen
+    if kind == "difference":
+        return GradientDifferenceOracle(*arguments, **options)(X, Y), pen
+    if kind.startswith("difference "):
+        sampling = SAMPLINGS[kind.removeprefix("difference ")]
+        return GradientDifferenceOracle(*arguments, sampling=sampling, **options)(X, Y), pen
+    problem, multiplier, generators, pen = arguments
+    return BatchGradientOracle(problem, SAMPLINGS[kind], multiplier, generators, pen, **options)(X), pen
+
+
+KINDS = ("full", "hessian", "difference", *SAMPLINGS, *(f"difference {name}" for name in SAMPLINGS))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_repetition_does_not_depend_on_the_others(kind):
+    many, few = asked(kind)[0], asked(kind, 2)[0]
+    assert (many.noisy[:2] == few.noisy).all()
+    assert (many.exact[:2] == few.exact).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_ledger_gets_the_mechanism_that_ran(kind):
+    inner = Gaussian(3)
+    scheme = kind.removeprefix("difference ")
+    expected = {
+        "without": SampledWithoutReplacement(inner, 7, N),
+        "with": SampledWithReplacement(inner, 7, N),
+        "poisson": PoissonSampled(inner, "1/8"),
+        "one": SampledWithoutReplacement(inner, 1, N),
+    }.get(scheme, inner)
+    ledger = asked(kind)[1].close()
+    (release,) = ledger.releases
+    assert release.count == 1
+    if "difference" in kind:
+        assert release.mechanism() == expected
+    else:  # the standard deviation is rounded up to a double: the noise multiplier that is written is the real one
+        ledger.check_plan(expected)
+        assert type(release.mechanism()) is type(expected)
+        assert Fraction(3) <= release.noise_multiplier < 3 * (1 + Fraction(1, 2**50))
+    assert type(ledger).from_json(ledger.to_json()) == ledger
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_found_one_per_cent_of_noise_missing_in_the_plan_of_any_oracle(kind):
+    ledger = asked(kind, multiplier=Fraction("2.97"))[1].close()
+    planned = asked(kind)[1].close().mechanism()
+    with pytest.raises(BudgetExceeded):
+        ledger.check_plan(planned)
+
+
+@pytest.mark.parametrize("kind", ["full", "difference", "without"])
+def test_found_one_per_cent_of_noise_missing_in_what_was_added(kind, monkeypatch):
+    # 10^6 numbers: missed with probability below 1e-9; the honest run is refused with probability 1e-12
+    wide = Bowl(records=N if kind == "without" else 2, dimension=25_000)
+    X = np.zeros((5, 25_000))
+
+    def run():
+        pen, generators = OpenLedger(), noise.streams(3, 5)
+        for _ in range(8):
+            if kind == "full":
+                GradientOracle(wide, Fraction(3), generators, pen)(X)
+            elif kind == "difference":
+                GradientDifferenceOracle(wide, Fraction(3), generators, pen)(X, X + 1)
+            else:
+                BatchGradientOracle(wide, SAMPLINGS[kind], Fraction(3), generators, pen)(X)
+        return pen.close()
+
+    assert run().releases[0].count == 8
+    name = "per_unit" if kind == "difference" else "gaussian"
+    real = getattr(noise, name)
+    monkeypatch.setattr(noise, name, lambda *args, **rest: 0.99 * real(*args, **rest))
+    with pytest.raises(BudgetExceeded, match="less noise was added"):
+        run()
+
+
+def test_full_batch_is_the_mean_and_remembers():
+    answer, _ = asked("full")
+    assert answer.exact == pytest.approx(np.stack([PROBLEM.each(x).mean(axis=0) for x in X5]), abs=1e-14)
+    shared, calls = Gradients(PROBLEM), []
+    first = shared.at(X5)[1]
+    PROBLEM.objective_and_gradient, real = lambda X: calls.append(1) or real(X), PROBLEM.objective_and_gradient
+    try:
+        assert shared.at(X5.copy())[1] is first
+        assert not calls
+        shared.at(Y5)
+        assert calls
+    finally:
+        del PROBLEM.objective_and_gradient
+
+
+@pytest.mark.parametrize("kind", list(SAMPLINGS))
+def test_a_batch_is_summed_and_divided_by_a_public_number(kind):
+    answer, _ = asked(kind)
+    divisor = {"without": 7, "with": 7, "one": 1, "poisson": N / 8}[kind]
+    for x, rows, mean in zip(X5, answer.rows, answer.exact, strict=True):
+        assert mean == pytest.approx(PROBLEM.each(x)[rows].sum(axis=0) / divisor, abs=1e-14)
+
+
+def test_batches_are_drawn_as_the_ledger_says():
+    (generator,) = noise.streams(4, 1)
+    draws = 4000
+    rows = [draw_rows(SAMPLINGS["without"], N, generator) for _ in range(draws)]
+    assert all(len(set(each)) == 7 for each in rows)
+    counts = np.bincount(np.concatenate(rows), minlength=N)
+    # inclusion is Bernoulli(7/60) per draw; the variance of a sum over records is below that of independent ones
+    assert (
+        stats.chi2.sf(((counts - draws * 7 / N) ** 2 / (draws * 7 / N * (1 - 7 / N))).sum() * (N - 1) / N, N - 1) > 1e-6
+    )
+    rows = [draw_rows(SAMPLINGS["with"], N, generator) for _ in range(draws)]
+    assert any(len(set(each)) < 7 for each in rows)
+    assert stats.chisquare(np.bincount(np.concatenate(rows), minlength=N)).pvalue > 1e-6
+    sizes = [len(draw_rows(SAMPLINGS["poisson"], N, generator)) for _ in range(draws)]
+    observed = np.bincount(np.clip(sizes, 2, 13), minlength=14)[2:]
+    law = stats.binom(N, 1 / 8)
+    expected = np.array([law.cdf(2), *law.pmf(range(3, 13)), law.sf(12)]) * draws
+    assert stats.chisquare(observed, expected * observed.sum() / expected.sum()).pvalue > 1e-6
+
+
+def test_a_rate_is_one_that_a_generator_can_draw():
+    assert Poisson("1/3").sample_rate == Fraction(math.floor(Fraction(2**53, 3)), 2**53)
+    for wrong in (0, "1.1", Fraction(1, 2**54)):
+        with pytest.raises(InvalidValue, match="sample_rate"):
+            Poisson(wrong)
+
+
+# --- how far one record moves an answer ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("far", [1e-3, 1.0, 1e3])
+def test_no_record_moves_a_difference_by_more_than_its_bound(far):
+    oracle = GradientDifferenceOracle(PROBLEM, Fraction(1), noise.streams(0, 5), OpenLedger())
+    Y = X5 + far * (Y5 - X5)
+    bounds = oracle.per_record_bounds(X5, Y) * N
+    for x, y, bound in zip(X5, Y, bounds, strict=True):
+        assert np.linalg.norm(PROBLEM.each(x) - PROBLEM.each(y), axis=1).max() <= bound
+        assert bound == pytest.approx(min(np.linalg.norm(x - y), 2.0), rel=1e-12)
+
+
+def test_the_bound_on_a_difference_is_attained():
+    line = Bowl(records=1, dimension=1)
+    line.z[:] = 1.0
+    x, y = np.array([[1e-6]]), np.array([[0.0]])
+    for pair in ((x, y), (np.array([[1e6]]), np.array([[-1e6]]))):
+        oracle = GradientDifferenceOracle(line, Fraction(1), noise.streams(0, 1), OpenLedger())
+        moved = abs(line.each(pair[0][0]) - line.each(pair[1][0])).item()
+        assert moved == pytest.approx(oracle.per_record_bounds(*pair)[0], rel=1e-9)
+
+
+def test_distances_are_rounded_up():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((200, 7)) * 10.0 ** rng.integers(-140, 140, (200, 1)), np.zeros((200, 7))
+    for x, found in zip(X, distances(X, Y), strict=True):
+        squared = sum(Fraction(v) ** 2 for v in x)
+        assert squared <= Fraction(found) ** 2 <= squared * (1 + Fraction(1, 10**13))
+    assert distances(X, X).max() == 0
+    assert distances(np.array([[5e-324]]), np.array([[0.0]]))[0] > 0
+
+
+def test_points_that_did_not_move_get_exactly_zero():
+    pen = OpenLedger()
+    oracle = GradientDifferenceOracle(PROBLEM, Fraction(3), noise.streams(0, 5), pen)
+    previous = X5.copy()
+    previous[3:] += 1
+    answer = oracle(X5, previous)
+    assert (answer.noisy[:3] == 0).all()
+    assert (answer.noisy[3:] != 0).all()
+    assert len(pen.close().releases) == 1
+
+
+def test_points_that_did_not_move_get_zero_whatever_rounding_does():
+    class Jittery(Bowl):
+        calls = 0
+
+        def batch_gradient(self, X, rows):
+            self.calls += 1
+            return super().batch_gradient(X, rows) + 1e-12 * self.calls
+
+    oracle = GradientDifferenceOracle(
+        Jittery(), Fraction(3), noise.streams(0, 5), OpenLedger(), sampling=SAMPLINGS["one"]
+    )  # fmt: skip
+    assert (oracle(X5, X5.copy()).noisy == 0).all()
+
+
+@pytest.mark.parametrize("multiplier", [Fraction(1, 3), Fraction(2, 3), Fraction(1, 10), Fraction(7)])
+def test_noise_per_unit_is_rounded_up(multiplier, monkeypatch):
+    monkeypatch.setattr(noise, "standard_gaussian", lambda generators, dimension: np.ones((1, 1)))
+    drawn = noise.per_unit(
+        "gaussian", (), 1, noise_multiplier=multiplier, described=Gaussian(multiplier), ledger=OpenLedger()
+    )  # fmt: skip
+    assert multiplier <= Fraction(drawn.item()) <= multiplier * (1 + Fraction(1, 2**50))
+
+
+@pytest.mark.parametrize("kind", list(SAMPLINGS))
+def test_the_two_points_of_a_difference_see_the_same_batch(kind):
+    oracle = GradientDifferenceOracle(
+        PROBLEM, Fraction(3), noise.streams(0, 5), OpenLedger(), sampling=SAMPLINGS[kind]
+    )  # fmt: skip
+    # at most N/7.5 gradients, each changed by 1e-6 at most; two different batches would differ by some tenths
+    assert np.linalg.norm(oracle(X5, X5 + 1e-6 / math.sqrt(P)).exact, axis=1).max() <= 1e-6 * 8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_row_without_a_stream_is_refused_before_anything_is_written(kind):
+    pen = OpenLedger()
+    arguments = PROBLEM, Fraction(3), noise.streams(0, 4), pen
+    if kind == "full":
+        ask = GradientOracle(*arguments)
+    elif kind == "hessian":
+        ask = HessianOracle(*arguments)
+    elif kind.startswith("difference"):
+        oracle = GradientDifferenceOracle(*arguments, sampling=SAMPLINGS.get(kind.removeprefix("difference ")))
+        ask = lambda X: oracle(X, X)  # noqa: E731
+    else:
+        ask = BatchGradientOracle(PROBLEM, SAMPLINGS[kind], *arguments[1:])
+    for points in (np.zeros((5, P)), np.zeros(P)):
+        with pytest.raises(InvalidValue, match=r"X\.shape"):
+            ask(points)
+    assert pen.close().releases == ()
+
+
+def test_noise_of_a_difference_is_per_distance():
+    pen, generators = OpenLedger(), noise.streams(0, 2)
+    oracle = GradientDifferenceOracle(PROBLEM, Fraction(3), generators, pen)
+    X, Y = np.zeros((2, P)), np.zeros((2, P))
+    X[0, 0], X[1, 0] = 1e-3, 1e3  # the second beyond the cap 2G
+    added = np.stack([(lambda a: a.noisy - a.exact)(oracle(X, Y)) for _ in range(500)])
+    for r, stddev in enumerate((3e-3 / N, 6 / N)):
+        assert oracle(X, Y).noise_stddev[r] == pytest.approx(stddev)
+        assert stats.kstest(added[:, r].ravel() / stddev, "norm").pvalue > 1e-6
+
+
+@pytest.mark.parametrize("rank", [None, 1, 3, 9])
+def test_a_hessians_upper_triangle_is_bounded_and_the_bound_attained(rank):
+    oracle = HessianOracle(PROBLEM, Fraction(1), (), OpenLedger(), rank=rank)
+    bound, rng, above = float(oracle.per_record_bound) * N, np.random.default_rng(0), np.triu_indices(P)
+    r = min(P, rank or P)
+    for _ in range(300):
+        basis = np.linalg.qr(rng.standard_normal((P, P)))[0]
+        H = (basis[:, :r] * rng.choice([-1, 1], r)) @ basis[:, :r].T
+        assert np.linalg.norm(H[above]) <= bound * (1 + 1e-12)
+    attained = np.diag([1.0] * r + [0.0] * (P - r))
+    assert np.linalg.norm(attained[above]) == pytest.approx(bound, rel=1e-9)
+    assert oracle.per_record_bound**2 * N**2 >= r
+
+
+def test_hessian_noise_is_symmetric_and_has_the_ledgers_size():
+    answer, pen = asked("hessian")
+    (release,) = pen.close().releases
+    E = answer.noisy - answer.exact
+    assert (answer.noisy == answer.noisy.transpose(0, 2, 1)).all()
+    generators = noise.streams(0, 1)
+    oracle = HessianOracle(PROBLEM, Fraction(3), generators, OpenLedger())
+    drawn = np.stack([(lambda a: a.noisy[0] - a.exact[0])(oracle(X5[:1])) for _ in range(3000)])
+    for i, j in ((0, 0), (0, 3), (2, 2)):
+        assert stats.kstest(drawn[:, i, j] / float(release.noise_stddev), "norm").pvalue > 1e-6
+    assert E.shape == (5, P, P)
+
+
+# --- ball, sphere --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["full", "one", "difference", "difference one", "hessian"])
+def test_ball_noise_is_written_as_such(kind):
+    _, pen = asked(kind, noise="ball")
+    (release,) = pen.close().releases
+    inner = getattr(release.mechanism(), "mechanism", release.mechanism())
+    assert isinstance(inner, UniformBall)
+    assert 3 <= inner.radius < 3 * (1 + Fraction(1, 2**50))
+    assert inner.dimension == (P * (P + 1) // 2 if kind == "hessian" else P)
+
+
+def test_ball_and_sphere_noise_have_their_laws():
+    generators = noise.streams(0, 20_000)
+    arguments = {"radius": 2.5, "per_record_bound": Fraction(1), "ledger": OpenLedger()}
+    inside = noise.ball("ball", generators, 3, **arguments)
+    assert stats.kstest((np.linalg.norm(inside, axis=1) / 2.5) ** 3, "uniform").pvalue > 1e-6
+    surface = noise.ball("sphere", generators, 3, **arguments)
+    assert np.linalg.norm(surface, axis=1) == pytest.approx(2.5)
+    for points in (inside / np.linalg.norm(inside, axis=1)[:, None], surface / 2.5):  # Archimedes: uniform heights
+        assert stats.kstest((points[:, 1] + 1) / 2, "uniform").pvalue > 1e-6
+
+
+def test_the_sphere_promises_only_that_the_record_is_hidden():
+    _, pen = asked("one", noise="sphere")
+    spent = dp.delta(pen.close().mechanism(), epsilon=0, relation="replace-one")
+    assert spent.upper == pytest.approx(1 / N, rel=1e-9)
+    _, pen = asked("full", noise="sphere")
+    assert dp.delta(pen.close().mechanism(), epsilon=5, relation="replace-one").upper == 1
+
+
+# --- refusals ------------------------------------------------------------------------------------------------------
+
+
+def test_what_makes_no_sense_is_refused_before_anything_is_written():
+    pen = OpenLedger()
+    broken = Bowl()
+    broken.z[0, 0] = np.nan
+    unbounded = Bowl()
+    unbounded.lipschitz = unbounded.smoothness = None
+    for error, message, call in (
+        (InvalidValue, "noise = 'cauchy'", lambda: asked("full", ledger=pen, noise="cauchy")),
+        (InvalidValue, "noise = 'cauchy'", lambda: asked("difference", ledger=pen, noise="cauchy")),
+        (InvalidValue, "relation", lambda: asked("full", ledger=pen, noise="secure")),
+        (UnsupportedMechanism, "random batches", lambda: asked("one", ledger=pen, noise="secure")),
+        (UnsupportedMechanism, "one per distance", lambda: asked("difference", ledger=pen, noise="secure")),
+        (InvalidValue, "not finite", lambda: asked("full", ledger=pen, problem=broken)),
+        (InvalidValue, "not finite", lambda: asked("difference", ledger=pen, problem=broken)),
+        (InvalidValue, "lipschitz", lambda: asked("full", ledger=pen, problem=unbounded)),
+        (InvalidValue, "smoothness", lambda: asked("difference", ledger=pen, problem=unbounded)),
+        (InvalidValue, "smoothness", lambda: asked("hessian", ledger=pen, problem=unbounded)),
+        (InvalidValue, "rank", lambda: asked("hessian", ledger=pen, rank=0)),
+        (InvalidValue, "batch.records", lambda: asked("one", ledger=pen, problem=Bowl(records=9))),
+        (InvalidValue, "gradients", lambda: asked("difference", ledger=pen, gradients=Gradients(Bowl()))),
+    ):  # fmt: skip
+        with pytest.raises(error, match=message):
+            call()
+    assert pen.close().releases == ()
+
+
+def test_public_names():
+    assert all(hasattr(oracles, name) for name in oracles.__all__)

@@ -1,0 +1,130 @@
+"""Algorithms against the bare matrix products they need, and against plain NumPy, side by side in one run.
+
+    pytest tests/benchmarks/test_algorithms.py -n 0 -m slow -s
+
+Everything runs on one BLAS thread and is timed by processor time, best of a few turns taken in alternation, so that
+what else the machine does matters little.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import tracemalloc
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from algorithms import ProjectedGradientDescent, noise, problems
+from algorithms.ledger import OpenLedger
+from algorithms.oracles import GradientDifferenceOracle, GradientOracle, Gradients
+
+N, P, T, R = 10_000, 100, 1000, 32
+MULTIPLIER, L1 = 20, 0.01
+
+
+def _problem(records: int = N, dimension: int = P) -> problems.Problem:
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((records, dimension)) / math.sqrt(dimension)
+    return problems.sigmoid_loss(features, np.where(features[:, 0] > 0, 1, -1), l1=L1)
+
+
+def _best(calls: dict[str, Callable[[], object]], turns: int) -> dict[str, float]:
+    times: dict[str, float] = dict.fromkeys(calls, math.inf)
+    with threadpool_limits(limits=1, user_api="blas"):
+        for _ in range(turns):
+            for name, call in calls.items():
+                start = time.process_time()
+                call()
+                times[name] = min(times[name], time.process_time() - start)
+    return times
+
+
+def _products(Z: NDArray[np.float64], steps: int) -> None:
+    X = np.random.default_rng(1).standard_normal((R, Z.shape[1]))
+    margins, gradient = np.empty((R, len(Z))), np.empty(X.shape)
+    for _ in range(steps):
+        np.matmul(X, Z.T, out=margins)
+        np.matmul(margins, Z, out=gradient)
+
+
+def _plain(Z: NDArray[np.float64], steps: int, stddev: float, seed: int) -> NDArray[np.float64]:
+    """Algorithm 1 as one would write it down for one repetition, with the same four measurements at every step."""
+    rng = np.random.default_rng(seed)
+    gamma = 3 * math.sqrt(3)
+    R = rng.integers(1, steps, endpoint=True)
+    x, output, measured = np.zeros(Z.shape[1]), np.zeros(Z.shape[1]), np.zeros(4)
+
+    def step(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        shrunk: NDArray[np.float64] = np.sign(v) * np.maximum(np.abs(v) - gamma * L1, 0)
+        return shrunk
+
+    for k in range(1, steps + 1):
+        if k == R:
+            output = x
+        t = np.tanh(0.5 * (Z @ x))
+        gradient = (-0.25 * (1 - t) * (1 + t)) @ Z / len(Z)
+        e = stddev * rng.standard_normal(len(x))
+        following = step(x - gamma * (gradient + e))
+        exact = (x - step(x - gamma * gradient)) / gamma
+        moved = (x - following) / gamma
+        measured += moved @ moved, exact @ exact, (0.5 - 0.5 * t).mean() + L1 * np.abs(x).sum(), e @ e
+        x = following
+    return output
+
+
+@pytest.mark.slow
+def test_projected_gradient_descent() -> None:
+    problem = _problem()
+    Z, stddev = problem.signed_features, MULTIPLIER / 4 / N
+    method = ProjectedGradientDescent(noise_multiplier=MULTIPLIER, steps=T)
+    times = _best(
+        {
+            "ours": lambda: method.run(problem, repetitions=R),
+            "products": lambda: _products(Z, T),
+            "plain": lambda: [_plain(Z, T, stddev, seed) for seed in range(R)],
+        },
+        turns=2,
+    )
+    against, faster = times["ours"] / times["products"], times["plain"] / times["ours"]
+    print(f"\nDP-PGD, {R} repetitions: {against:.2f} x the bare products, {faster:.2f} x faster than plain NumPy")
+    assert against < 2
+    assert faster > 1.5
+
+
+@pytest.mark.slow
+def test_differences_cost_one_pass_over_the_records() -> None:
+    problem = _problem()
+    steps = 100
+
+    def differences() -> None:
+        generators, pen, shared = noise.streams(0, R), OpenLedger(), Gradients(problem)
+        anchor = GradientOracle(problem, Fraction(MULTIPLIER), generators, pen, gradients=shared)
+        change = GradientDifferenceOracle(problem, Fraction(MULTIPLIER), generators, pen, gradients=shared)  # type: ignore[arg-type]
+        x = np.zeros((R, P))
+        estimate = anchor(x).noisy
+        for _ in range(steps - 1):
+            previous, x = x, x - 2.5 * estimate
+            estimate = estimate + change(x, previous).noisy
+        pen.close()
+
+    times = _best({"ours": differences, "products": lambda: _products(problem.signed_features, steps)}, turns=3)
+    against = times["ours"] / times["products"]
+    print(f"\ngradient differences, {R} repetitions: {against:.2f} x the bare products")
+    assert against < 2.5
+
+
+@pytest.mark.slow
+def test_memory_is_that_of_the_data_and_of_the_points() -> None:
+    problem = _problem()
+    ProjectedGradientDescent(MULTIPLIER, 2).run(problem, repetitions=2)  # imports
+    tracemalloc.start()
+    ProjectedGradientDescent(MULTIPLIER, 3).run(problem, repetitions=R)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    print(f"\nDP-PGD beyond the data: {peak / 1e6:.1f} MB; n p R doubles would be {8e-6 * N * P * R:.0f} MB")
+    assert peak < 8 * N * P  # not even the data once more
