@@ -113,7 +113,7 @@ class BatchGradientOracle:
     Raises:
         InvalidValue: The batch is drawn from another number of records than the problem has.
 
-    Source: Tholeti & Kalyani 2020, Algorithm 1 (one record, ball); Lowy, Ullman & Wright 2024, Algorithms 2 and 3.
+    Source: Tholeti & Kalyani 2020 (PrGD: one record, ball); Lowy, Ullman & Wright 2024 (DP-SGD: with replacement).
     """
 
     problem: HasBatchGradients

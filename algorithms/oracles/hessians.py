@@ -62,8 +62,7 @@ class HessianOracle:
     bound: one record's Hessian H has at most r = min(p, rank) eigenvalues λ other than 0, each |λ| <= L, so that
     ‖H‖_F² = Σ λ² <= r L²; the vector's squared norm Σ_i H_ii² + Σ_{i<j} H_ij² is at most ‖H‖_F² (which counts the
     second sum twice). Hence √r L for the sum and √r L/n for the mean, attained for r = p at H = L I, where nothing lies
-    off the diagonal. Generalised linear models have rank 1: no factor √p. Wang, Chen & Xu 2019 (Algorithm 5) print the
-    noise for the operator norm, that is without √p.
+    off the diagonal. Generalised linear models have rank 1: no factor √p.
 
     Attributes:
         problem: Supplies Hessians, n and L.
