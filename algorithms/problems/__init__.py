@@ -1,5 +1,6 @@
 """Losses with their exact constants, constraint sets and data sets."""
 
+from algorithms.problems.forest_cover import covertype
 from algorithms.problems.datasets import Dataset, breast_cancer, read_csv
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.linear_model import (
@@ -12,6 +13,7 @@ from algorithms.problems.linear_model import (
 )
 from algorithms.problems.problem import MarginLoss, Problem
 from algorithms.problems.sigmoid import SIGMOID, sigmoid_loss
+from algorithms.problems.synthetic import realisable_targets, wang_xu_design
 
 __all__ = [
     "sigmoid_loss",
@@ -21,6 +23,9 @@ __all__ = [
     "geman_mcclure",
     "cauchy",
     "breast_cancer",
+    "covertype",
+    "wang_xu_design",
+    "realisable_targets",
     "read_csv",
     "FiniteSum",
     "Problem",

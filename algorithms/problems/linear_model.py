@@ -84,7 +84,7 @@ class LinearModel:
 
     @property
     def loss_range(self) -> sympy.Expr | None:
-        """At least sup f - inf f: sup φ; for unbounded φ, its value at the largest residual BR + Y in the ball, if any."""
+        """At least sup f - inf f: sup φ, or for unbounded φ its value at the largest residual BR + Y in the ball."""
         if self.loss.supremum is not None:
             return self.loss.supremum
         if self.radius is None:
@@ -113,7 +113,9 @@ class LinearModel:
             InvalidValue: The distance is not positive, or the loss has no such constant.
         """
         if self.loss.quasar_convexity is None:
-            raise InvalidValue("loss", self.loss.name, "a loss with a quasar-convexity constant (Geman-McClure, Cauchy)")
+            raise InvalidValue(
+                "loss", self.loss.name, "a loss with a quasar-convexity constant (Geman-McClure, Cauchy)"
+            )
         length = exact(distance, "distance")
         if length <= 0:
             raise InvalidValue("distance", distance, "a number greater than 0")
@@ -162,7 +164,7 @@ class LinearModel:
         chosen = np.asarray(rows)
         if chosen.ndim != 2 or chosen.shape[0] != len(points) or chosen.shape[1] < 1 or chosen.dtype.kind not in "iu":
             raise InvalidValue("rows.shape", chosen.shape, f"integers of shape ({len(points)}, b) with b >= 1")
-        if len(points) and not (0 <= chosen.min() and chosen.max() < self.records):
+        if len(points) and not (chosen.min() >= 0 and chosen.max() < self.records):
             raise InvalidValue("rows", f"{chosen.min()} .. {chosen.max()}", f"indices from 0 to {self.records - 1}")
         total = np.zeros(points.shape)
         width = max(1, _BLOCK_ENTRIES // max(1, points.size))
@@ -171,7 +173,8 @@ class LinearModel:
             own = self.features[part]
             slope = self.loss.derivatives(np.einsum("rbp,rp->rb", own, points) - self.targets[part])[1]
             total += np.einsum("rb,rbp->rp", slope, own)
-        return total / chosen.shape[1]
+        mean: Array = total / chosen.shape[1]
+        return mean
 
     def hessian(self, X: ArrayLike) -> Array:
         """∇²F = (1/n) Σ φ'' a aᵀ at every row of ``X``; returns shape (R, p, p)."""

@@ -88,7 +88,9 @@ def test_gradient_and_hessian_match_finite_differences(model):
     for j in range(4):
         step = np.zeros(4)
         step[j] = h
-        assert gradient[:, j] == pytest.approx((model.objective(X + step) - model.objective(X - step)) / (2 * h), abs=1e-9)
+        assert gradient[:, j] == pytest.approx(
+            (model.objective(X + step) - model.objective(X - step)) / (2 * h), abs=1e-9
+        )
         difference = (model.gradient(X + step) - model.gradient(X - step)) / (2 * h)
         assert hessian[:, :, j] == pytest.approx(difference, abs=1e-7)
 
@@ -130,7 +132,9 @@ def test_bad_data_is_refused_by_name(changes, message):
         problems.geman_mcclure(**{"features": FEATURES, "targets": TARGETS, **changes})
 
 
-@pytest.mark.parametrize("rows", [np.zeros((2, 3), int), np.full((1, 1), 300), np.full((1, 1), -1), np.zeros((1, 0), int)])
+@pytest.mark.parametrize(
+    "rows", [np.zeros((2, 3), int), np.full((1, 1), 300), np.full((1, 1), -1), np.zeros((1, 0), int)]
+)
 def test_bad_rows_are_refused(rows):
     with pytest.raises(InvalidValue, match="rows"):
         MODELS["geman"]().batch_gradient(np.zeros((1, 4)), rows)
