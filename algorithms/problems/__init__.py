@@ -3,6 +3,7 @@
 from algorithms.problems.forest_cover import covertype
 from algorithms.problems.datasets import Dataset, breast_cancer, read_csv
 from algorithms.problems.finite_sum import FiniteSum
+from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape
 from algorithms.problems.linear_model import (
     LinearModel,
     biweight_regression,
@@ -22,6 +23,9 @@ __all__ = [
     "biweight_regression",
     "geman_mcclure",
     "cauchy",
+    "landscape",
+    "WAVY",
+    "DOUBLE_WELL",
     "breast_cancer",
     "covertype",
     "wang_xu_design",
@@ -30,6 +34,7 @@ __all__ = [
     "FiniteSum",
     "Problem",
     "LinearModel",
+    "Landscape",
     "MarginLoss",
     "Dataset",
     "SIGMOID",

@@ -54,11 +54,12 @@ WAVY = Profile(
     largest_third_derivative=lambda radius: sympy.Integer(12),
     minimum=sympy.Integer(0),
     minimisers=(0.0,),
-    pl_constant=sympy.Rational(1, 32),
+    pl_constant=sympy.Rational("0.17553"),
 )
 """w² + 3 sin² w: h'' = 2 + 6 cos 2w lies in [-4, 8] (non-convex), h''' = -12 sin 2w, |h'| <= 8|w|.
 
-PL with μ = 1/32, the constant of Karimi, Nutini & Schmidt 2016: it is valid but not the largest (0.0878 measured).
+PL: inf ½h'²/h is 0.1755309..., found on a grid of 4 000 001 points of [-20, 20] (not enclosed by a proof) and rounded
+down; beyond, ½h'² >= ½(2|w| - 3)² exceeds w² + 3. The customary μ = 1/32 (condition number 256) is smaller by 5.6.
 """
 
 
@@ -145,12 +146,12 @@ class Landscape:
 
     @property
     def loss_range(self) -> sympy.Expr:
-        """At most 2R times the Lipschitz constant: the ball's diameter times the steepest slope."""
+        """A bound, not the supremum: 2R times the Lipschitz constant: the ball's diameter times the steepest slope."""
         return 2 * sympy.Rational(self.radius) * self.lipschitz
 
     @property
     def pl_constant(self) -> sympy.Expr | None:
-        """μ of ½‖∇F‖² >= μ(F - inf F), valid though not the largest, or None; that of h, as both sides add up over j."""
+        """μ of ½‖∇F‖² >= μ(F - inf F), or None; that of h, as both sides add up over j."""
         return self.profile.pl_constant
 
     def objective(self, X: ArrayLike) -> Array:

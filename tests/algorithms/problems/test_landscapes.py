@@ -51,6 +51,7 @@ def test_the_wavy_landscape_is_pl_and_not_convex():
     value, slope, curvature = WAVY.derivatives(w)
     assert curvature.min() < -3.9
     assert (slope**2 / 2 >= float(WAVY.pl_constant) * value).all()
+    assert (slope**2 / 2 < 1.01 * float(WAVY.pl_constant) * value).any()
 
 
 def test_saddles_and_minima_are_where_they_are_said_to_be():
