@@ -1,8 +1,8 @@
 """Losses with their exact constants, constraint sets and data sets."""
 
-from algorithms.problems.forest_cover import covertype
 from algorithms.problems.datasets import Dataset, breast_cancer, read_csv
 from algorithms.problems.finite_sum import FiniteSum
+from algorithms.problems.forest_cover import covertype
 from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape
 from algorithms.problems.linear_model import (
     LinearModel,

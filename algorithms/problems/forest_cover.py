@@ -1,4 +1,4 @@
-"""Covertype: the real data of Wang & Xu 2019, as a sample that ships with the package or any file of the same columns."""
+"""Covertype, the real data of Wang & Xu 2019: a sample that ships with the package, or a file of the same columns."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ def covertype(feature_bound: ExactLike = 1, positive: int = 2, path: str | Path 
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
     features = np.column_stack([_numbers(columns[name], name) for name in _RANGES])
     labels, meaning, how = _two_classes([value.strip() for value in columns["Cover_Type"]], "Cover_Type", positive)
-    notes = (how, "the ranges are fixed round figures (units, terrain), public and not read off the records")
+    notes: tuple[str, ...] = (
+        how,
+        "the ranges are fixed round figures (units, terrain), public and not read off the records",
+    )
     if path is None:
         notes += ("a class-balanced head of the file, not a random sample: no basis for claims about accuracy",)
     return _prepared(

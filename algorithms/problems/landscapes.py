@@ -135,7 +135,7 @@ class Landscape:
 
     @property
     def minimum(self) -> sympy.Expr:
-        """p times inf h; the ball must reach a minimiser for it to be attained."""
+        """P times inf h; the ball must reach a minimiser for it to be attained."""
         return self.dimension * self.profile.minimum
 
     @property
@@ -177,7 +177,7 @@ class Landscape:
         points, chosen = self._points(X), np.asarray(rows)
         if chosen.ndim != 2 or chosen.shape[0] != len(points) or chosen.shape[1] < 1 or chosen.dtype.kind not in "iu":
             raise InvalidValue("rows.shape", chosen.shape, f"integers of shape ({len(points)}, b) with b >= 1")
-        if len(points) and not (0 <= chosen.min() and chosen.max() < self.records):
+        if len(points) and not (chosen.min() >= 0 and chosen.max() < self.records):
             raise InvalidValue("rows", f"{chosen.min()} .. {chosen.max()}", f"indices from 0 to {self.records - 1}")
         means: Array = self.gradient(points) + self.shifts[chosen].mean(axis=1)
         return means

@@ -101,7 +101,7 @@ class Problem:
 
     @property
     def loss_range(self) -> sympy.Expr:
-        """sup φ - inf φ of one record's loss; the regulariser is no part of it."""
+        """Sup φ - inf φ of one record's loss; the regulariser is no part of it."""
         return self.loss.supremum
 
     @property
@@ -166,7 +166,7 @@ class Problem:
         points, chosen = self._points(X), np.asarray(rows)
         if chosen.ndim != 2 or chosen.shape[0] != len(points) or chosen.shape[1] < 1 or chosen.dtype.kind not in "iu":
             raise InvalidValue("rows.shape", chosen.shape, f"integers of shape ({len(points)}, b) with b >= 1")
-        if len(points) and not (0 <= chosen.min() and chosen.max() < self.records):
+        if len(points) and not (chosen.min() >= 0 and chosen.max() < self.records):
             raise InvalidValue("rows", f"{chosen.min()} .. {chosen.max()}", f"indices from 0 to {self.records - 1}")
         means = np.empty(points.shape)
         for index, own in enumerate(chosen):  # one repetition at a time: b × p numbers, not R × b × p

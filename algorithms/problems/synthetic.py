@@ -13,9 +13,7 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
 
 
-def wang_xu_design(
-    records: int = 10_000, dimension: int = 100, seed: int = 0, feature_bound: ExactLike = 1
-) -> Dataset:
+def wang_xu_design(records: int = 10_000, dimension: int = 100, seed: int = 0, feature_bound: ExactLike = 1) -> Dataset:
     """Return the synthetic design of Wang & Xu 2019: y_i = 1 if 1/(1 + exp(-<θ*, x_i>)) > 1/2, and -1 otherwise.
 
     Print leaves the laws of θ* and x_i open and defines y_i by a formula that contains y_i. Here θ* and x_i are

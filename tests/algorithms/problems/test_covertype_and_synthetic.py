@@ -30,7 +30,9 @@ def test_every_record_lies_in_the_public_ranges(sample):
 
 def test_the_first_record_is_scaled_by_hand(sample):
     # 2596 m high, aspect 51 degrees, slope 3 degrees, 258 m from water
-    assert sample.features[0, :4] == pytest.approx([(2596 - 3000) / 1500, 51 / 180 - 1, 3 / 45 - 1, 0.258 - 1], rel=1e-13)
+    assert sample.features[0, :4] == pytest.approx(
+        [(2596 - 3000) / 1500, 51 / 180 - 1, 3 / 45 - 1, 0.258 - 1], rel=1e-13
+    )
 
 
 def test_another_file_is_read_and_wrong_columns_are_named(tmp_path):
