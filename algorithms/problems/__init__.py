@@ -3,7 +3,7 @@
 from algorithms.problems.datasets import Dataset, breast_cancer, read_csv
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.forest_cover import covertype
-from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape
+from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape, power
 from algorithms.problems.linear_model import (
     LinearModel,
     biweight_regression,
@@ -24,6 +24,7 @@ __all__ = [
     "geman_mcclure",
     "cauchy",
     "landscape",
+    "power",
     "WAVY",
     "DOUBLE_WELL",
     "breast_cancer",

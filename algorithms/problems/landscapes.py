@@ -83,6 +83,36 @@ of the Hessian is -1, without any all eigenvalues are 2 (a global minimum, F = -
 """
 
 
+def power(degree: int) -> Profile:
+    """|w|^m for whole m >= 3: in one dimension h = (|h'|/m)^k with k = m/(m-1), a KL inequality attained (γ = 1/m).
+
+    |h'| = m|w|^(m-1), h'' = m(m-1)|w|^(m-2) and |h'''| = m(m-1)(m-2)|w|^(m-3) are largest at |w| = R.
+
+    Args:
+        degree: m.
+
+    Raises:
+        InvalidValue: m is below 3, where the Hessian is not Lipschitz or k is not below 2.
+    """
+    m = positive_integer(degree, "degree")
+    if m < 3:
+        raise InvalidValue("degree", degree, "a whole number at least 3")
+
+    def derivatives(w: Array) -> tuple[Array, Array, Array]:
+        size = np.abs(w)
+        return size**m, m * np.sign(w) * size ** (m - 1), m * (m - 1) * size ** (m - 2)
+
+    return Profile(
+        name=f"|w|^{m}",
+        derivatives=derivatives,
+        largest_slope=lambda radius: m * radius ** (m - 1),
+        largest_curvature=lambda radius: m * (m - 1) * radius ** (m - 2),
+        largest_third_derivative=lambda radius: m * (m - 1) * (m - 2) * radius ** (m - 3),
+        minimum=sympy.Integer(0),
+        minimisers=(0.0,),
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Landscape:
     """F(x) = Σ_j h(x_j) on the l2 ball of radius R, with records f(x, z_i) = F(x) + <z_i, x>, Σ z_i = 0, ‖z_i‖ = B.
@@ -205,7 +235,7 @@ def landscape(
     """Return the landscape with seeded shifts ±z, each of norm B (a hair less, so that B is never exceeded).
 
     Args:
-        profile: ``WAVY`` or ``DOUBLE_WELL``.
+        profile: ``WAVY``, ``DOUBLE_WELL`` or ``power(m)``.
         records: n, even, at least 2.
         start: x₁, shape (p,), within the ball.
         radius: R > 0.

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 import sympy
 
-from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape, power
 from dpbounds.errors import InvalidValue
 
 RADIUS = 3
 GRID = np.linspace(-RADIUS, RADIUS, 600_001)
 
 
-@pytest.fixture(params=[WAVY, DOUBLE_WELL], ids=lambda profile: profile.name)
+@pytest.fixture(params=[WAVY, DOUBLE_WELL, power(3), power(4)], ids=lambda profile: profile.name)
 def problem(request):
     return landscape(request.param, records=40, start=[0.5, -1.0, 2.0], radius=RADIUS)
 
@@ -75,3 +75,11 @@ def test_saddles_and_minima_are_where_they_are_said_to_be():
 def test_bad_input_is_refused(changes, message):
     with pytest.raises(InvalidValue, match=message):
         landscape(WAVY, **{"records": 2, "start": [0.0], "radius": 3, **changes})
+
+
+@pytest.mark.parametrize("m", [3, 4, 7])
+def test_powers_meet_their_kl_inequality_with_equality(m):
+    value, slope, _ = power(m).derivatives(np.linspace(-2, 2, 1001))
+    assert value == pytest.approx((np.abs(slope) / m) ** (m / (m - 1)), rel=1e-11, abs=1e-300)
+    with pytest.raises(InvalidValue, match="degree = 2"):
+        power(2)
