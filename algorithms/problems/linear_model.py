@@ -166,6 +166,100 @@ class LinearModel:
             raise InvalidValue("rows.shape", chosen.shape, f"integers of shape ({len(points)}, b) with b >= 1")
         if len(points) and not (chosen.min() >= 0 and chosen.max() < self.records):
             raise InvalidValue("rows", f"{chosen.min()} .. {chosen.max()}", f"indices from 0 to {self.records - 1}")
+        means = np.empty(points.shape)
+        for index, own in enumerate(chosen):  # one at a time: no R × b × p numbers, none depends on its neighbours
+            block = self.features[own]
+            means[index] = self.loss.derivatives(block @ points[index] - self.targets[own])[1] @ block / len(own)
+        return means
+
+    def hessian_lipschitz(self) -> sympy.Expr:
+        """B³ times the Lipschitz constant of φ''."""
+        return sympy.Rational(self.feature_bound) ** 3 * self.loss.largest_third_derivative
+
+    @property
+    def loss_range(self) -> sympy.Expr | None:
+        """At least sup f - inf f: sup φ, or for unbounded φ its value at the largest residual BR + Y in the ball."""
+        if self.loss.supremum is not None:
+            return self.loss.supremum
+        if self.radius is None:
+            return None
+        return self.loss.value(sympy.Rational(self.feature_bound * self.radius + self.target_bound))
+
+    @property
+    def initial_gap(self) -> sympy.Expr:
+        """At least F(0) - inf F, as φ >= 0 and φ grows with |u| (residuals) or is taken at 0 (margins): φ(Y)."""
+        return self.loss.value(sympy.Rational(self.target_bound))
+
+    def quasar_convexity(self, distance: ExactLike) -> sympy.Expr:
+        """The constant q of F on the ball of this radius around a minimiser with zero residuals (realisable data).
+
+        With residuals zero at x*, <∇f(x), x - x*> = u φ'(u) >= q φ(u) = q (f(x) - f(x*)) for u = <a, x - x*>, |u| <=
+        B·distance; the mean over records keeps it. That the data are realisable is the caller's assumption: it
+        cannot be checked without a release.
+
+        Args:
+            distance: Radius around x*, greater than 0.
+
+        Returns:
+            q in (0, 1]; exact: attained by one record of norm B at this distance.
+
+        Raises:
+            InvalidValue: The distance is not positive, or the loss has no such constant.
+        """
+        if self.loss.quasar_convexity is None:
+            raise InvalidValue(
+                "loss", self.loss.name, "a loss with a quasar-convexity constant (Geman-McClure, Cauchy)"
+            )
+        length = exact(distance, "distance")
+        if length <= 0:
+            raise InvalidValue("distance", distance, "a number greater than 0")
+        return self.loss.quasar_convexity(sympy.Rational(self.feature_bound * length))
+
+    def objective(self, X: ArrayLike) -> Array:
+        """F at every row of ``X`` (shape (R, p)); returns shape (R,)."""
+        return self.objective_and_gradient(X)[0]
+
+    def gradient(self, X: ArrayLike) -> Array:
+        """∇F at every row of ``X``; returns shape (R, p)."""
+        return self.objective_and_gradient(X)[1]
+
+    def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
+        """F, shape (R,), and ∇F, shape (R, p), in one pass over blocks of records."""
+        points = self._points(X)
+        values, gradients = np.zeros(len(points)), np.zeros(points.shape)
+        for start in range(0, self.records, _BLOCK_RECORDS):
+            block = slice(start, start + _BLOCK_RECORDS)
+            value, slope, _ = self.loss.derivatives(points @ self.features[block].T - self.targets[block])
+            values += value.sum(axis=1)
+            gradients += slope @ self.features[block]
+        return values / self.records, gradients / self.records
+
+    def objective_at(self, points: ArrayLike) -> Array:
+        """F at N candidate points, in blocks, shape (N,)."""
+        candidates = self._points(points)
+        width = max(1, _BLOCK_ENTRIES // min(self.records, _BLOCK_RECORDS))
+        parts = [self.objective(candidates[start : start + width]) for start in range(0, len(candidates), width)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
+        """The mean gradient over each repetition's own records.
+
+        Args:
+            X: Points, shape (R, p).
+            rows: Indices of records, shape (R, b), b >= 1; a record may appear more than once.
+
+        Returns:
+            Shape (R, p).
+
+        Raises:
+            InvalidValue: A shape or an index is not allowed.
+        """
+        points = self._points(X)
+        chosen = np.asarray(rows)
+        if chosen.ndim != 2 or chosen.shape[0] != len(points) or chosen.shape[1] < 1 or chosen.dtype.kind not in "iu":
+            raise InvalidValue("rows.shape", chosen.shape, f"integers of shape ({len(points)}, b) with b >= 1")
+        if len(points) and not (chosen.min() >= 0 and chosen.max() < self.records):
+            raise InvalidValue("rows", f"{chosen.min()} .. {chosen.max()}", f"indices from 0 to {self.records - 1}")
         total = np.zeros(points.shape)
         width = max(1, _BLOCK_ENTRIES // max(1, points.size))
         for start in range(0, chosen.shape[1], width):
