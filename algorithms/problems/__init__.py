@@ -1,7 +1,42 @@
 """Losses with their exact constants, constraint sets and data sets."""
 
 from algorithms.problems.datasets import Dataset, breast_cancer, read_csv
+from algorithms.problems.finite_sum import FiniteSum
+from algorithms.problems.forest_cover import covertype
+from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape, power
+from algorithms.problems.linear_model import (
+    LinearModel,
+    biweight_regression,
+    cauchy,
+    geman_mcclure,
+    squared_probit_link,
+    squared_sigmoid_link,
+)
 from algorithms.problems.problem import MarginLoss, Problem
 from algorithms.problems.sigmoid import SIGMOID, sigmoid_loss
+from algorithms.problems.synthetic import realisable_targets, wang_xu_design
 
-__all__ = ["sigmoid_loss", "breast_cancer", "read_csv", "Problem", "MarginLoss", "Dataset", "SIGMOID"]
+__all__ = [
+    "sigmoid_loss",
+    "squared_sigmoid_link",
+    "squared_probit_link",
+    "biweight_regression",
+    "geman_mcclure",
+    "cauchy",
+    "landscape",
+    "power",
+    "WAVY",
+    "DOUBLE_WELL",
+    "breast_cancer",
+    "covertype",
+    "wang_xu_design",
+    "realisable_targets",
+    "read_csv",
+    "FiniteSum",
+    "Problem",
+    "LinearModel",
+    "Landscape",
+    "MarginLoss",
+    "Dataset",
+    "SIGMOID",
+]

@@ -36,6 +36,9 @@ class MarginLoss:
         largest_slope: sup |φ'|, exact.
         largest_curvature: sup |φ''|, exact.
         value_at_zero: φ(0), exact.
+        curvature: Margins -> φ'', elementwise.
+        largest_third_derivative: sup |φ'''|, exact.
+        supremum: sup φ, exact; inf φ is 0.
     """
 
     name: str
@@ -43,6 +46,9 @@ class MarginLoss:
     largest_slope: sympy.Expr
     largest_curvature: sympy.Expr
     value_at_zero: sympy.Expr
+    curvature: Callable[[Array], Array]
+    largest_third_derivative: sympy.Expr
+    supremum: sympy.Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +95,16 @@ class Problem:
         return sympy.Rational(self.feature_bound) ** 2 * self.loss.largest_curvature
 
     @property
+    def hessian_lipschitz(self) -> sympy.Expr:
+        """B³ sup|φ'''|: the Lipschitz constant of one record's Hessian."""
+        return sympy.Rational(self.feature_bound) ** 3 * self.loss.largest_third_derivative
+
+    @property
+    def loss_range(self) -> sympy.Expr:
+        """Sup φ - inf φ of one record's loss; the regulariser is no part of it."""
+        return self.loss.supremum
+
+    @property
     def initial_point(self) -> Array:
         """x₁ = 0, shape (p,): in C, and chosen without looking at the data."""
         return np.zeros(self.dimension)
@@ -127,6 +143,46 @@ class Problem:
             gradients += slope @ block
         regulariser = float(self.l1) * np.abs(points).sum(axis=1)
         return values / self.records + regulariser, gradients / self.records
+
+    def objective_at(self, points: ArrayLike) -> Array:
+        """F^r at N candidate points, in blocks, shape (N,)."""
+        candidates = self._points(points)
+        parts = [self.objective(candidates[start : start + _BLOCK]) for start in range(0, len(candidates), _BLOCK)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
+        """The mean smooth gradient over each repetition's own records.
+
+        Args:
+            X: Points, shape (R, p).
+            rows: Indices of records, shape (R, b), b >= 1.
+
+        Returns:
+            Shape (R, p).
+
+        Raises:
+            InvalidValue: A shape or an index is not allowed.
+        """
+        points, chosen = self._points(X), np.asarray(rows)
+        if chosen.ndim != 2 or chosen.shape[0] != len(points) or chosen.shape[1] < 1 or chosen.dtype.kind not in "iu":
+            raise InvalidValue("rows.shape", chosen.shape, f"integers of shape ({len(points)}, b) with b >= 1")
+        if len(points) and not (chosen.min() >= 0 and chosen.max() < self.records):
+            raise InvalidValue("rows", f"{chosen.min()} .. {chosen.max()}", f"indices from 0 to {self.records - 1}")
+        means = np.empty(points.shape)
+        for index, own in enumerate(chosen):  # one repetition at a time: b × p numbers, not R × b × p
+            block = self.signed_features[own]
+            means[index] = self.loss.value_and_slope(block @ points[index])[1] @ block / len(own)
+        return means
+
+    def hessian(self, X: ArrayLike) -> Array:
+        """∇²F of the smooth part, (1/n) Σ φ'' z zᵀ, at every row of ``X``; returns shape (R, p, p)."""
+        points = self._points(X)
+        found = np.zeros((len(points), self.dimension, self.dimension))
+        for start in range(0, self.records, _BLOCK):
+            block = self.signed_features[start : start + _BLOCK]
+            for index, weights in enumerate(self.loss.curvature(points @ block.T)):
+                found[index] += (block.T * weights) @ block
+        return found / self.records
 
     def per_record_gradient_norms(self, X: ArrayLike) -> Array:
         """‖∇f(x, z_i)‖ = |φ'(<z_i, x>)| ‖z_i‖ for every row x of ``X`` and every record; returns shape (R, n)."""

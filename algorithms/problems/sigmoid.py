@@ -16,12 +16,21 @@ def _value_and_slope(margins: Array) -> tuple[Array, Array]:
     return 0.5 - 0.5 * t, -0.25 * (1.0 - t) * (1.0 + t)
 
 
+def _curvature(margins: Array) -> Array:
+    t = np.tanh(0.5 * margins)
+    curvature: Array = 0.25 * (1.0 - t) * (1.0 + t) * t  # s(1-s)(1-2s)
+    return curvature
+
+
 SIGMOID = MarginLoss(
     name="sigmoid loss",
     value_and_slope=_value_and_slope,
     largest_slope=sympy.Rational(1, 4),
     largest_curvature=sympy.sqrt(3) / 18,  # 1/(6√3)
     value_at_zero=sympy.Rational(1, 2),
+    curvature=_curvature,
+    largest_third_derivative=sympy.Rational(1, 8),  # |q - 6q²| with q = s(1-s) in (0, 1/4], at q = 1/4
+    supremum=sympy.Integer(1),
 )
 
 

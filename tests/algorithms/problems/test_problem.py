@@ -265,3 +265,26 @@ def test_points_of_another_shape_are_refused(problem):
 def test_a_problem_describes_itself(problem):
     assert "n = 300, p = 5" in str(problem)
     assert "G = 1/2" in str(problem)
+
+
+def test_hessian_batches_and_candidates_of_the_sigmoid_loss(problem):
+    X, h = points(3), 1e-5
+    hessian = problem.hessian(X)
+    for j in range(5):
+        step = np.eye(5)[j] * h
+        difference = (problem.gradient(X + step) - problem.gradient(X - step)) / (2 * h)
+        assert hessian[:, :, j] == pytest.approx(difference, abs=1e-9)
+    everyone = np.tile(np.arange(problem.records), (3, 1))
+    assert problem.batch_gradient(X, everyone) == pytest.approx(problem.gradient(X), abs=1e-14)
+    one = problem.batch_gradient(X[:1], [[7]])[0]
+    assert np.linalg.norm(one) == pytest.approx(problem.per_record_gradient_norms(X[:1])[0, 7], rel=1e-12)
+    assert problem.objective_at(X) == pytest.approx(problem.objective(X), abs=1e-15)
+    with pytest.raises(InvalidValue, match="rows"):
+        problem.batch_gradient(X[:1], [[300]])
+
+
+def test_third_derivative_and_range_of_the_sigmoid_loss():
+    m = np.linspace(-30, 30, 600_001)
+    third = np.diff(problems.SIGMOID.curvature(m)) / np.diff(m)
+    assert np.abs(third).max() == pytest.approx(1 / 8, rel=1e-6)
+    assert problems.SIGMOID.value_and_slope(m)[0].max() <= problems.SIGMOID.supremum

@@ -1,0 +1,70 @@
+"""What an algorithm may ask of a problem: F(x) = (1/n) Σ f(x, z_i), batched over repetitions, with public constants."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import sympy
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+class FiniteSum(Protocol):
+    """A finite sum over n records in dimension p; every ``X`` holds one point per repetition, shape (R, p).
+
+    The constants are those of every data set within the public bounds, so a step size made from them costs no privacy.
+    Each is a SymPy expression, or None where there is no finite one.
+    """
+
+    @property
+    def records(self) -> int:
+        """n, public."""
+
+    @property
+    def dimension(self) -> int:
+        """P."""
+
+    @property
+    def initial_point(self) -> Array:
+        """x₁, shape (p,), chosen without looking at the data."""
+
+    @property
+    def lipschitz(self) -> sympy.Expr | None:
+        """At least the l2 norm of every record's gradient."""
+
+    @property
+    def smoothness(self) -> sympy.Expr | None:
+        """At least the operator norm of every record's Hessian."""
+
+    @property
+    def hessian_lipschitz(self) -> sympy.Expr | None:
+        """At least the Lipschitz constant (operator norm against l2 norm) of every record's Hessian."""
+
+    @property
+    def loss_range(self) -> sympy.Expr | None:
+        """At least sup f - inf f over records and points."""
+
+    @property
+    def initial_gap(self) -> sympy.Expr | None:
+        """At least F(x₁) - inf F."""
+
+    def objective(self, X: ArrayLike) -> Array:
+        """F, shape (R,)."""
+
+    def gradient(self, X: ArrayLike) -> Array:
+        """∇F, shape (R, p)."""
+
+    def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
+        """F and ∇F in one pass."""
+
+    def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
+        """The mean gradient over each repetition's own records, ``rows`` of shape (R, b); returns (R, p)."""
+
+    def hessian(self, X: ArrayLike) -> Array:
+        """∇²F, shape (R, p, p)."""
+
+    def objective_at(self, points: ArrayLike) -> Array:
+        """F at N points, N as large as wanted; returns (N,)."""

@@ -1,0 +1,78 @@
+"""Constants that are no closed form, enclosed in ball arithmetic: privacy rests on the first ones."""
+
+from fractions import Fraction
+
+import pytest
+from flint import arb, ctx
+
+from algorithms.problems.landscapes import WAVY
+from algorithms.problems.residual_losses import SQUARED_PROBIT
+
+
+def holds_everywhere(condition, low, high):
+    """Whether a condition on balls is proven on all of [low, high], by bisection; returns the number of pieces."""
+    pending, pieces = [(Fraction(low), Fraction(high))], 0
+    while pending:
+        a, b = pending.pop()
+        pieces += 1
+        assert b - a > Fraction(1, 2**40), f"not proven near {float(a)}"
+        if condition(ball_of(a, b)):
+            continue
+        middle = (a + b) / 2
+        pending += [(a, middle), (middle, b)]
+    return pieces
+
+
+def ball_of(a, b):
+    middle, radius = (a + b) / 2, (b - a) / 2
+    return arb(middle.numerator) / middle.denominator + arb(0, arb(radius.numerator) / radius.denominator)
+
+
+def density(u):
+    return (-u * u / 2).exp() / (2 * arb.pi()).sqrt()
+
+
+def below(u):
+    return (u / arb(2).sqrt()).erfc() / 2
+
+
+DERIVATIVES = {
+    "largest_slope": lambda u: -2 * below(u) * density(u),
+    "largest_curvature": lambda u: 2 * density(u) * (density(u) + u * below(u)),
+    "largest_third_derivative": lambda u: 2 * density(u) * (below(u) * (1 - u * u) - 3 * u * density(u)),
+}
+
+
+@pytest.mark.parametrize("name", DERIVATIVES)
+def test_probit_constants(name):
+    constant = getattr(SQUARED_PROBIT, name)
+    limit = Fraction(int(constant.p), int(constant.q))
+    derivative = DERIVATIVES[name]
+    with ctx.workprec(80):
+        bound = arb(limit.numerator) / limit.denominator
+        pieces = holds_everywhere(lambda u: abs(derivative(u)) <= bound, -9, 9)
+        assert pieces < 200_000
+        # beyond: Φ(-u) <= 1, and g(u), u g(u), u² g(u) fall for |u| >= 2
+        edge = density(arb(9))
+        assert 2 * edge * (1 + 81 + 3 * 9 * edge + edge) < bound
+        # and no much smaller constant would do
+        less = bound * (1 - arb(10) ** -5)
+        points = [arb(step) / 1000 for step in range(-1000, 1000)]
+        assert any(abs(derivative(u)) > less for u in points)
+
+
+def test_the_wavy_landscape_is_pl():
+    """½h'² >= μ h: in closed form for |w| <= 1/2 and |w| >= 20, in ball arithmetic between (h is even)."""
+    constant = WAVY.pl_constant
+    with ctx.workprec(80):
+        mu = arb(int(constant.p)) / int(constant.q)
+
+        def is_pl(w):
+            slope = 2 * w + 3 * (2 * w).sin()
+            return slope * slope / 2 >= mu * (w * w + 3 * w.sin() ** 2)
+
+        holds_everywhere(is_pl, Fraction(1, 2), 20)
+    # |w| <= 1/2: sin 2w >= 2w - (2w)³/6 gives |h'| >= 8|w| - 4|w|³ >= 7|w|, and h <= 4w²
+    assert Fraction(49, 2) > 4 * Fraction(int(constant.p), int(constant.q))
+    # |w| >= 20: ½(2|w| - 3)² >= w² + 3 >= h
+    assert (2 * 20 - 3) ** 2 / 2 >= 20**2 + 3

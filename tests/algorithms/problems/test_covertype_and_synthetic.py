@@ -1,0 +1,75 @@
+import gzip
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from algorithms import problems
+from algorithms.problems import forest_cover as module
+from dpbounds.errors import InvalidValue
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return problems.covertype(feature_bound=1000)
+
+
+def test_the_sample_that_ships_has_its_records_and_classes(sample):
+    assert sample.features.shape == (10_000, 55)
+    assert (sample.labels == 1).sum() == 1462
+    assert sample.feature_names[0] == "Elevation"
+    assert sample.feature_names[-1] == "intercept"
+    assert any("CC BY 4.0" in note for note in sample.notes)
+    assert not sample.features.flags.writeable
+
+
+def test_every_record_lies_in_the_public_ranges(sample):
+    assert np.abs(sample.features).max() <= 1
+    assert np.isin(sample.features[:, 10:], (-1, 1)).all()
+
+
+def test_the_first_record_is_scaled_by_hand(sample):
+    # 2596 m high, aspect 51 degrees, slope 3 degrees, 258 m from water
+    assert sample.features[0, :4] == pytest.approx(
+        [(2596 - 3000) / 1500, 51 / 180 - 1, 3 / 45 - 1, 0.258 - 1], rel=1e-13
+    )
+
+
+def test_another_file_is_read_and_wrong_columns_are_named(tmp_path):
+    raw = (files("algorithms.problems") / "data" / "covertype_sample.csv.gz").read_bytes()
+    lines = gzip.decompress(raw).decode().splitlines()[:50]
+    path = tmp_path / "own.csv"
+    path.write_text("\n".join(lines))
+    own = problems.covertype(positive=5, path=path)
+    assert own.features.shape == (49, 55)
+    assert (np.linalg.norm(own.features, axis=1) <= 1).all()
+    path.write_text("\n".join(lines).replace("Slope", "Steepness"))
+    with pytest.raises(InvalidValue, match="Slope, Steepness"):
+        problems.covertype(path=path)
+    with pytest.raises(InvalidValue, match="positive = 8"):
+        problems.covertype(positive=8)
+    assert len(module._RANGES) == 54
+
+
+def test_wang_and_xu_design_is_seeded_separable_and_bounded():
+    data = problems.wang_xu_design(2000, 50, seed=3, feature_bound=4)
+    again, other = (problems.wang_xu_design(2000, 50, seed=seed, feature_bound=4) for seed in (3, 4))
+    assert (data.features == again.features).all()
+    assert (data.features != other.features).any()
+    assert (np.linalg.norm(data.features, axis=1) <= 4).all()
+    assert problems.sigmoid_loss(data.features, data.labels, feature_bound=4).lipschitz == 1
+    # a separating direction exists by construction; least squares finds one close to it
+    guess = np.linalg.lstsq(data.features, data.labels, rcond=None)[0]
+    assert (np.sign(data.features @ guess) == data.labels).mean() > 0.9
+    assert abs(data.labels.mean()) < 0.12  # five standard deviations: a false alarm in 1e-6 of seeds
+    with pytest.raises(InvalidValue, match="records = 0"):
+        problems.wang_xu_design(0)
+
+
+def test_realisable_targets_leave_no_residual():
+    rng = np.random.default_rng(0)
+    best = np.array([1.0, -2.0, 0.5])
+    features, targets, bound = problems.realisable_targets(rng.standard_normal((100, 3)), 1, best)
+    model = problems.geman_mcclure(features, targets, target_bound=bound)
+    assert model.objective(best[None])[0] == 0
+    assert "0 targets" in model.notes[0]

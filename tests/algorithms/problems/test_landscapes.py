@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+import sympy
+
+from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape, power
+from dpbounds.errors import InvalidValue
+
+RADIUS = 3
+GRID = np.linspace(-RADIUS, RADIUS, 600_001)
+
+
+@pytest.fixture(params=[WAVY, DOUBLE_WELL, power(3), power(4)], ids=lambda profile: profile.name)
+def problem(request):
+    return landscape(request.param, records=40, start=[0.5, -1.0, 2.0], radius=RADIUS)
+
+
+def test_constants_are_suprema(problem):
+    _, slope, curvature = problem.profile.derivatives(GRID)
+    third = np.diff(curvature) / np.diff(GRID)
+    assert np.abs(curvature).max() == pytest.approx(float(problem.smoothness), rel=1e-6)
+    assert np.abs(third).max() == pytest.approx(float(problem.hessian_lipschitz), rel=1e-3)
+    ratio = np.abs(slope[GRID != 0] / GRID[GRID != 0]).max()
+    assert ratio * RADIUS == pytest.approx(float(problem.profile.largest_slope(sympy.Integer(RADIUS))), rel=1e-5)
+
+
+def test_bounds_hold_on_the_ball(problem):
+    X = np.random.default_rng(0).standard_normal((4000, 3))
+    X *= RADIUS * np.random.default_rng(1).random((4000, 1)) / np.linalg.norm(X, axis=1, keepdims=True)
+    one = np.random.default_rng(2).integers(0, 40, size=(4000, 1))
+    assert np.linalg.norm(problem.batch_gradient(X, one), axis=1).max() <= float(problem.lipschitz)
+    values = problem.objective(X) + (problem.shifts[one[:, 0]] * X).sum(axis=1)
+    assert values.max() - values.min() <= float(problem.loss_range)
+    gap = problem.objective(problem.initial_point[None])[0] - float(problem.minimum)
+    assert gap <= float(problem.initial_gap) <= gap * 1.001
+
+
+def test_gradients_hessians_and_batches(problem):
+    X, h = np.random.default_rng(3).standard_normal((3, 3)), 1e-5
+    for j in range(3):
+        step = np.eye(3)[j] * h
+        slope = (problem.objective(X + step) - problem.objective(X - step)) / (2 * h)
+        assert problem.gradient(X)[:, j] == pytest.approx(slope, abs=1e-8)
+        curvature = (problem.gradient(X + step) - problem.gradient(X - step)) / (2 * h)
+        assert problem.hessian(X)[:, :, j] == pytest.approx(curvature, abs=1e-7)
+    everyone = np.tile(np.arange(40), (3, 1))
+    assert problem.batch_gradient(X, everyone) == pytest.approx(problem.gradient(X), abs=1e-13)
+
+
+def test_the_wavy_landscape_is_pl_and_not_convex():
+    w = np.linspace(-20, 20, 400_000)
+    value, slope, curvature = WAVY.derivatives(w)
+    assert curvature.min() < -3.9
+    assert (slope**2 / 2 >= float(WAVY.pl_constant) * value).all()
+    assert (slope**2 / 2 < 1.01 * float(WAVY.pl_constant) * value).any()
+
+
+def test_saddles_and_minima_are_where_they_are_said_to_be():
+    wells = landscape(DOUBLE_WELL, records=2, start=[0, 0], radius=2)
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, -1.0]])
+    assert (wells.gradient(X) == 0).all()
+    assert np.linalg.eigvalsh(wells.hessian(X))[:, 0].tolist() == [-1, -1, 2]
+    assert wells.objective(X)[2] == float(wells.minimum)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"records": 3}, "records = 3"),
+        ({"start": [3, 0.1]}, "start"),
+        ({"start": [np.nan]}, "start"),
+        ({"radius": 0}, "radius = 0"),
+        ({"shift_bound": -1}, "shift_bound = -1"),
+    ],
+)
+def test_bad_input_is_refused(changes, message):
+    with pytest.raises(InvalidValue, match=message):
+        landscape(WAVY, **{"records": 2, "start": [0.0], "radius": 3, **changes})
+
+
+@pytest.mark.parametrize("m", [3, 4, 7])
+def test_powers_meet_their_kl_inequality_with_equality(m):
+    value, slope, _ = power(m).derivatives(np.linspace(-2, 2, 1001))
+    assert value == pytest.approx((np.abs(slope) / m) ** (m / (m - 1)), rel=1e-11, abs=1e-300)
+    with pytest.raises(InvalidValue, match="degree = 2"):
+        power(2)
