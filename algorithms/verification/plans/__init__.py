@@ -1,0 +1,1 @@
+"""Which checks there are, by family."""

@@ -1,0 +1,132 @@
+"""The suite: which statements are checked, how, and what came out; attached to theorem ids.
+
+A planned check names its cells (so that a sweep can run them anywhere, once) and judges what they gave. The confidence
+of each check is chosen so that the whole suite raises a false alarm at most once in a hundred runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from algorithms.verification.cells import Cell, Result
+from algorithms.verification.checks import Check, Verdict
+from algorithms.verification.slopes import SlopeCheck, confidence_of
+from algorithms.verification.store import Store
+from algorithms.verification.sweeps import Progress, sweep
+from dpbounds.errors import InvalidValue
+
+SUITE_ERROR = 0.01
+
+
+class Size(StrEnum):
+    """How long a suite may take."""
+
+    QUICK = "quick"  # minutes on two cores: every check at small size
+    FULL = "full"  # overnight
+
+
+Judge = Callable[[Sequence[Result], float], Check | SlopeCheck]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A check before it is run.
+
+    Attributes:
+        theorem: Id of the statement.
+        kind: "spent", "bound", "slope" or "formula".
+        name: Its own name; unique.
+        cells: What must be run, by size.
+        judge: From the cells' results, in their order, and a confidence, to a verdict.
+    """
+
+    theorem: str
+    kind: str
+    name: str
+    cells: Callable[[Size], Sequence[Cell]]
+    judge: Judge
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A check after it was run.
+
+    Attributes:
+        planned: What was planned.
+        check: What was found.
+        seconds: How long its cells took.
+    """
+
+    planned: Planned
+    check: Check | SlopeCheck
+    seconds: float
+
+
+@cache
+def planned() -> tuple[Planned, ...]:
+    """Every check there is."""
+    from algorithms.verification.plans import formulas
+
+    found = (*formulas.PLANNED,)
+    names = [one.name for one in found]
+    if len(set(names)) != len(names):
+        raise InvalidValue("names", names, "each check under its own name")
+    return found
+
+
+def run_suite(
+    size: Size,
+    store: Store,
+    *,
+    theorems: Sequence[str] = (),
+    jobs: int = 1,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+) -> tuple[Outcome, ...]:
+    """Run the checks of some statements (of all of them by default), and judge.
+
+    Args:
+        size: Quick or full.
+        store: Where finished cells are kept: what is there is not run again.
+        theorems: Ids; a prefix such as a paper's id selects all of its statements.
+        jobs: Processes on this machine.
+        scheduler: A Dask scheduler's address, instead.
+        progress: Called after every cell.
+
+    Raises:
+        InvalidValue: No check belongs to one of the ids.
+    """
+    chosen = _chosen(theorems)
+    cells = {one.name: list(one.cells(size)) for one in chosen}
+    sweep((cell for each in cells.values() for cell in each), store, jobs=jobs, scheduler=scheduler, progress=progress)
+    confidence = confidence_of(SUITE_ERROR, len(planned()))
+    outcomes = []
+    for one in chosen:
+        started = time.perf_counter()
+        results = [store.result(cell) for cell in cells[one.name]]
+        known = [result for result in results if result is not None]
+        check = one.judge(known, confidence)
+        outcomes.append(Outcome(one, check, sum(each.seconds for each in known) + time.perf_counter() - started))
+    return tuple(outcomes)
+
+
+def _chosen(theorems: Sequence[str]) -> list[Planned]:
+    if not theorems:
+        return list(planned())
+    found = []
+    for name in theorems:
+        here = [one for one in planned() if one.theorem == name or one.theorem.startswith(name + "/")]
+        if not here:
+            known = sorted({one.theorem for one in planned()})
+            raise InvalidValue("id", name, "one with a check: " + ", ".join(known))
+        found += [one for one in here if one not in found]
+    return found
+
+
+def failed(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Those that fail."""
+    return [one for one in outcomes if one.check.verdict is Verdict.FAILS]
