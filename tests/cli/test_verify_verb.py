@@ -1,0 +1,70 @@
+"""`dpbounds verify`: what holds, what fails, a report, a store that is used again."""
+
+import csv
+import json
+
+import pytest
+
+from algorithms.verification import suite
+from dpbounds.cli import main
+from dpbounds.expressions.enclosure import Enclosure
+
+PAPER = "tholeti-kalyani-2020"
+
+
+def said(capsys, *arguments, status=0):
+    assert main(["verify", *arguments]) == status
+    return capsys.readouterr().out
+
+
+def test_for_people_and_programs(capsys, tmp_path):
+    store = ["--store", str(tmp_path / "cells.db")]
+    out = said(capsys, PAPER, *store)
+    assert f"{PAPER}/equation-6\n  holds     formula: ball overlap" in out
+    assert " fail; " in out
+    found = json.loads(said(capsys, PAPER, *store, "--json"))
+    assert {one["verdict"] for one in found["checks"]} == {"holds"}
+    first = found["checks"][0]
+    assert set(first) >= {"theorem", "kind", "predicted", "measured", "verdict", "reason"}
+    assert first["measured"]["low"] <= first["predicted"]["upper"] <= first["measured"]["high"]
+    assert found["counts"]["fails"] == 0
+
+
+def test_a_report(capsys, tmp_path):
+    folder = tmp_path / "runs"
+    assert "wrote " in said(capsys, f"{PAPER}/equation-6", "--output", str(folder))
+    text = (folder / "verification.md").read_text()
+    assert "checks hold" in text
+    with open(folder / "verification.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == text.count("| holds |")
+
+
+def test_a_planted_wrong_constant_fails(capsys, monkeypatch):
+    from dataclasses import replace
+
+    from algorithms.verification.estimates import formula_check
+
+    (first, *_) = suite.planned()
+
+    def wrong(results, confidence):
+        return formula_check(first.theorem, results[0].numbers, Enclosure.exactly("0.9"), confidence)
+
+    monkeypatch.setattr(suite, "planned", lambda: (replace(first, judge=wrong),))
+    out = said(capsys, status=1)
+    assert "  fails     formula: " in out
+    assert "misses" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["nobody-1999"], "one with a check: "),
+        (["--quick", "--full"], "one of the two"),
+        (["--jobs", "0"], "--jobs"),
+        (["--scheduler", "localhost"], "tcp://"),
+    ],
+)
+def test_refusals(arguments, text, capsys):
+    assert main(["verify", *arguments]) == 2
+    assert text in capsys.readouterr().err
