@@ -69,9 +69,9 @@ class Outcome:
 @cache
 def planned() -> tuple[Planned, ...]:
     """Every check there is."""
-    from algorithms.verification.plans import formulas
+    from algorithms.verification.plans import descents, formulas
 
-    found = (*formulas.PLANNED,)
+    found = (*formulas.PLANNED, *descents.PLANNED)
     names = [one.name for one in found]
     if len(set(names)) != len(names):
         raise InvalidValue("names", names, "each check under its own name")

@@ -138,10 +138,7 @@ def _print(outcomes: Sequence[Outcome]) -> None:
         click.echo(f"  {one.check.verdict!s:<9} {one.planned.kind}: {one.planned.name}")
         click.echo(f"            {one.check.reason}")
     counts = _counts(outcomes)
-    seconds = sum(one.seconds for one in outcomes)
-    click.echo(
-        f"\n{counts['holds']} hold, {counts['undecided']} undecided, {counts['fails']} fail; {seconds:.1f} s of cells"
-    )
+    click.echo(f"\n{counts['holds']} hold, {counts['undecided']} undecided, {counts['fails']} fail")
 
 
 def _write(folder: Path, outcomes: Sequence[Outcome], size: Size, names: Sequence[str]) -> None:

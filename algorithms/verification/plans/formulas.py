@@ -105,7 +105,6 @@ def _poisson(multiplier: str, rate: str, steps: int, epsilon: str) -> Planned:
         f"δ({epsilon}) of {steps} Poisson samples, q = {rate}, z = {multiplier}",
         "poisson_profile",
         predicted,
-        kind="bound",  # the certified δ is the larger of two directions; the task draws one of them
         multiplier=float(Fraction(multiplier)),
         sample_rate=float(Fraction(rate)),
         steps=steps,
@@ -124,6 +123,7 @@ def _selection(candidates: int, failure: str) -> Planned:
         "selection_shortfall",
         lambda: Enclosure.exactly(Fraction(failure)),
         kind="bound",
+        draws=4.0,
         candidates=candidates,
         step_epsilon=1.0,
         sensitivity=1.0,

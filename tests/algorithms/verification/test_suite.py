@@ -49,6 +49,8 @@ def test_one_paper_alone(tmp_path):
 def test_planted_errors_fail(outcomes):
     """A constant that is wrong by 10 % is seen, and a bound that is cut below what is measured."""
     for one in outcomes:
+        if one.planned.kind not in ("formula", "bound"):
+            continue
         wrong = Enclosure.exactly(Fraction(one.check.predicted.exact_upper) * Fraction(11, 10))
         if one.planned.kind == "formula" and one.check.measured.high < 1.1 * one.check.predicted.lower:
             numbers = {"hits": round(one.check.measured.mean * 10**6), "draws": 10**6}
