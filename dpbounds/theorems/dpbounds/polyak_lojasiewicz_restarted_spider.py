@@ -184,5 +184,10 @@ THEOREM = Theorem(
             "J and T are public: choose them from an upper bound on the initial gap, never from the realised one. "
             "The noise of a difference may be capped at 2Gσ₂/L, which costs no privacy."
         ),
+        Note(
+            "Lipschitz is more than the proof needs, and on all of R^d no risk that is not constant is both Lipschitz "
+            "and PL. What is used, if a record is replaced, is that the gradients of any two records are at most 2G "
+            "apart: a common PL risk plus linear terms of norm at most G has that."
+        ),
     ),
 )
