@@ -14,6 +14,9 @@ from algorithms.problems.finite_sum import Array
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 
+# Relative; points that were projected on the ball in floating point lie this little outside at most.
+_ROUNDING = Fraction(1, 10**9)
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -120,6 +123,9 @@ class Landscape:
 
     One record's gradient has norm at most ‖∇F‖ + B, and its Hessian is that of F. Records are ±z in pairs.
 
+    Outside the ball the constants, by which noise is calibrated, do not hold: points there are refused. They do hold up
+    to R(1 + 1e-9), so that a point projected in floating point is none of those.
+
     Attributes:
         profile: h.
         shifts: z_i, shape (n, p), read-only.
@@ -152,17 +158,17 @@ class Landscape:
     @property
     def lipschitz(self) -> sympy.Expr:
         """sup‖∇F‖ + B on the ball: with |h'(w)| <= (s/R)|w|, ‖∇F‖ <= (s/R)‖x‖ <= s."""
-        return self.profile.largest_slope(sympy.Rational(self.radius)) + sympy.Rational(self.shift_bound)
+        return self.profile.largest_slope(self._reach) + sympy.Rational(self.shift_bound)
 
     @property
     def smoothness(self) -> sympy.Expr:
         """sup|h''|: the Hessian is diagonal."""
-        return self.profile.largest_curvature(sympy.Rational(self.radius))
+        return self.profile.largest_curvature(self._reach)
 
     @property
     def hessian_lipschitz(self) -> sympy.Expr:
         """sup|h'''|: the Hessian is diagonal, and its largest entry moves by at most sup|h'''| max|x_j - y_j|."""
-        return self.profile.largest_third_derivative(sympy.Rational(self.radius))
+        return self.profile.largest_third_derivative(self._reach)
 
     @property
     def minimum(self) -> sympy.Expr:
@@ -178,7 +184,7 @@ class Landscape:
     @property
     def loss_range(self) -> sympy.Expr:
         """A bound, not the supremum: 2R times the Lipschitz constant: the ball's diameter times the steepest slope."""
-        return 2 * sympy.Rational(self.radius) * self.lipschitz
+        return 2 * self._reach * self.lipschitz
 
     @property
     def pl_constant(self) -> sympy.Expr | None:
@@ -218,10 +224,21 @@ class Landscape:
         curvature = self.profile.derivatives(self._points(X))[2]
         return curvature[:, :, None] * np.eye(self.dimension)
 
+    @property
+    def _reach(self) -> sympy.Expr:
+        return sympy.Rational(self.radius * (1 + _ROUNDING))
+
     def _points(self, X: ArrayLike) -> Array:
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.dimension:
             raise InvalidValue("X.shape", points.shape, f"(repetitions, {self.dimension})")
+        if not (np.linalg.norm(points, axis=1) <= float(self.radius) * (1 + float(_ROUNDING) / 2)).all():
+            raise InvalidValue(
+                "X",
+                "a point outside the ball",
+                f"points in the ball of radius {self.radius}",
+                "the constants hold there only: project first",
+            )
         return points
 
 

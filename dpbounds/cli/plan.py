@@ -160,7 +160,7 @@ def _entry(one: Guarantee) -> dict[str, object]:
         "privacy": one.privacy,
         "releases": []
         if one.mechanism is None
-        else [{"count": count, "release": text} for count, text in _releases(one.mechanism)],
+        else [{"count": count, "release": text} for count, text in releases(one.mechanism)],
         "parameters": {
             each.name: {
                 "value": output.json_given(each.value),
@@ -274,9 +274,9 @@ def _print_guarantee(place: int, one: Guarantee) -> None:
     if one.meaning:
         say(f"value: {one.meaning}", 3)
     if one.mechanism is not None:
-        releases = "; ".join(f"{count} x {text}" for count, text in _releases(one.mechanism))
+        shown = "; ".join(f"{count} x {text}" for count, text in releases(one.mechanism))
         rho = "" if one.rho is None else f"rho = {to_decimal(one.rho, 6, 'down')}; "
-        say(f"run: {rho}{releases} ({one.privacy})", 3)
+        say(f"run: {rho}{shown} ({one.privacy})", 3)
     if one.parameters:
         say("parameters: " + ", ".join(map(_parameter, one.parameters)), 3)
     since = one.meaningful_from
@@ -294,7 +294,7 @@ def _parameter(each: Prescribed) -> str:
     return f"{each.name} {'~' if each.up_to_constant else '='} {number}"
 
 
-def _releases(mechanism: Mechanism) -> list[tuple[int, str]]:
+def releases(mechanism: Mechanism) -> list[tuple[int, str]]:
     """Each kind of release with its count."""
     from dpbounds.privacy.mechanisms import parts_of
 
@@ -312,7 +312,7 @@ def _release(part: Mechanism) -> str:
         case ExponentialMechanism(epsilon=epsilon):
             return f"exponential mechanism, epsilon {to_decimal(epsilon, 8, 'down')}"
         case InParallel(blocks=blocks):
-            kinds = dict.fromkeys("; ".join(text for _, text in _releases(block)) for block in blocks)
+            kinds = dict.fromkeys("; ".join(text for _, text in releases(block)) for block in blocks)
             return f"{len(blocks)} disjoint parts of the data, each record in one release: {' | '.join(kinds)}"
     return f"on {drawn(part)}, {noise_of(part)}"
 

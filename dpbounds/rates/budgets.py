@@ -18,13 +18,11 @@ from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.accountants import delta as certified_delta
 from dpbounds.privacy.calibration import calibrate
 from dpbounds.privacy.concentrated_accounts import zcdp_rho
-from dpbounds.privacy.domination import neighbour_classes
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism
-from dpbounds.privacy.pairs import ShiftedGaussians
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.evaluation import admitted
 from dpbounds.theorems.record import Claim, Theorem
-from dpbounds.theorems.spending import Numbers, spending
+from dpbounds.theorems.spending import Numbers, only_gaussians, spending
 
 _RESOLUTION = Fraction(1, 10**4)  # relative, of a ρ that is found by trials
 _NUDGE = 2e-5
@@ -111,12 +109,6 @@ def any_rho(budget: Budget) -> Fraction:
 def _log(number: Fraction | float) -> float:
     value = Fraction(number)
     return math.log(value.numerator) - math.log(value.denominator) if value > 0 else -1e6
-
-
-def only_gaussians(mechanism: Mechanism, relation: Relation) -> bool:
-    """Whether shifted Gaussians, each pair of which composes to one, are all that dominates the mechanism."""
-    classes = neighbour_classes(mechanism, relation)
-    return all(isinstance(pair, ShiftedGaussians) for each in classes for pair, _ in each.product)
 
 
 def tied_rho(theorem: Theorem, values: Callable[[Fraction], Mapping[str, Any]], budget: Budget) -> Tied:

@@ -18,7 +18,6 @@ from dpbounds.theorems.record import Theorem
 _SPIDERS = {
     "lowy-ullman-wright-2024/algorithm-1": 4,
     "lowy-ullman-wright-2024/algorithm-2": 4,
-    "ganesh-liu-oh-thakurta-2023/algorithm-1": 4,
 }
 # Algorithms that hold an iterate and a gradient; the iterate that is returned is drawn before the run.
 _DESCENTS = {
@@ -29,7 +28,6 @@ _DESCENTS = {
     "lowy-ullman-wright-2024/algorithm-3": 2,
     "tholeti-kalyani-2020/algorithm-1": 2,
 }
-_KEEP_ITERATES = ("ganesh-liu-oh-thakurta-2023/algorithm-1",)  # the bound is on the best of them
 _VERTEX_SEARCHES = ("wang-xu-2019/algorithm-4",)  # an exponential mechanism whose scores are one gradient's entries
 
 
@@ -50,13 +48,9 @@ class Cost:
     uncounted: bool = False
 
 
-def caveat_of(theorem: Theorem, cost: Cost) -> str:
+def caveat_of(cost: Cost) -> str:
     """What stands between the bound and a run that reaches it; empty where nothing does."""
-    if cost.uncounted:
-        return "its exponential mechanism may be out of reach"
-    if theorem.algorithm in _KEEP_ITERATES:
-        return "about the best iterate: to choose it privately costs budget on top"
-    return ""
+    return "its exponential mechanism may be out of reach" if cost.uncounted else ""
 
 
 NOT_STATED = Cost(None, None, "not stated")
@@ -80,10 +74,6 @@ def cost_of(theorem: Theorem, mechanism: Mechanism | None, dataset_size: int, di
             total += count * drawn * (2 if twice else 1)
     if selection and total == 0:
         return Cost(None, None, "a draw from an exponential mechanism, not counted", uncounted=True)
-    if theorem.algorithm in _KEEP_ITERATES and memory is not None:
-        parts = parts_of(mechanism)
-        parallel = any(isinstance(part, known.InParallel) for part, _ in parts)  # then the steps are not counted
-        memory = None if parallel else memory + dimension * sum(count for _, count in parts)
     note = "at most" if twice else "exact"
     if selection:
         return Cost(

@@ -128,15 +128,19 @@ def _spent(privacy: Privacy, at: Numbers, mechanism: Mechanism) -> tuple[Fractio
             return at[epsilon], largest_loss(mechanism, at.relation)
         case Claim.ZCDP:
             proven = zcdp_rho(mechanism, at.relation)
-            return at[rho], Enclosure(
-                proven if _only_gaussians(mechanism, at.relation) else Fraction(0), proven, "zCDP"
-            )
+            return at[rho], Enclosure(proven if only_gaussians(mechanism, at.relation) else Fraction(0), proven, "zCDP")
         case Claim.TOTAL_VARIATION:
             return at[delta], certified_delta(mechanism, 0, relation=at.relation)
 
 
-def _only_gaussians(mechanism: Mechanism, relation: Relation) -> bool:
-    """Whether shifted Gaussians, whose ρ is attained at every order, are all that there is."""
+def only_gaussians(mechanism: Mechanism, relation: Relation) -> bool:
+    """Whether shifted Gaussians are all that dominates the mechanism.
+
+    Each product of them is one Gaussian, whose ρ is attained at every order (Bun and Steinke 2016, Lemma 2.4).
+
+    Raises:
+        UnsupportedMechanism: Nothing is proven for the mechanism under the relation.
+    """
     classes = neighbour_classes(mechanism, relation)
     return all(isinstance(pair, ShiftedGaussians) for each in classes for pair, _ in each.product)
 

@@ -35,7 +35,7 @@ def test_bounds_hold_on_the_ball(problem):
 
 
 def test_gradients_hessians_and_batches(problem):
-    X, h = np.random.default_rng(3).standard_normal((3, 3)), 1e-5
+    X, h = np.random.default_rng(3).uniform(-1.5, 1.5, (3, 3)), 1e-5
     for j in range(3):
         step = np.eye(3)[j] * h
         slope = (problem.objective(X + step) - problem.objective(X - step)) / (2 * h)
@@ -83,3 +83,17 @@ def test_powers_meet_their_kl_inequality_with_equality(m):
     assert value == pytest.approx((np.abs(slope) / m) ** (m / (m - 1)), rel=1e-11, abs=1e-300)
     with pytest.raises(InvalidValue, match="degree = 2"):
         power(2)
+
+
+def test_points_where_the_constants_do_not_hold_are_refused(problem):
+    """A gradient there may be longer than what noise is calibrated for."""
+    on_the_sphere = np.array([[0.0, 0.0, RADIUS * (1 + 1e-12)]])  # as a projection in floating point leaves it
+    rows = np.arange(40)[None].repeat(40, axis=0).T[:, :1]
+    longest = np.linalg.norm(problem.batch_gradient(on_the_sphere.repeat(40, axis=0), rows), axis=1).max()
+    assert longest <= float(problem.lipschitz)
+    beyond = np.array([[0.0, 0.0, RADIUS * (1 + 1e-8)]])
+    for ask in (problem.objective, problem.gradient, problem.objective_and_gradient, problem.hessian):
+        with pytest.raises(InvalidValue, match="project first"):
+            ask(beyond)
+    with pytest.raises(InvalidValue, match="project first"):
+        problem.batch_gradient(np.array([[np.nan, 0.0, 0.0]]), [[0]])
