@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from algorithms import problems as problems
+    from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent as ProjectedGradientDescent
     from algorithms.ledger import Ledger as Ledger
     from algorithms.ledger import PrivacyBudget as PrivacyBudget
     from algorithms.ledger import Release as Release
-    from algorithms.projected_gradient_descent import ProjectedGradientDescent as ProjectedGradientDescent
     from algorithms.run import Run as Run
 
 # Where each public name lives: it is imported when first asked for, so that `import algorithms` itself costs nothing.
 _HOMES = {
-    "ProjectedGradientDescent": "algorithms.projected_gradient_descent",
+    "ProjectedGradientDescent": "algorithms.descents.projected_gradient_descent",
     "Run": "algorithms.run",
     "Ledger": "algorithms.ledger",
     "PrivacyBudget": "algorithms.ledger",

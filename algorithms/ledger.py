@@ -313,6 +313,7 @@ class OpenLedger:
     def __init__(self) -> None:
         self._releases: list[Release | DescribedRelease] = []
         self._squares, self._numbers = 0.0, 0
+        self._waiting, self._waits = 0.0, 0
 
     def gaussian(
         self,
@@ -351,13 +352,26 @@ class OpenLedger:
         self._squares += squares
         self._numbers += numbers
 
+    def waited(self, total: float, numbers: int) -> None:
+        """Keep count of Laplace or Gumbel noise as it was really added.
+
+        |Laplace|/b is a standard exponential variable, and so is e^(-Gumbel/β).
+
+        Args:
+            total: Sum of these variables, with b or β as written.
+            numbers: How many there were.
+        """
+        self._waiting += total
+        self._waits += numbers
+
     def close(self) -> Ledger:
         """Return the ledger as written so far.
 
         Raises:
             BudgetExceeded: The noise that was added is too small for what was written. If N numbers were drawn as
-                written, the sum of their squares is a chi-square variable with N degrees of freedom; right runs are
-                refused with probability 1e-12. With N = 10^6, noise that is 1 % too small is found.
+                written, the sum of their squares is a chi-square variable with N degrees of freedom (a sum of N
+                exponential variables, half of one with 2N); right runs are refused with probability 1e-12. With
+                N = 10^6, noise that is 1 % too small is found (for Gumbel noise, N = 3·10^6).
         """
         self._demand_noise()
         return Ledger(tuple(self._releases))
@@ -370,14 +384,20 @@ class OpenLedger:
             self._releases.append(entry)
 
     def _demand_noise(self) -> None:
-        if not self._numbers:
-            return
-        if not special.gammainc(self._numbers / 2, self._squares / 2) > FALSE_ALARM:  # refuses NaN, too
-            share = (max(self._squares, 0.0) / self._numbers) ** 0.5
-            raise BudgetExceeded(
-                f"the {self._numbers} numbers of noise that were added have {share:.6g} of the standard deviation that "
-                "the ledger says: less noise was added than written down; do not publish the output"
-            )
+        _demand_sum(self._numbers, self._squares, shape=0.5, power=0.5)
+        _demand_sum(self._waits, self._waiting, shape=1.0, power=1.0)
+
+
+def _demand_sum(numbers: int, total: float, *, shape: float, power: float) -> None:
+    """Raise ``BudgetExceeded`` where a sum of Gamma(shape) variables over their mean is too small to be chance."""
+    if not numbers:
+        return
+    share = max(total, 0.0) / numbers
+    if not special.gammainc(numbers * shape, numbers * share * shape) > FALSE_ALARM:  # refuses NaN, too
+        raise BudgetExceeded(
+            f"the {numbers} numbers of noise that were added have {share**power:.6g} of the size that the ledger says: "
+            "less noise was added than written down; do not publish the output"
+        )
 
 
 class BudgetedLedger(OpenLedger):

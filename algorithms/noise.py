@@ -54,6 +54,9 @@ class Records(Protocol):
     def added(self, squares: float, numbers: int) -> None:
         """Keep count of the Gaussian noise that reached the answers, in units of what was written."""
 
+    def waited(self, total: float, numbers: int) -> None:
+        """Keep count of Laplace or Gumbel noise, turned into standard exponential variables."""
+
 
 def streams(seed: int, repetitions: int) -> tuple[np.random.Generator, ...]:
     """Return one independent generator per repetition; the r-th does not depend on how many there are.
@@ -137,6 +140,32 @@ def per_unit(
     ledger.release(described)
     drawn = standard_gaussian(generators, dimension) if kind == "gaussian" else _unit(kind, generators, dimension)
     drawn *= amount
+    return drawn
+
+
+def laplace(
+    generators: Sequence[np.random.Generator], shape: tuple[int, ...], *, scale: float, ledger: Records
+) -> Array:
+    """Draw Laplace noise of a scale for every repetition; the caller has written the release it is part of.
+
+    Args:
+        generators: One per repetition.
+        shape: Of one repetition's noise.
+        scale: b > 0, in the units of the answer.
+        ledger: That of one repetition; it keeps count of what was drawn.
+
+    Returns:
+        Noise of shape (len(generators), *shape).
+
+    Raises:
+        InvalidValue: The scale is not a positive finite number.
+    """
+    _demand_noise("scale", scale)
+    drawn = np.empty((len(generators), *shape))
+    for generator, row in zip(generators, drawn, strict=True):
+        row[...] = generator.standard_exponential(shape) * np.where(generator.random(shape) < 0.5, -1.0, 1.0)
+    drawn *= scale
+    ledger.waited(float(np.abs(drawn).sum()) / scale, drawn.size)
     return drawn
 
 

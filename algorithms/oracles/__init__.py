@@ -4,10 +4,12 @@
 - ``BatchGradientOracle``: of a random batch (with or without replacement, Poisson, one random record)
 - ``GradientDifferenceOracle``: how the mean gradient changed between two points, with noise per distance
 - ``HessianOracle``: the mean Hessian, with symmetric noise
+- ``choose``: one of finitely many candidates, by their scores
 """
 
 from algorithms.oracles.batches import BatchGradientOracle, Poisson
-from algorithms.oracles.constants import rational
+from algorithms.oracles.choices import WhichChoice, choice, choose
+from algorithms.oracles.constants import at_least, rational
 from algorithms.oracles.differences import GradientDifferenceOracle
 from algorithms.oracles.gradients import BATCH_WIDTH, GradientAnswer, GradientOracle, Gradients, in_batches
 from algorithms.oracles.hessians import HessianOracle
@@ -17,10 +19,14 @@ __all__ = [
     "BatchGradientOracle",
     "GradientDifferenceOracle",
     "HessianOracle",
+    "WhichChoice",
+    "choice",
+    "choose",
     "GradientAnswer",
     "Gradients",
     "Poisson",
     "BATCH_WIDTH",
     "in_batches",
+    "at_least",
     "rational",
 ]

@@ -69,9 +69,30 @@ class Outcome:
 @cache
 def planned() -> tuple[Planned, ...]:
     """Every check there is."""
-    from algorithms.verification.plans import descents, formulas
+    from algorithms.verification.plans import (
+        descents,
+        formulas,
+        frank_wolfe,
+        second_order,
+        selection,
+        spider,
+        stochastic,
+        stochastic_spider,
+        warm_starts,
+    )
 
-    found = (*formulas.PLANNED, *descents.PLANNED)
+    rooms = (
+        formulas,
+        descents,
+        stochastic,
+        frank_wolfe,
+        spider,
+        stochastic_spider,
+        second_order,
+        selection,
+        warm_starts,
+    )
+    found = tuple(each for room in rooms for each in room.PLANNED)
     names = [one.name for one in found]
     if len(set(names)) != len(names):
         raise InvalidValue("names", names, "each check under its own name")

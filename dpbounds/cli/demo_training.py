@@ -16,9 +16,9 @@ from dpbounds.expressions.exact import exact
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
+    from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
     from algorithms.ledger import PrivacyBudget
     from algorithms.problems import Dataset, Problem
-    from algorithms.projected_gradient_descent import ProjectedGradientDescent
     from algorithms.run import Array, Run
     from algorithms.verification import Check
     from dpbounds.privacy.accountants import Account
@@ -124,7 +124,7 @@ def trained(
     problem: Problem, labels: Array, epsilon: Fraction, delta: Fraction, seed: int, repetitions: int
 ) -> Trained:
     """Calibrate, train, account for the ledger, and check."""
-    from algorithms.projected_gradient_descent import THEOREMS, ProjectedGradientDescent
+    from algorithms.descents.projected_gradient_descent import THEOREMS, ProjectedGradientDescent
     from algorithms.verification import bound_check, noise_check, sensitivity_check, spent_check
     from dpbounds.privacy.accountants import account
 
@@ -161,7 +161,7 @@ def without_noise(problem: Problem, labels: Array) -> Baseline:
     """The same steps from the same start without noise, until the projected gradient is small."""
     import numpy as np
 
-    from algorithms.projected_gradient_descent import ProjectedGradientDescent
+    from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
 
     step_size = ProjectedGradientDescent(1, 1).step_size_for(problem)
     most = max(1000, min(_MOST_STEPS, _MOST_WORK // (problem.records * problem.dimension)))

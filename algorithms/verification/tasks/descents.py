@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from algorithms import problems
+from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
 from algorithms.problems.problem import Problem
-from algorithms.projected_gradient_descent import ProjectedGradientDescent
 
 _DELTA = Fraction(1, 10**5)
 

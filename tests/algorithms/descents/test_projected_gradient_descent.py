@@ -8,9 +8,9 @@ import threadpoolctl
 
 import algorithms
 from algorithms import Ledger, PrivacyBudget, ProjectedGradientDescent, noise, oracles, problems, secure_noise
-from algorithms import projected_gradient_descent as module
+from algorithms.descents import projected_gradient_descent as module
+from algorithms.descents.projected_gradient_descent import best_steps, bound_expression, utility_bound
 from algorithms.ledger import OpenLedger
-from algorithms.projected_gradient_descent import best_steps, bound_expression, utility_bound
 from algorithms.verification import Verdict, bound_check, noise_check, sensitivity_check, spent_check
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified
 from dpbounds.expressions import symbols

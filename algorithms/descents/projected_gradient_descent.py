@@ -11,7 +11,7 @@ import math
 import time
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import sympy
@@ -21,6 +21,15 @@ from algorithms import secure_noise
 from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, streams
 from algorithms.oracles import GradientOracle, rational
+from algorithms.planning import (
+    WhichNoise,
+    checked_multiplier,
+    checked_noise,
+    checked_step_size,
+    multiplier_of_one,
+    release_of,
+    root_above,
+)
 from algorithms.problems.problem import Array, Problem
 from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue
@@ -28,23 +37,17 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-from dpbounds.privacy.calibration import calibrate
-from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism
+from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.wang_xu_2019 import theorem_2_explicit
 
 WhichMapping = Literal["noisy", "exact"]
-WhichNoise = Literal["gaussian", "secure"]
 
 THEOREMS = {
     "spent": "wang-xu-2019/theorem-1",
     "noisy": "wang-xu-2019/theorem-2/explicit",
     "exact": "wang-xu-2019/theorem-2/explicit",
 }
-
-# The noise multiplier of T steps is enlarged by 2^-40 or a little more, relatively: a budget met with equality would be
-# a tie that no accountant can decide.
-_GRID = 1 << 40
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -85,18 +88,11 @@ class ProjectedGradientDescent:
         budget: PrivacyBudget | None = None,
         noise: WhichNoise = "gaussian",
     ) -> None:
-        multiplier = exact(noise_multiplier, "noise_multiplier")
-        if multiplier <= 0:
-            raise InvalidValue("noise_multiplier", noise_multiplier, "a number greater than 0", "no noise, no privacy")
-        if step_size is not None and not (math.isfinite(step_size) and step_size > 0):
-            raise InvalidValue("step_size", step_size, "a finite number greater than 0, or None for 1/(2L)")
-        object.__setattr__(self, "noise_multiplier", multiplier)
+        object.__setattr__(self, "noise_multiplier", checked_multiplier(noise_multiplier))
         object.__setattr__(self, "steps", positive_integer(steps, "steps"))
-        object.__setattr__(self, "step_size", None if step_size is None else float(step_size))
+        object.__setattr__(self, "step_size", checked_step_size(step_size, "1/(2L)"))
         object.__setattr__(self, "budget", budget)
-        if noise not in get_args(WhichNoise):
-            raise InvalidValue("noise", repr(noise), " or ".join(get_args(WhichNoise)))
-        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "noise", checked_noise(noise))
 
     @classmethod
     def calibrated(
@@ -132,20 +128,15 @@ class ProjectedGradientDescent:
             InvalidValue: A number is not allowed, or γ is at least 2/L while T is to be chosen.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        single = calibrate(
-            lambda multiplier: _single_step(multiplier, noise, budget.relation),
-            target_epsilon=budget.epsilon,
-            target_delta=budget.delta,
-            relation=budget.relation,
-        ).value
+        single = multiplier_of_one(budget, noise)
         gamma = cls(single, 1, step_size).step_size_for(problem)
         count = best_steps(problem, single, gamma) if steps is None else positive_integer(steps, "steps")
-        return cls(single * _root_above(count), count, step_size, budget, noise)
+        return cls(single * root_above(count), count, step_size, budget, noise)
 
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
-        return _single_step(self.noise_multiplier, self.noise, self._relation) ** self.steps
+        return release_of(self.noise_multiplier, self.noise, self._relation) ** self.steps
 
     @property
     def _relation(self) -> Relation:
@@ -218,14 +209,6 @@ class ProjectedGradientDescent:
             timings={"descent": walked - started, "accounting": accounted - walked},
             noise_drawn=NOISE_DRAWN if self.noise == "gaussian" else secure_noise.NOISE_DRAWN,
         )
-
-
-def _single_step(noise_multiplier: ExactLike, noise: WhichNoise, relation: Relation) -> Mechanism:
-    """One step, as planned; secure noise is rounded to a grid, which enlarges its per-record bound by 2^-23 at most."""
-    if noise == "gaussian":
-        return Gaussian(noise_multiplier)
-    shift = relation.sensitivity_factor * (1 + Fraction(1, 2**23)) / exact(noise_multiplier, "noise_multiplier")
-    return ZCDP(shift**2 / 2, relation=relation)
 
 
 def bound_expression(mapping: WhichMapping) -> sympy.Expr:
@@ -301,11 +284,6 @@ def best_steps(problem: Problem, single_step_multiplier: Fraction, step_size: fl
     while count * (count + 1) < ratio:
         count += 1
     return count
-
-
-def _root_above(count: int) -> Fraction:
-    """A rational number above √count, by a relative 2^-40 to 2^-38."""
-    return Fraction(math.isqrt(count * _GRID**2) + 1, _GRID) * (1 + Fraction(1, _GRID))
 
 
 def _demand_short_step(problem: Problem, gamma: Fraction) -> None:

@@ -1,0 +1,1 @@
+"""Steps towards vertices: noisy gradients with a linear minimiser, or vertices that are drawn privately."""

@@ -1,0 +1,102 @@
+"""A private choice among finitely many candidates by their scores: exponential mechanism, or report noisy max."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms import noise
+from algorithms.noise import Array
+from algorithms.oracles.perturbation import not_finite
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact, to_float
+from dpbounds.privacy.mechanisms import ExponentialMechanism, Mechanism, PureDP
+from dpbounds.privacy.relations import Relation
+
+WhichChoice = Literal["exponential", "noisy-max"]
+
+
+def choice(epsilon: ExactLike, relation: Relation, method: WhichChoice = "exponential") -> Mechanism:
+    """One choice as a mechanism: the exponential mechanism is of bounded range, which composes better than its ε says.
+
+    Report noisy max with Laplace noise of scale 2Δ/ε is ε-private (Dwork & Roth 2014, section 3.3, and Theorem 3.10 for
+    scores that are not monotone).
+
+    Raises:
+        InvalidValue: ε is not positive, or there is no such method.
+    """
+    if method not in get_args(WhichChoice):
+        raise InvalidValue("method", repr(method), " or ".join(get_args(WhichChoice)))
+    if method == "exponential":
+        return ExponentialMechanism(epsilon, relation=relation)
+    return PureDP(epsilon, relation=relation)
+
+
+def choose(
+    scores: Array,
+    *,
+    epsilon: ExactLike,
+    sensitivity: ExactLike,
+    relation: Relation,
+    generators: Sequence[np.random.Generator],
+    ledger: noise.Records,
+    method: WhichChoice = "exponential",
+) -> NDArray[np.int64]:
+    """Write the choice into the ledger, then draw one candidate for every repetition.
+
+    "exponential": y with probability proportional to exp(ε u(y)/(2Δ)), drawn as the largest of u + (2Δ/ε) Gumbel: with
+    independent standard Gumbel g_y, P(u_y/β + g_y is the largest) = e^{u_y/β}/Σ e^{u_z/β}, exactly.
+    "noisy-max": the largest of u + Laplace of scale 2Δ/ε.
+
+    Args:
+        scores: u, the higher the better, shape (R, N), one row per generator.
+        epsilon: ε > 0 of this choice.
+        sensitivity: Δ > 0: under the relation, no score moves by more than this (or all scores move within a range of
+            2Δ, which is all that the exponential mechanism needs: what moves every score alike cancels).
+        relation: The relation for which that holds.
+        generators: One per repetition.
+        ledger: That of one repetition.
+        method: Which.
+
+    Returns:
+        The index that was chosen, shape (R,).
+
+    Raises:
+        InvalidValue: A number is not allowed, or a score is not finite.
+        BudgetExceeded: The ledger keeps a budget that has no room for the choice.
+    """
+    reach = exact(sensitivity, "sensitivity")
+    if reach <= 0:
+        raise InvalidValue("sensitivity", sensitivity, "a number greater than 0")
+    if scores.ndim != 2 or scores.shape[0] != len(generators) or scores.shape[1] == 0:
+        raise InvalidValue("scores.shape", scores.shape, f"({len(generators)}, N), one row per stream, N >= 1")
+    if not np.isfinite(scores).all():
+        raise not_finite()
+    described = choice(epsilon, relation, method)
+    scale = to_float(2 * reach / exact(epsilon, "epsilon"), "up")
+    ledger.release(described)
+    drawn = np.empty(scores.shape)
+    for generator, row in zip(generators, drawn, strict=True):
+        # standard exponential numbers, so that the ledger can count what was really used
+        generator.standard_exponential(out=row)
+        if method == "noisy-max":
+            row *= np.where(generator.random(len(row)) < 0.5, -1.0, 1.0)
+    # a Gumbel variable is -log of an exponential one; a zero would be an infinite score, so it is kept from being one
+    unit = -np.log(np.maximum(drawn, np.finfo(np.float64).tiny)) if method == "exponential" else drawn
+    used = _used(unit, scale)
+    _count(used, scale, method, ledger)
+    used += scores
+    chosen: NDArray[np.int64] = used.argmax(axis=1)
+    return chosen
+
+
+def _used(unit: Array, scale: float) -> Array:
+    return unit * scale
+
+
+def _count(used: Array, scale: float, method: WhichChoice, ledger: noise.Records) -> None:
+    units = np.exp(-used / scale) if method == "exponential" else np.abs(used) / scale
+    ledger.waited(float(units.sum()), units.size)

@@ -1,0 +1,137 @@
+"""What an algorithm is told, checked; and how much noise keeps a budget: the smallest that is proven.
+
+Composition of full-batch Gaussians is exact. T adaptive releases with multipliers z_1, ..., z_T are one release with
+multiplier z where 1/z² = Σ 1/z_t² (Dong, Roth & Su 2022, Corollary 3.3; "adaptive" by their Theorem 3.2). So a single
+certified calibration, of one release, serves every number of steps and every way to share a budget between groups: a
+group of T_j releases that is given the share s_j of 1/z², Σ s_j <= 1, gets z_j = z √(T_j/s_j).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+from algorithms.ledger import PrivacyBudget
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.privacy.calibration import calibrate
+from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism
+from dpbounds.privacy.relations import Relation
+
+WhichNoise = Literal["gaussian", "secure"]
+
+# A root is rounded up by a relative 2^-40 or a little more: a budget met with equality would be a tie that no
+# accountant can decide.
+_GRID = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Equal full-batch releases that share a part of the budget.
+
+    Attributes:
+        count: T_j, how many of them.
+        share: s_j > 0, their part of 1/z²; the shares of all groups add up to at most 1.
+    """
+
+    count: int
+    share: Fraction
+
+
+def release_of(noise_multiplier: ExactLike, noise: WhichNoise, relation: Relation) -> Mechanism:
+    """One full-batch release, as planned.
+
+    Secure noise is rounded to a grid, which enlarges its per-record bound by 2^-23 at most, and is accounted for as
+    zCDP (see ``algorithms.secure_noise``).
+    """
+    if noise == "gaussian":
+        return Gaussian(noise_multiplier)
+    shift = relation.sensitivity_factor * (1 + Fraction(1, 2**23)) / exact(noise_multiplier, "noise_multiplier")
+    return ZCDP(shift**2 / 2, relation=relation)
+
+
+def multiplier_of_one(budget: PrivacyBudget, noise: WhichNoise = "gaussian") -> Fraction:
+    """z, the smallest proven noise multiplier of a single full-batch release within the budget."""
+    return multiplier_within(budget, lambda multiplier: release_of(multiplier, noise, budget.relation))
+
+
+def multiplier_of_steps(budget: PrivacyBudget, steps: int, noise: WhichNoise = "gaussian") -> Fraction:
+    """The noise multiplier of each of T equal full-batch releases that together keep the budget: z √T, rounded up."""
+    return multiplier_of_one(budget, noise) * root_above(positive_integer(steps, "steps"))
+
+
+def multipliers_of_groups(
+    budget: PrivacyBudget, groups: Mapping[str, Group], noise: WhichNoise = "gaussian"
+) -> dict[str, Fraction]:
+    """The noise multiplier of every group of full-batch releases, so that all groups together keep the budget.
+
+    Raises:
+        InvalidValue: A share is not positive, or the shares add up to more than 1.
+    """
+    total = sum((group.share for group in groups.values()), Fraction(0))
+    if total > 1 or any(group.share <= 0 for group in groups.values()):
+        shares = ", ".join(f"{name} {group.share}" for name, group in groups.items())
+        raise InvalidValue("shares", shares, "numbers greater than 0 that add up to at most 1")
+    single = multiplier_of_one(budget, noise)
+    return {
+        name: single * root_above(positive_integer(group.count, "count") / group.share)
+        for name, group in groups.items()
+    }
+
+
+def multiplier_within(budget: PrivacyBudget, mechanism: Callable[[Fraction], Mechanism]) -> Fraction:
+    """The smallest proven noise multiplier at which a mechanism keeps the budget, whatever it is made of.
+
+    Args:
+        budget: ε, δ and the relation.
+        mechanism: From a noise multiplier to all that is released.
+
+    Raises:
+        InvalidValue: No noise is enough, say because another part of the mechanism spends the budget by itself.
+        UnsupportedMechanism: A part has no proven analysis.
+    """
+    return calibrate(
+        mechanism, target_epsilon=budget.epsilon, target_delta=budget.delta, relation=budget.relation
+    ).value
+
+
+def root_above(number: int | Fraction) -> Fraction:
+    """A rational number above √x for x > 0, by a relative 2^-40 to 2^-37."""
+    x = Fraction(number)
+    scale = _GRID << max(0, x.denominator.bit_length() - x.numerator.bit_length())  # keeps the digits of small roots
+    return Fraction(math.isqrt(math.ceil(x * scale**2)) + 1, scale) * (1 + Fraction(1, _GRID))
+
+
+def checked_multiplier(value: ExactLike, name: str = "noise_multiplier") -> Fraction:
+    """Return the noise multiplier as an exact number greater than 0, or raise ``InvalidValue``."""
+    multiplier = exact(value, name)
+    if multiplier <= 0:
+        raise InvalidValue(name, value, "a number greater than 0", "no noise, no privacy")
+    return multiplier
+
+
+def checked_step_size(value: float | None, default: str) -> float | None:
+    """Return the step size as a double greater than 0, or None for the default, or raise ``InvalidValue``."""
+    if value is None:
+        return None
+    if not (math.isfinite(value) and value > 0):
+        raise InvalidValue("step_size", value, f"a finite number greater than 0, or None for {default}")
+    return float(value)
+
+
+def checked_noise(noise: WhichNoise) -> WhichNoise:
+    """Return the kind of noise, "gaussian" or "secure", or raise ``InvalidValue``."""
+    if noise not in get_args(WhichNoise):
+        raise InvalidValue("noise", repr(noise), " or ".join(get_args(WhichNoise)))
+    return noise
+
+
+def checked_share(value: ExactLike, name: str = "share") -> Fraction:
+    """Return a part of a budget as an exact number strictly between 0 and 1, or raise ``InvalidValue``."""
+    share = exact(value, name)
+    if not 0 < share < 1:
+        raise InvalidValue(name, value, "a number greater than 0 and less than 1")
+    return share

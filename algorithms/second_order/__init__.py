@@ -1,0 +1,1 @@
+"""Steps that look at noisy Hessians: towards points where the curvature is (almost) nowhere negative."""

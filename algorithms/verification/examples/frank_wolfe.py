@@ -1,0 +1,7 @@
+"""Examples: frank wolfe."""
+
+from __future__ import annotations
+
+from algorithms.verification.examples.base import Example
+
+EXAMPLES: tuple[Example, ...] = ()

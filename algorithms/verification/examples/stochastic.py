@@ -1,0 +1,7 @@
+"""Examples: stochastic."""
+
+from __future__ import annotations
+
+from algorithms.verification.examples.base import Example
+
+EXAMPLES: tuple[Example, ...] = ()

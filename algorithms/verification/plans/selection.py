@@ -1,0 +1,7 @@
+"""Checks: selection."""
+
+from __future__ import annotations
+
+from algorithms.verification.suite import Planned
+
+PLANNED: tuple[Planned, ...] = ()

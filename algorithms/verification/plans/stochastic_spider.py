@@ -1,0 +1,7 @@
+"""Checks: stochastic spider."""
+
+from __future__ import annotations
+
+from algorithms.verification.suite import Planned
+
+PLANNED: tuple[Planned, ...] = ()

@@ -1,0 +1,7 @@
+"""Checks: warm starts."""
+
+from __future__ import annotations
+
+from algorithms.verification.suite import Planned
+
+PLANNED: tuple[Planned, ...] = ()
