@@ -1,0 +1,123 @@
+"""What holds for every algorithm, held against each one's small example."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from algorithms import noise
+from algorithms.ledger import Ledger, PrivacyBudget
+from algorithms.oracles import choices
+from algorithms.verification.examples import all_examples, example
+from algorithms.verification.suite import planned
+from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
+from dpbounds.expressions.exact import exact
+from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.registry import theorem
+
+SOUND = [each for each in all_examples() if not each.printed]
+every = pytest.mark.parametrize("one", all_examples(), ids=lambda one: one.name)
+every_sound = pytest.mark.parametrize("one", SOUND, ids=lambda one: one.name)
+
+
+def made(one, relation=Relation.REPLACE_ONE):
+    return one.calibrated(PrivacyBudget.of(1, "1e-5", relation))
+
+
+@every_sound
+@pytest.mark.parametrize("relation", list(Relation), ids=str)
+def test_the_ledger_composes_to_what_was_planned_and_keeps_the_budget(one, relation):
+    algorithm, problem = made(one, relation)
+    run = algorithm.run(problem, seed=3, repetitions=2)
+    assert run.budget == PrivacyBudget.of(1, "1e-5", relation)
+    run.ledger.check_plan(algorithm.planned)  # no more than planned
+    assert run.ledger.releases
+    again = run.ledger.spent("1e-5", relation)
+    assert 0 <= again.lower <= again.upper <= 1
+    assert (again.lower, again.upper) == (run.spent.lower, run.spent.upper)
+    assert Ledger.from_json(run.ledger.to_json()) == run.ledger  # an auditor may read it
+
+
+@every
+def test_a_repetition_does_not_depend_on_the_others(one):
+    algorithm, problem = made(one)
+    few, many = (algorithm.run(problem, seed=7, repetitions=count) for count in (2, 5))
+    assert np.array_equal(few.output, many.output[:2])
+    assert np.array_equal(few.samples, many.samples[:2])
+    for name, values in few.outputs.items():
+        assert np.array_equal(values, many.outputs[name][:2]), name
+    other = algorithm.run(problem, seed=8, repetitions=2)
+    assert not np.array_equal(few.samples, other.samples) or not np.array_equal(few.output, other.output)
+
+
+@every
+@pytest.mark.parametrize(("change", "named"), [({"seed": -1}, "seed"), ({"repetitions": 0}, "repetitions")])
+def test_bad_seeds_and_repetitions_are_refused(one, change, named):
+    algorithm, problem = made(one)
+    with pytest.raises(InvalidValue, match=named):
+        algorithm.run(problem, **change)
+
+
+@every_sound
+def test_noise_that_is_one_percent_smaller_than_planned_raises(one, monkeypatch):
+    """Less noise, truthfully written down: the plan tells."""
+    algorithm, problem = made(one)
+    gaussian, ball, choice = noise.gaussian, noise.ball, choices.choice
+    weakened = []
+
+    def weaker_gaussian(generators, dimension, *, noise_stddev, **rest):
+        weakened.append("gaussian")
+        return gaussian(generators, dimension, noise_stddev=0.99 * noise_stddev, **rest)
+
+    def weaker_ball(kind, generators, dimension, *, radius, **rest):
+        weakened.append("ball")
+        return ball(kind, generators, dimension, radius=0.99 * radius, **rest)
+
+    def weaker_choice(epsilon, relation, method="exponential"):
+        weakened.append("choice")
+        return choice(Fraction(101, 100) * exact(epsilon, "epsilon"), relation, method)
+
+    monkeypatch.setattr(noise, "gaussian", weaker_gaussian)
+    monkeypatch.setattr(noise, "ball", weaker_ball)
+    monkeypatch.setattr(choices, "choice", weaker_choice)
+    try:
+        algorithm.run(problem, seed=0, repetitions=2)
+    except (BudgetExceeded, UnsupportedMechanism):
+        assert weakened
+        return
+    assert not weakened
+
+
+@every_sound
+def test_noise_that_is_drawn_too_small_raises(one, monkeypatch):
+    """Less noise than is written down: the ledger counts what reached the answers; 3000 numbers show 10 %."""
+    algorithm, problem = made(one)
+    counted = []
+    whole = noise.standard_gaussian
+
+    def weaker(generators, dimension):
+        drawn = whole(generators, dimension)
+        counted.append(drawn.size)
+        return 0.9 * drawn
+
+    monkeypatch.setattr(noise, "standard_gaussian", weaker)
+    try:
+        algorithm.run(problem, seed=0, repetitions=64)
+    except BudgetExceeded as error:
+        assert "noise" in str(error)  # noqa: PT017
+        return
+    assert sum(counted) < 3000, "noise was drawn 10 % too small, and nothing happened"
+
+
+@every
+def test_its_statements_exist_and_are_checked(one):
+    assert one.theorems
+    for name in one.theorems:
+        assert theorem(name).id == name
+    checked = {each.theorem for each in planned()}
+    assert any(name in checked for name in one.theorems), f"{one.name}: no check belongs to any of {one.theorems}"
+
+
+def test_an_unknown_name_is_refused_with_those_there_are():
+    with pytest.raises(InvalidValue, match="dp-pgd"):
+        example("dp-nothing")
