@@ -135,12 +135,17 @@ def run_suite(
     return tuple(outcomes)
 
 
+def belongs(theorem: str, name: str) -> bool:
+    """Whether a statement is the one of that id, or in the paper of that name."""
+    return theorem == name or theorem.startswith(name + "/")
+
+
 def _chosen(theorems: Sequence[str]) -> list[Planned]:
     if not theorems:
         return list(planned())
     found = []
     for name in theorems:
-        here = [one for one in planned() if one.theorem == name or one.theorem.startswith(name + "/")]
+        here = [one for one in planned() if belongs(one.theorem, name)]
         if not here:
             known = sorted({one.theorem for one in planned()})
             raise InvalidValue("id", name, "one with a check: " + ", ".join(known))

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -41,8 +42,6 @@ def test_a_report(capsys, tmp_path):
 
 
 def test_a_planted_wrong_constant_fails(capsys, monkeypatch):
-    from dataclasses import replace
-
     from algorithms.verification.estimates import formula_check
 
     (first, *_) = suite.planned()
@@ -56,12 +55,51 @@ def test_a_planted_wrong_constant_fails(capsys, monkeypatch):
     assert "misses" in out
 
 
+def test_experiments_are_run_drawn_and_told(capsys, tmp_path, monkeypatch):
+    from algorithms.verification import experiments
+    from algorithms.verification.cells import Cell
+    from algorithms.verification.experiments import wang_xu_2019
+
+    (first, *_) = wang_xu_2019.EXPERIMENTS
+    small = replace(
+        first,
+        cells=lambda size: [
+            Cell.of(
+                "algorithms.verification.tasks.experiments:projected_gradient",
+                data=data,
+                records=200,
+                epsilon=epsilon,
+                delta="1e-3",
+                steps=20,
+                repetitions=2,
+            )
+            for data in ("synthetic", "covertype")
+            for epsilon in (0.5, 0.0)
+        ],
+    )
+    monkeypatch.setattr(experiments, "experiments", lambda: (small,))
+    folder = tmp_path / "runs"
+    out = said(capsys, "wang-xu-2019/figure-1", "--experiments", "--output", str(folder), status=0)
+    assert first.title in out
+    assert "covertype: over the last 20" in out
+    assert f"![{first.title}](figures/{first.name}.png)" in (folder / "verification.md").read_text()
+    assert (folder / "figures" / f"{first.name}.png").stat().st_size > 10_000
+
+
+def test_cells_are_exported(capsys, tmp_path):
+    path = tmp_path / "cells.csv"
+    said(capsys, f"{PAPER}/equation-6", "--export", str(path))
+    with open(path, newline="") as file:
+        assert {line["task"].split(":")[1] for line in csv.DictReader(file)} == {"ball_overlap"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
         (["nobody-1999"], "one with a check: "),
         (["--quick", "--full"], "one of the two"),
         (["--jobs", "0"], "--jobs"),
+        (["--export", "cells.txt"], ".parquet"),
         (["--scheduler", "localhost"], "tcp://"),
     ],
 )
