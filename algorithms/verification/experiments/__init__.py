@@ -28,9 +28,9 @@ class Picture:
 @cache
 def experiments() -> tuple[Experiment, ...]:
     """All of them; names are unique."""
-    from algorithms.verification.experiments import wang_xu_2019
+    from algorithms.verification.experiments import tholeti_kalyani_2020, wang_xu_2019
 
-    found = (*wang_xu_2019.EXPERIMENTS,)
+    found = (*wang_xu_2019.EXPERIMENTS, *tholeti_kalyani_2020.EXPERIMENTS)
     names = [one.name for one in found]
     if len(set(names)) != len(names):
         raise InvalidValue("names", names, "each experiment under its own name")
