@@ -52,7 +52,8 @@ def choose(
     "noisy-max": the largest of u + Laplace of scale 2Δ/ε.
 
     Args:
-        scores: u, the higher the better, shape (R, N), one row per generator.
+        scores: u, the higher the better, shape (R, N), one row per generator; where all rows are one, its
+            ``np.broadcast_to`` will do.
         epsilon: ε > 0 of this choice.
         sensitivity: Δ > 0: under the relation, no score moves by more than this (or all scores move within a range of
             2Δ, which is all that the exponential mechanism needs: what moves every score alike cancels).
@@ -73,24 +74,29 @@ def choose(
         raise InvalidValue("sensitivity", sensitivity, "a number greater than 0")
     if scores.ndim != 2 or scores.shape[0] != len(generators) or scores.shape[1] == 0:
         raise InvalidValue("scores.shape", scores.shape, f"({len(generators)}, N), one row per stream, N >= 1")
-    if not np.isfinite(scores).all():
+    if not all(np.isfinite(row).all() for row in scores):
         raise not_finite()
     described = choice(epsilon, relation, method)
     scale = to_float(2 * reach / exact(epsilon, "epsilon"), "up")
     ledger.release(described)
-    drawn = np.empty(scores.shape)
-    for generator, row in zip(generators, drawn, strict=True):
-        # standard exponential numbers, so that the ledger can count what was really used
-        generator.standard_exponential(out=row)
-        if method == "noisy-max":
-            row *= np.where(generator.random(len(row)) < 0.5, -1.0, 1.0)
-    # a Gumbel variable is -log of an exponential one; a zero would be an infinite score, so it is kept from being one
-    unit = -np.log(np.maximum(drawn, np.finfo(np.float64).tiny)) if method == "exponential" else drawn
+    # one repetition at a time: the rows may be one and the same, and N numbers are all that is held then
+    drawn = [_chosen(row, generator, scale, method, ledger) for generator, row in zip(generators, scores, strict=True)]
+    return np.array(drawn, dtype=np.int64)
+
+
+def _chosen(
+    scores: Array, generator: np.random.Generator, scale: float, method: WhichChoice, ledger: noise.Records
+) -> int:
+    # standard exponential numbers, so that the ledger can count what was really used
+    unit = generator.standard_exponential(len(scores))
+    if method == "noisy-max":
+        unit *= np.where(generator.random(len(scores)) < 0.5, -1.0, 1.0)
+    else:
+        # a Gumbel variable is -log of an exponential one; a zero would be an infinite score: kept from being one
+        unit = -np.log(np.maximum(unit, np.finfo(np.float64).tiny))
     used = _used(unit, scale)
     _count(used, scale, method, ledger)
-    used += scores
-    chosen: NDArray[np.int64] = used.argmax(axis=1)
-    return chosen
+    return int((used + scores).argmax())
 
 
 def _used(unit: Array, scale: float) -> Array:

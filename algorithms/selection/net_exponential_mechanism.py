@@ -1,0 +1,372 @@
+"""The exponential mechanism on a net of an l2 ball: one of finitely many public points, likelier where the risk is low.
+
+Wang, Chen & Xu 2019, Theorem 4; Lowy, Ullman & Wright 2024, Definition 4.1 and Lemma 4.2 (there the warm start of a
+second algorithm); Ganesh, Liu, Oh & Thakurta 2023, Theorem 5.8. All three draw w from a net with probability
+proportional to exp(-β F(w)).
+
+What differs from print is β. Only the *range* over the net of one record's part in F counts, as what is added to all
+scores alike cancels in the normalisation. A record that is replaced moves F by (f(w, z') - f(w, z))/n, a function of w
+that is 2G/n-Lipschitz: its range over a set of diameter D is at most 2GD/n; a record that is added or removed (n stays
+the divisor) moves it by f(w, z)/n, of range GD/n. So β = εn/(2GD), or εn/(GD), is pure ε-DP. Definition 4.1 prints
+εn/(4GD), which is ε/2-DP under replace-one, at twice the error; Section 5.2 of Ganesh et al. quotes εn/(GD) as ε-DP,
+which it is where a record is added or removed, and 2ε-DP where one is replaced. Both can be had as a ``variant``, with
+a ledger that says so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.noise import Records, streams
+from algorithms.oracles import at_least, choice, choose, rational
+from algorithms.problems.finite_sum import Array, FiniteSum
+from algorithms.run import Run, Trace, settled
+from algorithms.selection.nets import LARGEST_NET, Net, grid
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions import symbols
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.evaluation import evaluate
+from dpbounds.expressions.exact import ExactLike, exact, to_float
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import theorem_5_8_explicit
+from dpbounds.theorems.lowy_ullman_wright_2024 import definition_4_1, lemma_4_2_explicit
+
+WhichVariant = Literal["proven", "as-printed", "as-quoted"]
+
+THEOREMS = {
+    "spent": "lowy-ullman-wright-2024/definition-4.1",
+    "bound": "lowy-ullman-wright-2024/lemma-4.2/explicit",
+    "tail": "lowy-ullman-wright-2024/lemma-4.2/explicit",
+    "population": "ganesh-liu-oh-thakurta-2023/theorem-5.8/explicit",
+    "regularised": "wang-chen-xu-2019/theorem-4/explicit",
+}
+
+NOISE_DRAWN = "Gumbel noise in double precision, from a seeded generator: for experiments, not for adversarial releases"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class NetExponentialMechanism:
+    """The exponential mechanism on a net, for any ``FiniteSum``; F may have a ridge (λ/2)‖w‖² added to it, public.
+
+    Attributes:
+        epsilon: ε, what β is made from.
+        net: The candidates, public.
+        relation: For which β is made.
+        regularisation: λ >= 0, in the unit of the loss over that of the points squared.
+        budget: What ``run`` holds its ledger against, or None.
+        variant: "proven" (β = εn/(2GD) under replace-one, εn/(GD) under add-or-remove-one), "as-printed" (Definition
+            4.1: β = εn/(4GD)) or "as-quoted" (Section 5.2 of Ganesh et al.: β = εn/(GD)); the printed two do not
+            change with the relation, and spend what ``planned`` says.
+
+    Args:
+        epsilon: Greater than 0.
+        net: See ``nets.grid``; must not depend on the data.
+        relation: "replace-one" or "add-or-remove-one"; the budget's, if there is one.
+        regularisation: λ, at least 0.
+        budget: Optional.
+        variant: Optional.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+    """
+
+    epsilon: Fraction
+    net: Net
+    relation: Relation
+    regularisation: Fraction
+    budget: PrivacyBudget | None
+    variant: WhichVariant
+
+    def __init__(
+        self,
+        epsilon: ExactLike,
+        net: Net,
+        relation: str | Relation = Relation.REPLACE_ONE,
+        regularisation: ExactLike = 0,
+        budget: PrivacyBudget | None = None,
+        variant: WhichVariant = "proven",
+    ) -> None:
+        share, ridge, between = (
+            exact(epsilon, "epsilon"),
+            exact(regularisation, "regularisation"),
+            as_relation(relation),
+        )
+        if share <= 0:
+            raise InvalidValue("epsilon", epsilon, "a number greater than 0")
+        if ridge < 0:
+            raise InvalidValue("regularisation", regularisation, "a number at least 0")
+        if variant not in get_args(WhichVariant):
+            raise InvalidValue("variant", repr(variant), " or ".join(get_args(WhichVariant)))
+        if budget is not None and budget.relation is not between:
+            raise InvalidValue("relation", between, f"that of the budget, {budget.relation}")
+        object.__setattr__(self, "epsilon", share)
+        object.__setattr__(self, "net", net)
+        object.__setattr__(self, "relation", between)
+        object.__setattr__(self, "regularisation", ridge)
+        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "variant", variant)
+
+    @classmethod
+    def calibrated(
+        cls,
+        problem: FiniteSum,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = "1e-6",
+        relation: str | Relation = Relation.REPLACE_ONE,
+        radius: ExactLike | None = None,
+        covering_radius: ExactLike | None = None,
+        regularisation: ExactLike = 0,
+        variant: WhichVariant = "proven",
+        largest: int = LARGEST_NET,
+    ) -> NetExponentialMechanism:
+        """Return the mechanism that spends ε, on a grid whose resolution suits ε, n and p.
+
+        It is pure ε-DP, which is (ε, δ)-DP for every δ. Public numbers only: n, p, G and the radius.
+
+        Args:
+            problem: Supplies these numbers; no record is looked at.
+            epsilon: ε > 0 to keep (of a printed variant: the ε that it is printed with).
+            delta: δ in (0, 1) of the budget; nothing of it is used.
+            relation: "replace-one" or "add-or-remove-one".
+            radius: R of the ball around 0. None: that of the problem; without one but with λ > 0, G/λ, within which
+                every minimiser of F + (λ/2)‖w‖² lies (Wang, Chen & Xu 2019).
+            covering_radius: r of the net. None: Dp/(εn) with D = 2R (Definition 4.1), or R where that is less.
+            regularisation: λ >= 0.
+            variant: See the class. A printed one is given no budget to keep, as it may spend more: ask ``planned``.
+            largest: How many candidates there may be.
+
+        Raises:
+            InvalidValue: A number is not allowed, there is no radius, or the net would be too large (with its size).
+        """
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        R = _radius(problem, radius, exact(regularisation, "regularisation"))
+        r = (
+            _suited(problem, R, budget.epsilon)
+            if covering_radius is None
+            else exact(covering_radius, "covering_radius")
+        )
+        net = grid(problem.dimension, R, r, largest)
+        kept = budget if variant == "proven" else None
+        return cls(budget.epsilon, net, budget.relation, regularisation, kept, variant)
+
+    @property
+    def epsilon_spent(self) -> Fraction:
+        """What a choice really spends: β times the range of one record's part, exact."""
+        factor = self.relation.sensitivity_factor
+        return (
+            self.epsilon
+            * {"proven": Fraction(1), "as-printed": Fraction(factor, 4), "as-quoted": Fraction(factor)}[self.variant]
+        )
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run releases, as a mechanism for the accountants."""
+        return choice(self.epsilon_spent, self.relation)
+
+    def range_of_one_record(self, problem: FiniteSum) -> Fraction:
+        """2GD/n (replace-one) or GD/n (add-or-remove-one): how far one record's part in F may vary over the net."""
+        slope = at_least(problem.lipschitz, "lipschitz")
+        return self.relation.sensitivity_factor * slope * 2 * self.net.radius / problem.records
+
+    def inverse_temperature(self, problem: FiniteSum) -> Fraction:
+        """β as it is drawn, in units of 1/loss: that of the variant, rounded down to the inverse of a double."""
+        return 1 / Fraction(to_float(self.range_of_one_record(problem) / self.epsilon_spent, "up"))
+
+    def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: Records) -> Array:
+        """Draw one candidate per generator, for use as a start; ``bound`` is on its expected excess risk.
+
+        Args:
+            problem: Supplies F.
+            generators: One per repetition.
+            ledger: That of one repetition; gets one entry.
+
+        Returns:
+            Shape (R, p).
+
+        Raises:
+            InvalidValue: The problem has no constant G, another dimension, or a smaller ball than the net covers.
+            BudgetExceeded: The ledger keeps a budget that has no room for the choice.
+        """
+        return self.net.points[self._drawn(problem, generators, ledger)[0]]
+
+    def bound(self, problem: FiniteSum, risk: Literal["empirical", "population"] = "empirical") -> Enclosure:
+        """Enclose the explicit bound on the expected excess risk over the ball, at the β that is drawn.
+
+        E F(w) - min F <= S r + ln N/β, with S a Lipschitz constant of F (G, a ridge adds λR, an l1 term its own). For
+        the population risk of independent records, √(2 ln N/n) GR more.
+
+        Raises:
+            InvalidValue: There is no G, no such risk, or (population) the net is larger than Theorem 5.8 takes it.
+        """
+        values = self._values(problem)
+        empirical = evaluate(lemma_4_2_explicit.bound().subs(values), {})
+        if risk == "empirical":
+            return empirical
+        if risk != "population":
+            raise InvalidValue("risk", repr(risk), "'empirical' or 'population'")
+        sizes = {
+            **values,
+            symbols.enclosing_radius: sympy.Rational(self.net.radius),
+            symbols.net_radius: sympy.Rational(self.net.covering_radius),
+        }
+        expected = evaluate(theorem_5_8_explicit.log_size().subs(sizes), {})
+        if not evaluate(sympy.log(self.net.size), {}).exact_upper <= expected.exact_lower:
+            r = float(self.net.covering_radius)
+            raise InvalidValue("covering_radius", r, "one whose net has at most (1 + 2R/r)^p points, as the bound has")
+        overfitting = theorem_5_8_explicit.population() - theorem_5_8_explicit.empirical()
+        return evaluate(lemma_4_2_explicit.bound().subs(values) + overfitting.subs(sizes), {})
+
+    def tail(self, problem: FiniteSum, failure_probability: ExactLike) -> Enclosure:
+        """Enclose what the excess empirical risk exceeds with probability at most ζ.
+
+        Args:
+            problem: Supplies n and G.
+            failure_probability: ζ in (0, 1).
+
+        Raises:
+            InvalidValue: There is no G, or ζ is not in (0, 1).
+        """
+        zeta = exact(failure_probability, "failure_probability")
+        if not 0 < zeta < 1:
+            raise InvalidValue("failure_probability", failure_probability, "a number greater than 0 and less than 1")
+        values = self._values(problem) | {symbols.failure_probability: sympy.Rational(zeta)}
+        return evaluate(lemma_4_2_explicit.tail().subs(values), {})
+
+    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
+        """Draw ``repetitions`` times, with independent randomness.
+
+        Args:
+            problem: What to minimise.
+            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
+            repetitions: How many.
+
+        Returns:
+            The run. ``output[r]`` is private (one repetition, at the ledger's cost); ``measured`` is not: the
+            ``objective`` at the output, and its ``excess`` over the best candidate.
+
+        Raises:
+            InvalidValue: Seed or repetitions are not allowed, or net and problem do not fit.
+            BudgetExceeded: The ledger shows more than was planned.
+        """
+        generators = streams(seed, repetitions)
+        ledger = OpenLedger()
+        started = time.perf_counter()
+        chosen, risks = self._drawn(problem, generators, ledger)
+        drawn = time.perf_counter()
+        closed, spent = settled(ledger, self.planned, self.budget)
+        accounted = time.perf_counter()
+        return Run(
+            algorithm="exponential mechanism on a net",
+            output=self.net.points[chosen],
+            trace=Trace(),
+            measured={"objective": risks[chosen], "excess": risks[chosen] - risks.min()},
+            metric="excess",
+            ledger=closed,
+            budget=self.budget,
+            spent=spent,
+            steps=1,
+            parameters={
+                "inverse_temperature": float(self.inverse_temperature(problem)),
+                "candidates": float(self.net.size),
+                "covering_radius": float(self.net.covering_radius),
+            },
+            seed=int(seed),
+            timings={"choice": drawn - started, "accounting": accounted - drawn},
+            noise_drawn=NOISE_DRAWN,
+        )
+
+    def _drawn(
+        self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: Records
+    ) -> tuple[NDArray[np.int64], Array]:
+        """Index of the candidate for each generator, and the risks of all candidates (not private)."""
+        _demand_fit(problem, self.net)
+        reach = self.range_of_one_record(problem)
+        with threadpool_limits(limits=1, user_api="blas"):
+            risks = problem.objective_at(self.net.points)
+        if self.regularisation:
+            risks = risks + float(self.regularisation) / 2 * np.einsum("ij,ij->i", self.net.points, self.net.points)
+        chosen = choose(
+            np.broadcast_to(-risks, (len(generators), self.net.size)),
+            epsilon=self.epsilon_spent,
+            sensitivity=reach / 2,  # half of the range: see ``choose``
+            relation=self.relation,
+            generators=generators,
+            ledger=ledger,
+        )
+        return chosen, risks
+
+    def _values(self, problem: FiniteSum) -> dict[sympy.Expr, sympy.Expr]:
+        """The numbers of Lemma 4.2, at the β that is drawn.
+
+        Its ε is 2βGD/n, whatever the relation. F is S-Lipschitz where the lemma has G: its net costs Sr, that is G
+        times an r of S/G as much.
+        """
+        _demand_fit(problem, self.net)
+        slope = sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
+        diameter, records = self.net.diameter, sympy.Integer(problem.records)
+        beta = sympy.Rational(self.inverse_temperature(problem))
+        steepest = slope + sympy.Rational(self.regularisation * self.net.radius) + _slope_of_l1(problem)
+        return {
+            symbols.lipschitz: slope,
+            symbols.diameter: diameter,
+            symbols.dimension: sympy.Integer(problem.dimension),
+            symbols.dataset_size: records,
+            symbols.epsilon: beta
+            / lemma_4_2_explicit.inverse_temperature().subs(
+                {
+                    symbols.epsilon: 1,
+                    symbols.dataset_size: records,
+                    symbols.lipschitz: slope,
+                    symbols.diameter: diameter,
+                }
+            ),
+            symbols.candidates: sympy.Integer(self.net.size),
+            symbols.net_radius: sympy.Rational(self.net.covering_radius) * steepest / slope,
+        }
+
+
+def _slope_of_l1(problem: FiniteSum) -> sympy.Expr:
+    """λ√p: the Lipschitz constant of an l1 term, which is public and no part of G."""
+    weight: Fraction = getattr(problem, "l1", Fraction(0))
+    return sympy.Rational(weight) * sympy.sqrt(problem.dimension)
+
+
+def _radius(problem: FiniteSum, radius: ExactLike | None, ridge: Fraction) -> Fraction:
+    if radius is not None:
+        return exact(radius, "radius")
+    own: Fraction | None = getattr(problem, "radius", None)
+    if own is not None:
+        return own
+    if ridge > 0:
+        return at_least(problem.lipschitz, "lipschitz") / ridge
+    raise InvalidValue("radius", None, "the radius of a ball", "the problem has none: a net needs a bounded set")
+
+
+def _suited(problem: FiniteSum, radius: Fraction, epsilon: Fraction) -> Fraction:
+    """The r of Definition 4.1, Dp/(εn), or R where that is less, as a fraction."""
+    values = {
+        symbols.diameter: sympy.Rational(2 * radius),
+        symbols.dimension: sympy.Integer(problem.dimension),
+        symbols.epsilon: sympy.Rational(epsilon),
+        symbols.dataset_size: sympy.Integer(problem.records),
+    }
+    return min(radius, rational(definition_4_1.net_radius().subs(values), "covering_radius"))
+
+
+def _demand_fit(problem: FiniteSum, net: Net) -> None:
+    if problem.dimension != net.dimension:
+        raise InvalidValue("net.dimension", net.dimension, f"that of the problem, {problem.dimension}")
+    own: Fraction | None = getattr(problem, "radius", None)
+    if own is not None and net.radius > own:
+        raise InvalidValue("net.radius", float(net.radius), f"at most that of the problem, {float(own):g}")
