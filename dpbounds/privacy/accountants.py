@@ -19,6 +19,7 @@ from flint import ctx
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.privacy.beside_gaussian import delta_beside, epsilon_beside, lies_beside
 from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.domination import NeighbourClass, neighbour_classes
@@ -37,6 +38,7 @@ Route = Literal["auto", "closed form", "contour", "lattice"]
 DEFAULT_TOLERANCE = 1e-9
 _ACCEPTED = 1e-3  # the width, relative, at which the contour's answer is taken even where less was wished for
 _LATTICE_AIM = 1e-5  # the same where there is no contour integral, and the lattice is asked first
+_BESIDE_AIM = 1e-4  # the same for one law beside a Gaussian, if it is continuous: a few hundred cells
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
 _CLOSED_FORM_PRECISION = 160
 _LARGEST_EPSILON = 10**12
@@ -256,7 +258,9 @@ def _all_classes(classes: tuple[NeighbourClass, ...], question: _Question) -> tu
     proofs = [(classes[0].name, first)]
     least = first.enclosure.exact_lower
     for each in classes[1:]:
-        if classes[0].tight and isinstance(least, Fraction) and question.at_most(each.product, least):
+        if each.product == classes[0].product:  # pairs without an order: the same question
+            proofs.append((each.name, first))
+        elif classes[0].tight and isinstance(least, Fraction) and question.at_most(each.product, least):
             below = Enclosure(Fraction(0), least, "Chernoff bound")
             proofs.append((each.name, Proof(below, "dominated")))
         else:
@@ -293,6 +297,9 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
     product = resolved(product)
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
         return _closed_form_epsilon(product, delta)
+    beside = _beside(product, route, lambda: epsilon_beside(product, delta, max(tolerance, _BESIDE_AIM)))
+    if beside is not None:
+        return beside
     gaussian = as_gaussian(product)
     found: Proof | None = None
     try:
@@ -319,6 +326,9 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
         _require_closed_form(product)
         value, precision = closed_form_delta(product[0][0], epsilon)
         return Proof(Enclosure.from_balls(value, value, "closed form", precision).within(0, 1), "closed form")
+    beside = _beside(product, route, lambda: delta_beside(product, epsilon, max(tolerance, _BESIDE_AIM)))
+    if beside is not None:
+        return beside
     gaussian = as_gaussian(product)
     try:
         return _first_good(
@@ -332,6 +342,17 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
         if route != "auto":
             raise
     return _upper_bound_only(gaussian, epsilon) if gaussian is not None else _delta_by_basic(product, epsilon)
+
+
+def _beside(product: Product, route: Route, prove: Callable[[], Proof]) -> Proof | None:
+    """The enclosure of one other release beside Gaussian ones, where it is as narrow as a lattice's would be."""
+    if route != "auto" or not lies_beside(product):
+        return None
+    try:
+        found = prove()
+    except (Declined, NotCertified):
+        return None
+    return found if _relative_width(found) <= _ACCEPTED else None
 
 
 def _epsilon_between(product: GaussianProduct, delta: Fraction) -> Proof:

@@ -7,6 +7,7 @@ the closest parameters that were *proven* to suffice and to fail.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,8 +16,10 @@ from typing import Literal
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.privacy.accountants import prove_delta
+from dpbounds.privacy.beside_gaussian import lies_beside, log_delta_beside
 from dpbounds.privacy.lattice import expected_log_delta
 from dpbounds.privacy.pairs import Product
+from dpbounds.privacy.proofs import Declined
 
 Solve = Literal["noise", "steps", "sample-rate"]
 Wanted = Literal["both", "safe", "unsafe"]
@@ -98,11 +101,11 @@ class Crossing:
         if value not in self._guessed:
             products = self.products(value)
             if self._worst is None or self._worst >= len(products):
-                estimates = [expected_log_delta(product, float(self.epsilon)) for product in products]
+                estimates = [_expected(product, self.epsilon) for product in products]
                 self._worst = estimates.index(max(estimates))
                 estimate = max(estimates)
             else:
-                estimate = expected_log_delta(products[self._worst], float(self.epsilon))
+                estimate = _expected(products[self._worst], self.epsilon)
             self._guessed[value] = estimate - _log(self.delta)
         return self._guessed[value]
 
@@ -353,3 +356,11 @@ def _log(number: Fraction) -> float:
         return -math.inf
     shift = number.numerator.bit_length() - number.denominator.bit_length()
     return math.log(number / Fraction(2) ** shift) + shift * math.log(2)
+
+
+def _expected(product: Product, epsilon: Fraction) -> float:
+    """Log δ(ε) in floating point, by what is quickest."""
+    if lies_beside(product):
+        with contextlib.suppress(Declined):
+            return log_delta_beside(product, epsilon)
+    return expected_log_delta(product, float(epsilon))

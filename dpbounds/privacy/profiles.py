@@ -24,7 +24,7 @@ from dpbounds.privacy.pairs import (
 )
 from dpbounds.privacy.proofs import Declined
 
-__all__ = ["ball", "certainly_infinite", "closed_form_delta", "has_closed_form", "losses_stay_below"]
+__all__ = ["ball", "certainly_infinite", "closed_form_delta", "has_closed_form", "losses_stay_below", "shifted_delta"]
 
 _START_PRECISION = 96
 _LARGEST_PRECISION = 1 << 22
@@ -90,7 +90,7 @@ def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) ->
     while precision <= _LARGEST_PRECISION:
         with ctx.workprec(precision):
             argument = ball(epsilon)
-            value = _shifted(pair, argument) if isinstance(pair, ShiftedGaussians) else _sampled(pair, argument)
+            value = shifted_delta(pair, argument) if isinstance(pair, ShiftedGaussians) else _sampled(pair, argument)
             accurate = value.rel_accuracy_bits() >= accuracy_bits and value > 0
             if value.is_finite() and (value.is_zero() or accurate):
                 return value, precision
@@ -118,7 +118,8 @@ def _upper_tail(x: arb) -> arb:
     return (x / arb(2).sqrt()).erfc() / 2
 
 
-def _shifted(pair: ShiftedGaussians, epsilon: arb) -> arb:
+def shifted_delta(pair: ShiftedGaussians, epsilon: arb) -> arb:
+    """H at α = e^ε of shifted Gaussians, for any real ε: Q(ε/μ - μ/2) - e^ε Q(ε/μ + μ/2) (Balle & Wang 2018)."""
     mu = ball(pair.squared_shift).sqrt()
     return _upper_tail(epsilon / mu - mu / 2) - epsilon.exp() * _upper_tail(epsilon / mu + mu / 2)
 

@@ -1,0 +1,208 @@
+"""A generalised linear model in fewer dimensions: project the features at random, train there, map back.
+
+Lowy, Ullman & Wright 2024, section 8, after Arora et al. 2023, Algorithm 4. With Φ in R^{k×d} of independent entries
+N(0, 1/k), the records (Φ a_i, y_i) are those of a linear model in R^k; from u found there one returns w = Φᵀu, whose
+predictions on a record are exactly those of u on its projection: <Φᵀu, a> = <u, Φa>.
+
+Privacy. Φ does not look at the data, so what the inner algorithm spends on the projected records is all that is spent,
+under either relation: neighbours before the projection are neighbours after it. Print covers the event that a projected
+record is longer than twice the bound with δ/2; here every projected record is clipped to 2B instead, one by one, which
+costs no δ. Smoothness in R^k is then (2B)² sup|φ''| = 4L.
+
+Utility. ∇F̃(u) = Φ∇F(w) where nothing is clipped; and ‖∇F(w)‖ <= 2‖∇F̃(u)‖ + CG/√k for an absolute constant C
+(``lowy-ullman-wright-2024/corollary-8.2``, whose derivation repairs a step of the cited proof). There is no bound with
+all constants, so ``bound`` is not offered.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from algorithms.ledger import PrivacyBudget
+from algorithms.noise import Array, streams
+from algorithms.oracles import in_batches
+from algorithms.problems.linear_model import LinearModel
+from algorithms.problems.problem import Problem, clip_rows
+from algorithms.run import Run, Trace
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.relations import Relation
+
+THEOREMS = {
+    "algorithm": "lowy-ullman-wright-2024/lemma-8.1",
+    "rate": "lowy-ullman-wright-2024/corollary-8.2",
+}
+
+Linear = Problem | LinearModel
+
+
+class Inner(Protocol):
+    """The algorithm that trains in R^k."""
+
+    @property
+    def budget(self) -> PrivacyBudget | None:
+        """What ``run`` holds its ledger against."""
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run releases."""
+
+    def run(self, problem: Any, seed: int = 0, repetitions: int = 32) -> Run:
+        """Run it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RandomProjection:
+    """Any algorithm on randomly projected records of a linear model.
+
+    Attributes:
+        inner: Trains in R^k; it must fit every projected problem of these sizes, whatever Φ.
+        projected_dimension: k >= 1.
+    """
+
+    inner: Inner
+    projected_dimension: int
+
+    def __post_init__(self) -> None:
+        positive_integer(self.projected_dimension, "projected_dimension")
+
+    @classmethod
+    def calibrated(
+        cls,
+        problem: Linear,
+        inner: Callable[..., Inner],
+        projected_dimension: int | None = None,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = "1e-6",
+        relation: str | Relation = Relation.REPLACE_ONE,
+        **options: Any,
+    ) -> RandomProjection:
+        """Return the algorithm for a budget; what the inner one needs are public numbers, the same for every Φ.
+
+        Args:
+            problem: Supplies n, d, B and the loss; no record is looked at.
+            inner: Such as ``Spider.calibrated``; gets a problem of the projected sizes and constants, ``epsilon``,
+                ``delta``, ``relation`` and the options.
+            projected_dimension: k; None: min(d, ⌈(εn)^{4/5}⌉), where the rate of DP-SPIDER in R^k, k^{1/3}/(εn)^{2/3},
+                meets that of the projection, k^{-1/2}.
+            epsilon: ε > 0 to keep.
+            delta: δ in (0, 1) to keep.
+            relation: "replace-one" or "add-or-remove-one".
+            options: Passed on.
+
+        Raises:
+            InvalidValue: A number is not allowed, or the model has a constraint or a regulariser.
+        """
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        _demand_free(problem)
+        k = projected_dimension
+        if k is None:
+            k = min(problem.dimension, int(np.ceil((float(budget.epsilon) * problem.records) ** 0.8)))
+        k = positive_integer(k, "projected_dimension")
+        blank = _with_records(problem, np.zeros((problem.records, k)))
+        made = inner(blank, epsilon=budget.epsilon, delta=budget.delta, relation=budget.relation, **options)
+        return cls(made, k)
+
+    @property
+    def budget(self) -> PrivacyBudget | None:
+        """That of the inner algorithm."""
+        return self.inner.budget
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run releases: what the inner algorithm does."""
+        return self.inner.planned
+
+    def run(self, problem: Linear, seed: int = 0, repetitions: int = 32) -> Run:
+        """Run ``repetitions`` times, each with a matrix Φ of its own, one after the other.
+
+        Args:
+            problem: A linear model over R^d.
+            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
+            repetitions: How many.
+
+        Returns:
+            The run. ``output[r]`` is private (one repetition, at the ledger's cost), and so is Φ, which is independent
+            of the data; what was ``measured`` is not: ``gradient_norm`` at w in R^d, ``projected_gradient_norm`` at u
+            in R^k, ``clipped`` (how many projected records were).
+
+        Raises:
+            InvalidValue: Seed or repetitions are not allowed, or the model has a constraint or a regulariser.
+            BudgetExceeded: A ledger shows more than was planned.
+        """
+        _demand_free(problem)
+        generators = streams(seed, repetitions)
+        k, d = self.projected_dimension, problem.dimension
+        output = np.empty((len(generators), d))
+        measured: dict[str, Array] = {
+            name: np.empty(len(generators)) for name in ("gradient_norm", "projected_gradient_norm", "clipped")
+        }
+        runs: list[Run] = []
+        begun = time.perf_counter()
+        for r, generator in enumerate(generators):
+            projection = generator.standard_normal((k, d)) / np.sqrt(k)
+            with threadpool_limits(limits=1, user_api="blas"):
+                inside, measured["clipped"][r] = _projected(problem, projection)
+            run = self.inner.run(inside, seed=int(generator.integers(2**63)), repetitions=1)
+            u = run.output
+            output[r] = u[0] @ projection
+            with threadpool_limits(limits=1, user_api="blas"):
+                measured["gradient_norm"][r] = np.linalg.norm(in_batches(problem, output[r : r + 1])[1])
+                measured["projected_gradient_norm"][r] = np.linalg.norm(in_batches(inside, u)[1])
+            runs.append(run)
+        _demand_same(runs)
+        last = runs[-1]
+        return Run(
+            algorithm=f"{last.algorithm} in a random projection to {k} dimensions",
+            output=output,
+            trace=Trace(),
+            measured=measured,
+            metric="gradient_norm",
+            ledger=last.ledger,
+            budget=last.budget,
+            spent=last.spent,
+            steps=last.steps,
+            parameters={**last.parameters, "projected_dimension": float(k)},
+            seed=int(seed),
+            timings={"runs": time.perf_counter() - begun},
+            noise_drawn=last.noise_drawn,
+        )
+
+
+def _projected(problem: Linear, projection: Array) -> tuple[Linear, int]:
+    """The model with records Φa_i, clipped to 2B, and how many were (not private)."""
+    records = problem.signed_features if isinstance(problem, Problem) else problem.features
+    clipped, count = clip_rows(records @ projection.T, 2 * problem.feature_bound)
+    return _with_records(problem, clipped), count
+
+
+def _with_records(problem: Linear, records: Array) -> Linear:
+    bound: Fraction = 2 * problem.feature_bound
+    frozen = np.ascontiguousarray(records)
+    frozen.flags.writeable = False
+    if isinstance(problem, Problem):
+        return replace(problem, signed_features=frozen, feature_bound=bound)
+    return replace(problem, features=frozen, feature_bound=bound)
+
+
+def _demand_free(problem: Linear) -> None:
+    if not isinstance(problem, Problem | LinearModel):
+        raise InvalidValue("problem", type(problem).__name__, "a linear model: predictions must depend on <w, a> alone")
+    given: Mapping[str, object] = {"radius": problem.radius, "l1": getattr(problem, "l1", 0) or None}
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidValue(name, value, "none: a projection does not keep constraints or regularisers")
+
+
+def _demand_same(runs: list[Run]) -> None:
+    """Every repetition must have released the same, or one ledger could not speak for all of them."""
+    if any(run.ledger != runs[0].ledger for run in runs):
+        raise InvalidValue("inner", runs[0].algorithm, "an algorithm whose ledger does not depend on the records")

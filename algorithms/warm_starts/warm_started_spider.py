@@ -1,0 +1,230 @@
+"""A private start of small excess risk, then DP-SPIDER from there.
+
+Lowy, Ullman & Wright 2024, Algorithm 2, with the exponential mechanism on a net (Corollary 4.3) or any other private
+start (DP-SGD for quasar-convex losses, Corollary 5.3) in front.
+
+What differs from print. Two halves (ε/2, δ/2) compose to (ε, δ), but that is wasteful: here the start gets a stated
+share of the budget in zCDP (an exponential mechanism of ε_E is of bounded range, hence ε_E²/8-zCDP), and SPIDER gets
+the smallest noise for which *both together* are certified to keep (ε, δ). SPIDER's number of steps and its anchors come
+from a public bound ψ on the start's expected excess risk, never from the risk itself.
+
+The bound is ``lowy-ullman-wright-2024/theorem-3.2/explicit``, that is the one of DP-SPIDER with ψ in the place of the
+initial gap, at the noise that is really drawn.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.noise import Array, Records, streams
+from algorithms.oracles import in_batches
+from algorithms.planning import Group, checked_share, multiplier_of_one, multiplier_within, root_above
+from algorithms.problems.finite_sum import FiniteSum
+from algorithms.run import Run, settled
+from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
+from algorithms.spider.spider import Spider, anchors, parameters
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism
+from dpbounds.privacy.relations import Relation
+
+THEOREMS = {
+    "algorithm": "lowy-ullman-wright-2024/algorithm-2",
+    "bound": "lowy-ullman-wright-2024/theorem-3.2/explicit",
+    "net": "lowy-ullman-wright-2024/corollary-4.3/explicit",
+    "quasar-convex": "lowy-ullman-wright-2024/corollary-5.3/explicit",
+}
+
+
+class Start(Protocol):
+    """A private algorithm whose output has a public bound on its expected excess risk."""
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a draw of starts releases, per repetition."""
+
+    def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: Records) -> Array:
+        """One start per generator, shape (R, p); the ledger gets what was released."""
+
+    def bound(self, problem: FiniteSum) -> Enclosure:
+        """At least E F(w_0) - min F over the start's own set."""
+
+
+@dataclass(frozen=True, slots=True)
+class WarmStartedSpider:
+    """Algorithm 2 of Lowy, Ullman & Wright 2024: a private start, then DP-SPIDER on all records.
+
+    Attributes:
+        start: Draws w_0.
+        spider: Walks from there; its ``initial_gap`` is ψ.
+        budget: What ``run`` holds its ledger against, or None.
+    """
+
+    start: Start
+    spider: Spider
+    budget: PrivacyBudget | None = None
+
+    def __post_init__(self) -> None:
+        if self.spider.initial_gap is None:
+            allowed = "ψ, a public bound on the start's expected excess risk"
+            raise InvalidValue("spider.initial_gap", None, allowed, "the problem's own is about another start")
+        if self.spider.budget is not None:
+            raise InvalidValue("spider.budget", self.spider.budget, "None", "the budget is that of both together")
+
+    @classmethod
+    def calibrated(
+        cls,
+        problem: FiniteSum,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = "1e-6",
+        relation: str | Relation = Relation.REPLACE_ONE,
+        radius: ExactLike | None = None,
+        covering_radius: ExactLike | None = None,
+        share: ExactLike = "1/2",
+        outside: ExactLike = 0,
+        steps: int | None = None,
+    ) -> WarmStartedSpider:
+        """Return the algorithm with an exponential mechanism in front and the smallest proven noise behind.
+
+        Args:
+            problem: Supplies n, p, G, L, all public; no record is looked at.
+            epsilon: ε > 0 to keep.
+            delta: δ in (0, 1) to keep; should be well below 1/n.
+            relation: "replace-one" (the paper's) or "add-or-remove-one".
+            radius: R of the ball that the net covers; None: the problem's.
+            covering_radius: Of the net; None: that of Definition 4.1.
+            share: The start's part of the budget in zCDP, in (0, 1).
+            outside: A public bound on how much lower F gets outside of the ball: min over the ball - inf. It is the
+                caller's assumption (0: the ball holds a minimiser), and the bound rests on it, the privacy does not.
+            steps: T of SPIDER, or None for the theorem's.
+
+        Raises:
+            InvalidValue: A number is not allowed, the problem lacks a constant, or the net would be too large.
+        """
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        part = checked_share(share)
+        rho = 2 / multiplier_of_one(budget) ** 2  # what the budget allows a single Gaussian release
+        # ε_E²/8 = part · ρ, rounded down; ε itself is the most that a pure start may spend of it
+        selection = min(1 / root_above(1 / (8 * part * rho)), budget.epsilon * Fraction(9, 10))
+        net = NetExponentialMechanism.calibrated(
+            problem, selection, delta, relation, radius=radius, covering_radius=covering_radius
+        )
+        start = replace(net, budget=None)
+        lower = exact(outside, "outside")
+        if lower < 0:
+            raise InvalidValue("outside", outside, "a number at least 0")
+        gap = start.bound(problem).exact_upper + lower
+        return cls.behind(start, problem, gap, budget, (1 - part) * rho, steps)
+
+    @classmethod
+    def behind(
+        cls,
+        start: Start,
+        problem: FiniteSum,
+        gap: ExactLike,
+        budget: PrivacyBudget,
+        rho: Fraction | None = None,
+        steps: int | None = None,
+    ) -> WarmStartedSpider:
+        """Return DP-SPIDER behind any start, with the smallest noise for which both together keep a budget.
+
+        Args:
+            start: Already calibrated to a part of the budget.
+            problem: Supplies the constants.
+            gap: ψ >= E F(w_0) - inf F, public.
+            budget: Of both together.
+            rho: ρ at which T and q are set (utility only); None: half of what the budget allows.
+            steps: T, or None for the theorem's.
+
+        Raises:
+            InvalidValue: The start alone exceeds the budget, or a number is not allowed.
+        """
+        psi = exact(gap, "gap")
+        level = 1 / multiplier_of_one(budget) ** 2 if rho is None else rho
+        T, q = parameters(problem, level, psi, steps, None)
+        N1 = anchors(T, q)
+        half = Fraction(1, 2)
+        groups = [Group(N1, half), Group(T - N1, half)] if N1 < T else [Group(N1, Fraction(1))]
+
+        def released(z: Fraction) -> Mechanism:
+            whole = start.planned
+            for group in groups:
+                whole = whole @ Gaussian(z * root_above(group.count / group.share)) ** group.count
+            return whole
+
+        z = multiplier_within(budget, released)
+        first, *rest = (z * root_above(group.count / group.share) for group in groups)
+        return cls(start, Spider(first, rest[0] if rest else None, T, q, initial_gap=psi), budget)
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run releases, as a mechanism for the accountants."""
+        return self.start.planned @ self.spider.planned
+
+    def bound(self, problem: FiniteSum) -> Enclosure:
+        """Enclose the explicit bound on E‖∇F(ŵ)‖ for the noise that ``run`` really draws; see ``Spider.bound``."""
+        return self.spider.bound(problem)
+
+    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
+        """Run both ``repetitions`` times at once, with independent randomness.
+
+        Args:
+            problem: What to minimise, over all of R^p.
+            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
+            repetitions: How many.
+
+        Returns:
+            The run. ``output[r]`` and ``outputs["start"][r]`` are private together, at the ledger's cost.
+
+        Raises:
+            InvalidValue: Seed or repetitions are not allowed, or start and problem do not fit.
+            BudgetExceeded: The ledger shows more than was planned.
+        """
+        generators = streams(seed, repetitions)
+        ledger = OpenLedger()
+        begun = time.perf_counter()
+        w0 = self.start.starts(problem, generators, ledger)
+        started = time.perf_counter()
+        walked = self.spider.walk(problem, w0, generators, ledger)
+        finished = time.perf_counter()
+        closed, spent = settled(ledger, self.planned, self.budget)
+        accounted = time.perf_counter()
+        with threadpool_limits(limits=1, user_api="blas"):
+            objective, gradient = in_batches(problem, walked.output)
+            start_objective, _ = in_batches(problem, w0)
+        return Run(
+            algorithm="warm-started SPIDER",
+            output=walked.output,
+            outputs={"start": w0},
+            output_step=walked.output_step,
+            trace=walked.trace,
+            measured={
+                "output_gradient_norm": np.sqrt(np.einsum("ij,ij->i", gradient, gradient)),
+                "output_objective": objective,
+                "start_objective": start_objective,
+            },
+            metric="gradient_norm",
+            ledger=closed,
+            budget=self.budget,
+            spent=spent,
+            steps=self.spider.steps,
+            parameters={
+                "step_size": self.spider.step_size_for(problem),
+                "anchor_period": float(self.spider.anchor_period),
+            },
+            seed=int(seed),
+            timings={
+                "start": started - begun,
+                "descent": finished - started,
+                "accounting": accounted - finished,
+            },
+        )

@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+
+from algorithms import problems
+from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
+from algorithms.noise import streams
+from algorithms.spider.spider import Spider
+from algorithms.warm_starts.random_projection import RandomProjection, _projected
+from dpbounds.errors import InvalidValue
+
+
+def low_rank(n=200, d=60, rank=3, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    features = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    targets = 0.5 * np.sign(features[:, 0]) + 0.1 * rng.standard_normal(n)
+    return problems.geman_mcclure(features, targets, **options)
+
+
+def method(problem, k=10, **options):
+    return RandomProjection.calibrated(
+        problem, Spider.calibrated, **{"projected_dimension": k, "epsilon": 2, "delta": "1e-5", "steps": 20} | options
+    )
+
+
+def test_predictions_on_projected_records_are_those_in_the_large_space():
+    problem = low_rank()
+    projection = np.random.default_rng(1).standard_normal((10, 60)) / np.sqrt(10)
+    inside, clipped = _projected(problem, projection)
+    u = np.random.default_rng(2).standard_normal((4, 10)) / 3
+    assert clipped < 200
+    kept = np.linalg.norm(problem.features @ projection.T, axis=1) <= 2
+    assert (np.linalg.norm(inside.features, axis=1) <= 2).all()
+    assert np.allclose((inside.features @ u.T)[kept], (problem.features @ (u @ projection).T)[kept])
+    # ∇F̃(u) = Φ ∇F(Φᵀu) where nothing was clipped
+    if kept.all():
+        assert np.allclose(inside.gradient(u), problem.gradient(u @ projection) @ projection.T)
+
+
+def test_constants_grow_with_the_bound_on_projected_records():
+    problem = low_rank()
+    inside, _ = _projected(problem, np.eye(60)[:10])
+    assert inside.smoothness == 4 * problem.smoothness
+    assert inside.lipschitz == 2 * problem.lipschitz
+
+
+def test_a_run():
+    problem = low_rank()
+    trained = method(problem)
+    run = trained.run(problem, seed=3, repetitions=3)
+    assert run.output.shape == (3, 60)
+    assert run.spent.upper <= 2
+    run.ledger.check_plan(trained.planned)
+    assert np.allclose(run.measured["gradient_norm"], np.linalg.norm(problem.gradient(run.output), axis=1))
+    again = trained.run(problem, seed=3, repetitions=2)
+    assert np.array_equal(again.output, run.output[:2])
+
+
+def test_outputs_lie_in_the_row_space_of_a_matrix_of_their_own():
+    problem = low_rank()
+    run = method(problem).run(problem, seed=3, repetitions=2)
+    for row, generator in zip(run.output, streams(3, 2), strict=True):
+        projection = generator.standard_normal((10, 60)) / np.sqrt(10)
+        _, residual, *_ = np.linalg.lstsq(projection.T, row, rcond=None)
+        assert residual.sum() < 1e-20
+
+
+def test_small_projected_gradients_mean_small_gradients_when_the_rank_is_low():
+    """|v| <= 2|Φv| for all v of the row space once k is a few times the rank (here 3, k = 40)."""
+    problem = low_rank(rank=3)
+    run = method(problem, k=40).run(problem, seed=0, repetitions=6)
+    assert (run.measured["gradient_norm"] <= 2 * run.measured["projected_gradient_norm"] + 1e-12).all()
+
+
+def test_the_default_dimension_is_public():
+    trained = RandomProjection.calibrated(low_rank(n=50), Spider.calibrated, epsilon=1, delta="1e-5", steps=5)
+    assert trained.projected_dimension == int(np.ceil(50**0.8))
+
+
+def test_refusals():
+    with pytest.raises(InvalidValue, match="radius"):
+        method(low_rank(radius=1))
+    with pytest.raises(InvalidValue, match="projected_dimension"):
+        method(low_rank(), k=0)
+    with pytest.raises(InvalidValue, match="problem"):
+        RandomProjection(ProjectedGradientDescent(5, 3), 4).run(problems.landscape(problems.WAVY, 8, [1.0], 2), 0, 1)
+
+
+def test_the_sigmoid_loss_can_be_projected_too():
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((80, 30)) / 6
+    problem = problems.sigmoid_loss(features, np.where(features[:, 0] > 0, 1, -1), l1=0)
+    trained = RandomProjection.calibrated(
+        problem, ProjectedGradientDescent.calibrated, projected_dimension=5, epsilon=1, delta="1e-5", steps=4
+    )
+    assert trained.run(problem, repetitions=2).output.shape == (2, 30)
