@@ -23,7 +23,7 @@ def _warm(budget: PrivacyBudget) -> tuple[Algorithm, Any]:
 def _projected(budget: PrivacyBudget) -> tuple[Algorithm, Any]:
     problem = regression(200, 40, 3)
     made = RandomProjection.calibrated(
-        problem, Spider.calibrated, 10, budget.epsilon, budget.delta, budget.relation, steps=10
+        problem, Spider.calibrated, 30, budget.epsilon, budget.delta, budget.relation, steps=120
     )
     return made, problem
 

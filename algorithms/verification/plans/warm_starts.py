@@ -1,4 +1,4 @@
-"""Warm starts and random projections: what they spend, the bound behind a net at three sizes, the projection's ratio."""
+"""Warm starts and random projections: what they spend, a bound at three sizes, what a projection keeps."""
 
 from __future__ import annotations
 
