@@ -3,14 +3,15 @@
 Which kind of query comes next depends on what was released, so that the list of those that happened to be made proves
 nothing by itself. What does: every kind has its noise multiplier and its largest number, fixed in advance; Gaussian
 releases whose squared shifts add up to at most μ² on *every* history are together no worse than one with shift μ,
-however they were chosen (``dpbounds/privacy/filters.md``, section 4). So the ledger gets the largest number of each kind,
-and the query that would exceed it is refused before it is computed.
+however they were chosen (``dpbounds/privacy/filters.md``, section 4). So the ledger gets the largest number of each
+kind, and the query that would exceed it is refused before it is computed.
 
 The ledger is that of one repetition, whichever one: all have the same noise multipliers and the same caps.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -96,6 +97,11 @@ class CappedQueries:
         """Write the largest number of queries into the ledger (of every noise level that occurred: one, as planned)."""
         for query in self.made:
             self._ledger.release(query, self.cap)
+
+
+def of_rows(generators: Sequence[np.random.Generator], rows: NDArray[np.bool_]) -> tuple[np.random.Generator, ...]:
+    """The streams of some repetitions."""
+    return tuple(generator for generator, chosen in zip(generators, rows, strict=True) if chosen)
 
 
 class Walk(Gradients):

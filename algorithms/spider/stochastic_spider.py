@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, get_args
@@ -31,17 +32,25 @@ from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.noise import Array, streams
 from algorithms.oracles import GradientDifferenceOracle, GradientOracle, at_least
 from algorithms.oracles.differences import distances
-from algorithms.planning import Group, checked_multiplier, multiplier_of_one, multipliers_of_groups, root_above
+from algorithms.planning import (
+    Group,
+    checked_multiplier,
+    checked_share,
+    multiplier_of_one,
+    multipliers_of_groups,
+    root_above,
+)
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Recorders, Run, settled
-from algorithms.spider.capped_queries import CappedQueries, Walk
+from algorithms.spider.capped_queries import CappedQueries, Walk, of_rows
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.expressions.exact import ExactLike, positive_integer, to_float
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import theorem_4_2_explicit
+from dpbounds.theorems.record import Theorem
 
 Variant = Literal["repaired", "as-printed"]
 
@@ -173,7 +182,7 @@ class StochasticSpider:
             InvalidValue: A number is not allowed, or the problem lacks a constant.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        omega = checked_probability(failure_probability)
+        omega = checked_share(failure_probability, "failure_probability")
         printed = claimed_zcdp(budget)
         single = multiplier_of_one(budget)
         # the theorem's formulas are for replace-one: T₁ and T releases of multiplier z₁ and z₂ cost 2(T₁/z₁² + T/z₂²)
@@ -194,7 +203,9 @@ class StochasticSpider:
         The number of queries of either kind depends on the run; the caps and the noise multipliers do not, which is
         what the account rests on (see ``capped_queries``).
         """
-        return Gaussian(self.noise_multiplier) ** self.fresh_estimates @ Gaussian(self.difference_multiplier) ** self.steps
+        return (
+            Gaussian(self.noise_multiplier) ** self.fresh_estimates @ Gaussian(self.difference_multiplier) ** self.steps
+        )
 
     def bound(self, problem: FiniteSum, failure_probability: ExactLike = "0.1") -> Enclosure:
         """Enclose the bound on min_t ‖∇F(x_t)‖ that holds with probability 1 - ω, for the noise really drawn.
@@ -208,7 +219,9 @@ class StochasticSpider:
         """
         if self.variant == "as-printed" or self.kicks is not None:
             what = "as printed" if self.variant == "as-printed" else "with kicks"
-            raise InvalidValue("variant", what, "the repaired algorithm without kicks", "nothing else has a proven bound")
+            raise InvalidValue(
+                "variant", what, "the repaired algorithm without kicks", "nothing else has a proven bound"
+            )
         step = step_size_for(problem)
         fresh = GradientOracle(problem, self.noise_multiplier, (), OpenLedger()).noise_stddev
         found = _STATEMENT.evaluate(
@@ -220,7 +233,7 @@ class StochasticSpider:
             drift_threshold=Fraction(self.drift_threshold),
             dimension=problem.dimension,
             fresh_estimates=self.fresh_estimates,
-            failure_probability=checked_probability(failure_probability),
+            failure_probability=checked_share(failure_probability, "failure_probability"),
         )
         # a run that may take a fresh estimate at every step is never stopped
         if found.applies is not True and self.fresh_estimates < self.steps:
@@ -237,10 +250,10 @@ class StochasticSpider:
             repetitions: How many.
 
         Returns:
-            The run: ``output[r]`` is the last iterate and ``outputs["iterates"][r]`` are all, x_0 .. x_T, private at the
-            ledger's cost, one repetition. The trace, and what was measured, are not: ``smallest`` is min_t ‖∇F(x_t)‖ for
-            t < T, ``largest error`` that of all estimates, ``fresh`` and ``updates`` count queries, ``stopped`` is 1
-            where the cap ended the run.
+            The run: ``output[r]`` is the last iterate and ``outputs["iterates"][r]`` are all, x_0 .. x_T, private at
+            the ledger's cost, one repetition. The trace, and what was measured, are not: ``smallest`` is min_t
+            ‖∇F(x_t)‖ for t < T, ``largest error`` that of all estimates, ``fresh`` and ``updates`` count queries,
+            ``stopped`` is 1 where the cap ended the run.
 
         Raises:
             InvalidValue: Seed or repetitions are not allowed.
@@ -281,14 +294,16 @@ class StochasticSpider:
                 anew &= ~stopped
                 follow = ~anew & ~stopped
                 if anew.any():
-                    estimate[anew] = _asked(first, fresh, exact_gradients, generators, anew, x)  # line 10
+                    # line 10
+                    estimate[anew] = _asked(first, fresh, exact_gradients, generators, anew, x)
                     drift[anew] = 0.0
                 if follow.any():
-                    estimate[follow] += _asked(second, updates, exact_gradients, generators, follow, x, before)  # line 12
+                    # line 12
+                    estimate[follow] += _asked(second, updates, exact_gradients, generators, follow, x, before)
                 moves = -eta * estimate
                 if self.kicks is not None and (kicked & ~stopped).any():
                     push = kicked & ~stopped
-                    drawn = self.kicks.scale * noise.standard_gaussian(_some(generators, push), x.shape[1])
+                    drawn = self.kicks.scale * noise.standard_gaussian(of_rows(generators, push), x.shape[1])
                     if is_printed:
                         estimate[push] += drawn
                         moves = -eta * estimate
@@ -298,9 +313,9 @@ class StochasticSpider:
                 drift_before, drift = drift.copy(), drift + distances(following, x) ** 2
                 before, x = x, following
                 frozen -= 1
-                size = np.sqrt(_squares(estimate))
+                size = np.sqrt(squared_norms(estimate))
 
-                slopes, errors = _squares(gradient), _squares(estimate - gradient)
+                slopes, errors = squared_norms(gradient), squared_norms(estimate - gradient)
                 smallest = np.minimum(smallest, np.sqrt(slopes))
                 largest = np.where(stopped, largest, np.maximum(largest, np.sqrt(errors)))
                 measured["exact"].add(slopes)
@@ -351,27 +366,27 @@ def tuned(problem: FiniteSum, rho: Fraction, failure_probability: Fraction) -> t
     Raises:
         InvalidValue: The problem lacks a constant.
     """
-    constants = {
+    risk = {
         "smoothness": at_least(problem.smoothness, "smoothness"),
         "loss_range": at_least(problem.initial_gap, "initial_gap"),
     }
     slope = {"lipschitz": at_least(problem.lipschitz, "lipschitz")}
-    sizes = {"dataset_size": problem.records, "dimension": problem.dimension}
-    level = _STATEMENT.evaluate(
-        "accuracy", rho=rho, failure_probability=failure_probability, **constants, **slope, **sizes
-    ).value.upper
-    steps = max(1, math.ceil(_STATEMENT.evaluate("steps", accuracy=Fraction(level), **constants).value.upper))
-    kappa = _STATEMENT.evaluate(
-        "drift_threshold", accuracy=Fraction(level), smoothness=constants["smoothness"], **slope
-    ).value.upper
-    fresh = _STATEMENT.evaluate(
-        "fresh_estimates",
-        accuracy=Fraction(level) * (1 + Fraction(1, 10**9)),  # so that rounded noise finds T₁ large enough
-        steps=steps,
-        drift_threshold=Fraction(kappa),
-        **constants,
-    ).value.upper
-    return steps, min(steps, math.ceil(fresh)), kappa
+    given = {"rho": rho, "failure_probability": failure_probability}
+    sizes = {"dataset_size": Fraction(problem.records), "dimension": Fraction(problem.dimension)}
+    level = {"accuracy": from_above(_STATEMENT, "accuracy", risk | slope | given | sizes)}
+    steps = max(1, math.ceil(from_above(_STATEMENT, "steps", level | risk)))
+    lengths = {"smoothness": risk["smoothness"]} | slope
+    kappa = from_above(_STATEMENT, "drift_threshold", level | lengths)
+    # a hair more, so that T₁ is large enough for noise that was rounded up
+    reached = {"accuracy": level["accuracy"] * (1 + Fraction(1, 10**9))}
+    counts = {"steps": Fraction(steps), "drift_threshold": kappa}
+    fresh = math.ceil(from_above(_STATEMENT, "fresh_estimates", reached | counts | risk))
+    return steps, min(steps, fresh), float(kappa)
+
+
+def from_above(statement: Theorem, part: str, values: Mapping[str, Fraction]) -> Fraction:
+    """A part of a statement at exact values, rounded up to a double."""
+    return Fraction(statement.evaluate(part, digits=15, **values).value.upper)
 
 
 def claimed_zcdp(budget: PrivacyBudget) -> Fraction:
@@ -397,7 +412,7 @@ def demand_unconstrained(problem: object) -> None:
     A ``Landscape`` has a radius, too, which is no constraint: its constants hold there, and it refuses points outside.
     """
     if getattr(problem, "l1", 0) != 0:
-        raise InvalidValue("l1", problem.l1 if hasattr(problem, "l1") else None, "0: the algorithm has no proximal step")
+        raise InvalidValue("l1", getattr(problem, "l1", None), "0: the algorithm has no proximal step")
     if getattr(problem, "radius", None) is not None and not hasattr(problem, "profile"):
         raise InvalidValue("radius", getattr(problem, "radius", None), "None: the algorithm moves in all of R^p")
 
@@ -407,14 +422,6 @@ def checked_threshold(value: float) -> float:
     if not (math.isfinite(value) and value > 0):
         raise InvalidValue("drift_threshold", value, "a finite number greater than 0")
     return float(value)
-
-
-def checked_probability(value: ExactLike, name: str = "failure_probability") -> Fraction:
-    """ω as an exact number in (0, 1), or ``InvalidValue``."""
-    omega = exact(value, name)
-    if not 0 < omega < 1:
-        raise InvalidValue(name, value, "a number greater than 0 and less than 1")
-    return omega
 
 
 def _asked(
@@ -428,15 +435,12 @@ def _asked(
     """One query by some of the repetitions, granted first; returns the noisy answers."""
     queries.grant(rows)
     exact_gradients.show(rows)
-    asked = replace(oracle, generators=_some(generators, rows))
+    asked = replace(oracle, generators=of_rows(generators, rows))
     answer: Array = asked(*(each[rows] for each in points)).noisy
     return answer
 
 
-def _some(generators: tuple[np.random.Generator, ...], rows: NDArray[np.bool_]) -> tuple[np.random.Generator, ...]:
-    return tuple(generator for generator, chosen in zip(generators, rows, strict=True) if chosen)
-
-
-def _squares(rows: Array) -> Array:
+def squared_norms(rows: Array) -> Array:
+    """‖x‖² of every row."""
     squares: Array = np.einsum("ij,ij->i", rows, rows)
     return squares
