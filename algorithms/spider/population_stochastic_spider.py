@@ -35,6 +35,7 @@ from algorithms.run import Recorders, Run, settled
 from algorithms.spider.capped_queries import CappedQueries, of_rows
 from algorithms.spider.stochastic_spider import (
     checked_threshold,
+    demand_enough,
     demand_unconstrained,
     difference_stddev,
     from_above,
@@ -269,26 +270,22 @@ class PopulationStochasticSpider:
         """
         self.pools(problem.records)
         fresh = GradientOracle(Block(problem, self.first_batch), self.noise_multiplier, (), OpenLedger()).noise_stddev
-        found = _STATEMENT.evaluate(
-            smoothness=1 / Fraction(step_size_for(problem)),
-            lipschitz=at_least(problem.lipschitz, "lipschitz"),
-            loss_range=at_least(problem.initial_gap, "initial_gap"),
-            dataset_size=problem.records,
-            steps=self.steps,
-            noise_stddev=Fraction(fresh),
-            difference_noise_stddev=difference_stddev(self.noise_multiplier, problem, self.second_batch),
-            drift_threshold=Fraction(self.drift_threshold),
-            dimension=problem.dimension,
-            fresh_estimates=self.fresh_estimates,
-            first_batch=self.first_batch,
-            second_batch=self.second_batch,
-            failure_probability=checked_share(failure_probability, "failure_probability"),
-        )
-        # a run that may take a fresh estimate at every step is never stopped
-        if found.applies is not True and self.fresh_estimates < self.steps:
-            advice = "so that the run is not stopped before the bound is reached: more of them, or a larger κ"
-            raise InvalidValue("fresh_estimates", self.fresh_estimates, "1 + (6B/M + 4.5 T E²/M²)/κ at least", advice)
-        return found.value
+        values = {
+            "smoothness": 1 / Fraction(step_size_for(problem)),
+            "lipschitz": at_least(problem.lipschitz, "lipschitz"),
+            "loss_range": at_least(problem.initial_gap, "initial_gap"),
+            "dataset_size": Fraction(problem.records),
+            "steps": Fraction(self.steps),
+            "noise_stddev": Fraction(fresh),
+            "difference_noise_stddev": difference_stddev(self.noise_multiplier, problem, self.second_batch),
+            "drift_threshold": Fraction(self.drift_threshold),
+            "dimension": Fraction(problem.dimension),
+            "fresh_estimates": Fraction(self.fresh_estimates),
+            "first_batch": Fraction(self.first_batch),
+            "second_batch": Fraction(self.second_batch),
+            "failure_probability": checked_share(failure_probability, "failure_probability"),
+        }
+        return demand_enough(_STATEMENT.evaluate(None, digits=15, **values), self.fresh_estimates, self.steps)
 
     def run(
         self,

@@ -49,7 +49,8 @@ from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, positive_integer, to_float
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import theorem_4_2_explicit
+from dpbounds.theorems.evaluation import Evaluation
+from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import lemma_3_3_explicit, theorem_4_2_explicit
 from dpbounds.theorems.record import Theorem
 
 Variant = Literal["repaired", "as-printed"]
@@ -207,6 +208,19 @@ class StochasticSpider:
             Gaussian(self.noise_multiplier) ** self.fresh_estimates @ Gaussian(self.difference_multiplier) ** self.steps
         )
 
+    def error_bound(self, problem: FiniteSum, failure_probability: ExactLike = "0.1") -> Enclosure:
+        """Enclose the bound on the largest error of all estimates of a run, which fails with probability ω at most.
+
+        Raises:
+            InvalidValue: The bound is not proven: as printed.
+        """
+        if self.variant == "as-printed":
+            raise InvalidValue("variant", "as-printed", "'repaired'", "the printed drift bounds no error")
+        omega = checked_share(failure_probability, "failure_probability")
+        values = self._drawn(problem) | {"failure_probability": omega}
+        found: Enclosure = lemma_3_3_explicit.THEOREM.evaluate(None, digits=15, **values).value
+        return found
+
     def bound(self, problem: FiniteSum, failure_probability: ExactLike = "0.1") -> Enclosure:
         """Enclose the bound on min_t ‖∇F(x_t)‖ that holds with probability 1 - ω, for the noise really drawn.
 
@@ -219,27 +233,26 @@ class StochasticSpider:
         """
         if self.variant == "as-printed" or self.kicks is not None:
             what = "as printed" if self.variant == "as-printed" else "with kicks"
-            raise InvalidValue(
-                "variant", what, "the repaired algorithm without kicks", "nothing else has a proven bound"
-            )
-        step = step_size_for(problem)
+            advice = "nothing else has a proven bound"
+            raise InvalidValue("variant", what, "the repaired algorithm without kicks", advice)
+        values = self._drawn(problem) | {
+            "smoothness": 1 / Fraction(step_size_for(problem)),  # η = 1/M, for an M that rounding made a hair larger
+            "loss_range": at_least(problem.initial_gap, "initial_gap"),
+            "steps": Fraction(self.steps),
+            "failure_probability": checked_share(failure_probability, "failure_probability"),
+        }
+        return demand_enough(_STATEMENT.evaluate(None, digits=15, **values), self.fresh_estimates, self.steps)
+
+    def _drawn(self, problem: FiniteSum) -> dict[str, Fraction]:
+        """What the bound on errors depends on: the noise that is drawn, how far an estimate is carried."""
         fresh = GradientOracle(problem, self.noise_multiplier, (), OpenLedger()).noise_stddev
-        found = _STATEMENT.evaluate(
-            smoothness=1 / Fraction(step),  # η = 1/M for an M that η's rounding made a hair larger: as good a constant
-            loss_range=at_least(problem.initial_gap, "initial_gap"),
-            steps=self.steps,
-            noise_stddev=Fraction(fresh),
-            difference_noise_stddev=difference_stddev(self.difference_multiplier, problem, problem.records),
-            drift_threshold=Fraction(self.drift_threshold),
-            dimension=problem.dimension,
-            fresh_estimates=self.fresh_estimates,
-            failure_probability=checked_share(failure_probability, "failure_probability"),
-        )
-        # a run that may take a fresh estimate at every step is never stopped
-        if found.applies is not True and self.fresh_estimates < self.steps:
-            advice = "so that the run is not stopped before the bound is reached: more of them, or a larger κ"
-            raise InvalidValue("fresh_estimates", self.fresh_estimates, "1 + (6B/M + 4.5 T E²/M²)/κ at least", advice)
-        return found.value
+        return {
+            "noise_stddev": Fraction(fresh),
+            "difference_noise_stddev": difference_stddev(self.difference_multiplier, problem, problem.records),
+            "drift_threshold": Fraction(self.drift_threshold),
+            "dimension": Fraction(problem.dimension),
+            "fresh_estimates": Fraction(self.fresh_estimates),
+        }
 
     def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
         """Run Algorithm 1 ``repetitions`` times at once, with independent randomness.
@@ -387,6 +400,19 @@ def tuned(problem: FiniteSum, rho: Fraction, failure_probability: Fraction) -> t
 def from_above(statement: Theorem, part: str, values: Mapping[str, Fraction]) -> Fraction:
     """A part of a statement at exact values, rounded up to a double."""
     return Fraction(statement.evaluate(part, digits=15, **values).value.upper)
+
+
+def demand_enough(found: Evaluation, fresh_estimates: int, steps: int) -> Enclosure:
+    """The value of a bound whose conditions hold, or hold because nothing stops the run.
+
+    Raises:
+        InvalidValue: The cap on fresh estimates may stop the run before the bound is reached.
+    """
+    # a run that may take a fresh estimate at every step is never stopped, which is all that T₁ is needed for
+    if found.applies is not True and fresh_estimates < steps:
+        advice = "so that the run is not stopped before the bound is reached: more of them, or a larger κ"
+        raise InvalidValue("fresh_estimates", fresh_estimates, "1 + (6B/M + 4.5 T E²/M²)/κ at least", advice)
+    return found.value
 
 
 def claimed_zcdp(budget: PrivacyBudget) -> Fraction:

@@ -42,7 +42,7 @@ def plain(method, problem, generator):
     printed = method.variant == "as-printed"
     x = problem.initial_point
     previous, estimate, walked, kinds = None, None, [x], ""
-    drift, ready, last_kick = [math.inf], True, -math.inf
+    drift, last_kick = [math.inf], -math.inf
     for t in range(T):
         tested = drift[t - 1] if printed and t > 0 else drift[t]
         kick = t > 0 and method.kicks is not None and np.linalg.norm(estimate) <= method.kicks.below
@@ -220,6 +220,7 @@ def test_the_smallest_gradient_stays_below_the_bound(n):
     update = float(method.difference_multiplier) * float(problem.smoothness) / n
     spread = math.sqrt(sigma**2 + method.drift_threshold * update**2)
     error = spread * (math.sqrt(2) + math.sqrt(2 * math.log(2 * method.fresh_estimates / 0.1)))
+    assert method.error_bound(problem).upper == pytest.approx(error, rel=1e-6)
     assert (run.measured["largest error"] <= error).mean() >= 0.9
     assert bound.upper == pytest.approx(
         math.sqrt(2 * 8 * float(problem.initial_gap) / method.steps + error**2), rel=1e-6
@@ -279,7 +280,7 @@ def test_bad_parameters_are_refused_by_name(arguments, message):
 
 @pytest.mark.parametrize("arguments", [(0.0, 1, 1.0), (1.0, 0, 1.0), (1.0, 1, math.inf)])
 def test_bad_kicks_are_refused(arguments):
-    with pytest.raises(InvalidValue, match="below|wait|scale"):
+    with pytest.raises(InvalidValue, match=r"below|wait|scale"):
         Kicks(*arguments)
 
 
@@ -304,6 +305,8 @@ def test_no_bound_is_promised_where_none_is_proven():
     for change in ({"variant": "as-printed"}, {"kicks": KICKS}):
         with pytest.raises(InvalidValue, match="proven bound"):
             StochasticSpider.calibrated(problem, **change).bound(problem)
+    with pytest.raises(InvalidValue, match="bounds no error"):
+        StochasticSpider.calibrated(problem, variant="as-printed").error_bound(problem)
     few = StochasticSpider(method.noise_multiplier, method.difference_multiplier, 50, 2, 1e-3)
     with pytest.raises(InvalidValue, match="fresh_estimates = 2"):
         few.bound(problem)
