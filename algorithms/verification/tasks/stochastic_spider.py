@@ -83,25 +83,17 @@ def printed_search(records: int, seed: int) -> Numbers:
 
 
 def planned_selection(records: int, candidates: int, variant: Variant) -> tuple[StationaryPointSelection, Landscape]:
-    """The hardest case of a selection: points just too steep to be returned, and a minimum, last."""
-    problem = landscape(DOUBLE_WELL, records, [0.5], 2)
-    omega = Fraction(1, 5)
-    probe = StationaryPointSelection(np.ones((candidates, 1)), 1, "0.01", omega, variant=variant)
-    slope = probe.bound(problem).upper * 1.0001
-    # |w³ - w| is that slope at a point on the minimum's side of the steepest one, where the curvature is positive
-    place = max(root.real for root in np.roots([1.0, 0.0, -1.0, slope]) if abs(root.imag) < 1e-9)
-    points = np.full((candidates, 1), place)
-    points[-1] = 1.0
-    return StationaryPointSelection(points, 1, "0.01", omega, variant=variant), problem
+    """A selection among ever flatter points, down to a minimum: the first that passes is hardly flat enough."""
+    problem = landscape(DOUBLE_WELL, records, [0.7], 2)
+    points = np.linspace([0.6], [1.0], candidates)
+    return StationaryPointSelection(points, 1, "0.01", FAILURE, variant=variant), problem
 
 
-def selection(records: int, candidates: int, variant: Variant, wrong: bool, draws: int, seed: int) -> Numbers:
-    """How often a selection returns a point that is too steep (``wrong``), or none at all."""
+def selection(records: int, candidates: int, variant: Variant, repetitions: int, seed: int) -> Numbers:
+    """The slope at every selected point (the first point's, the steepest, where none was selected)."""
     method, problem = planned_selection(records, candidates, variant)
-    run = method.run(problem, seed=seed % 2**63, repetitions=draws)
-    index = run.outputs["index"]
-    bad = (index >= 0) & (index < candidates - 1) if wrong else index < 0
-    return {"hits": float(bad.sum()), "draws": float(draws)}
+    run = method.run(problem, seed=seed % 2**63, repetitions=repetitions)
+    return {"gradient": run.measured["gradient"].tolist()}
 
 
 def attacked(candidates: int, variant: Variant, sign: int, draws: int, seed: int) -> Numbers:
