@@ -41,6 +41,7 @@ from algorithms.planning import (
     root_above,
 )
 from algorithms.problems.finite_sum import FiniteSum
+from algorithms.problems.landscapes import Landscape
 from algorithms.run import Recorders, Run, settled
 from algorithms.spider.capped_queries import CappedQueries, Walk, of_rows
 from dpbounds.errors import InvalidValue
@@ -439,7 +440,7 @@ def demand_unconstrained(problem: object) -> None:
     """
     if getattr(problem, "l1", 0) != 0:
         raise InvalidValue("l1", getattr(problem, "l1", None), "0: the algorithm has no proximal step")
-    if getattr(problem, "radius", None) is not None and not hasattr(problem, "profile"):
+    if getattr(problem, "radius", None) is not None and not isinstance(problem, Landscape):
         raise InvalidValue("radius", getattr(problem, "radius", None), "None: the algorithm moves in all of R^p")
 
 

@@ -5,11 +5,10 @@ import numpy as np
 import pytest
 
 from algorithms import noise, problems
-from algorithms.ledger import OpenLedger
 from algorithms.oracles import GradientOracle
 from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+from algorithms.selection.above_threshold import StationaryPointSelection
 from algorithms.spider import stochastic_spider as module
-from algorithms.spider.capped_queries import CappedQueries
 from algorithms.spider.stochastic_spider import Kicks, StochasticSpider, claimed_zcdp
 from algorithms.verification import Verdict, bound_check
 from algorithms.verification.estimates import estimate_check
@@ -154,24 +153,6 @@ def test_noise_as_printed_spends_four_phi_in_the_search_if_a_record_is_replaced(
     assert run.ledger.spent("1e-5").lower > 1.5
 
 
-def test_found_one_query_more_than_the_cap():
-    ledger = OpenLedger()
-    queries = CappedQueries(Gaussian(3), 2, 2, ledger)
-    both, one = np.array([True, True]), np.array([True, False])
-    for rows in (both, one):
-        queries.grant(rows)
-        queries.gaussian(noise_stddev=Fraction(3), per_record_bound=Fraction(1))
-    with pytest.raises(BudgetExceeded, match="all of its 2 queries"):
-        queries.grant(one)
-    queries.grant(np.array([False, True]))
-    queries.release(Gaussian(3))
-    with pytest.raises(BudgetExceeded, match="not granted"):
-        queries.release(Gaussian(3))
-    assert queries.counts.tolist() == [2, 2]
-    queries.write()
-    assert [(each.described, each.count) for each in ledger.close().releases] == [(Gaussian(3), 2)]
-
-
 def test_found_one_query_more_per_step(monkeypatch):
     class Chatty(GradientOracle):
         def __call__(self, X):
@@ -250,6 +231,28 @@ def test_kicks_leave_a_saddle_point():
     assert np.abs(left.output).min() > 0.9
 
 
+def test_search_and_selection_together_find_a_point_privately():
+    # Theorem 4.2 as a whole, for points of first order: ε/2 for the search, ε/2 for the choice among its iterates
+    problem = wavy(20_000)
+    half = Fraction(1, 2)
+    method = StochasticSpider.calibrated(problem, half, "5e-7")
+    search = method.run(problem, seed=1, repetitions=4)
+    alpha = method.bound(problem).upper
+    chosen = [
+        StationaryPointSelection.calibrated(points, Fraction(alpha), half, "5e-7", second_order=False).run(
+            problem, seed=100 + r, repetitions=1
+        )
+        for r, points in enumerate(search.outputs["iterates"][:, :-1])
+    ]
+    for one in chosen:
+        assert one.measured["found"][0] == 1
+        assert one.measured["gradient"][0] <= alpha + 24 * float(problem.lipschitz) * math.log(
+            (method.steps + 1) / 0.1
+        ) / (20_000 * 0.5)
+        together = search.ledger.mechanism() @ one.ledger.mechanism()
+        assert certified_epsilon(together, "1e-6", "replace-one").upper <= 1
+
+
 # --- bad input
 
 
@@ -317,4 +320,4 @@ def test_no_bound_is_promised_where_none_is_proven():
 def test_calibration_is_about_public_numbers():
     ours, theirs = (StochasticSpider.calibrated(sigmoid(seed=seed)) for seed in (0, 1))
     assert ours == theirs
-    assert certified_epsilon(ours.planned, "1e-6").upper <= 1
+    assert certified_epsilon(ours.planned, "1e-6", "replace-one").upper <= 1
