@@ -188,7 +188,7 @@ def outcome_chances(selection: StationaryPointSelection, problem: FiniteSum) -> 
 
     For fixed noise on the thresholds, points pass independently of each other; so the chances are integrals over the
     thresholds' noise, by the trapezoidal rule of width 1/10 scale on ±32 scales (a finer or longer grid moves the
-    losses below by less than 1e-3).
+    losses of this module by less than 1e-3).
     """
     gradients, curvatures = stationarity(problem, selection.points, selection.second_order)
     n, alpha = problem.records, float(selection.stationarity)
