@@ -1,0 +1,354 @@
+"""A stationary point among given ones, found privately: the first that passes a noisy threshold.
+
+Ganesh, Liu, Oh & Thakurta 2023, Algorithm 2, in three variants. x passes where ‖∇F(x)‖ is at most α and λ_min(∇²F(x))
+at least -√(ρα), up to noise and an offset:
+
+- "one-test", the default: one AboveThreshold on the larger of both excesses, scaled, of sensitivity 2/n if a record is
+  replaced: ε-private (``ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit``), and more accurate than print.
+- "doubled": the two tests of print with twice the noise, ε-private as well.
+- "as-printed": two tests joined by "and". A point that does not pass failed *one* of them, so both thresholds must move
+  in the proof, and it spends 2ε if a record is replaced (ε is claimed), which is approached: see
+  ``algorithms.selection.above_threshold_attack``. If records are added or removed, n public, it spends ε.
+
+The points may have been released before, at a price of their own; they must not depend on the same records otherwise.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+import numpy as np
+import sympy
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from algorithms import noise
+from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.noise import Array, streams
+from algorithms.oracles import at_least
+from algorithms.planning import checked_share
+from algorithms.problems.finite_sum import FiniteSum
+from algorithms.run import Run, Trace, settled
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.evaluation import evaluate
+from dpbounds.expressions.exact import ExactLike, exact, to_float
+from dpbounds.privacy.mechanisms import AboveThreshold, Mechanism, PureDP
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import lemma_4_1, lemma_4_1_explicit
+
+Variant = Literal["one-test", "doubled", "as-printed"]
+WhichBound = Literal["gradient", "curvature"]
+
+NOISE_DRAWN = (
+    "ideal Laplace in double precision, from a seeded generator: for experiments, not for adversarial releases"
+)
+THEOREMS = {
+    "one-test": "ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit",
+    "doubled": "ganesh-liu-oh-thakurta-2023/lemma-4.1",
+    "as-printed": "ganesh-liu-oh-thakurta-2023/lemma-4.1",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selected:
+    """What a selection returned, for R repetitions.
+
+    Attributes:
+        index: Which point, 0 .. N-1, or -1 where none passed; shape (R,). Private.
+        gradients: ‖∇F‖ at every point, shape (R, N): for measurement only.
+        curvatures: -λ_min(∇²F) at every point, shape (R, N), or None where it was not asked for: likewise.
+    """
+
+    index: NDArray[np.int64]
+    gradients: Array
+    curvatures: Array | None
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class StationaryPointSelection:
+    """Algorithm 2 of Ganesh, Liu, Oh & Thakurta 2023 on given points, for any ``FiniteSum``.
+
+    Attributes:
+        points: x_1, …, x_N, shape (N, p), read-only, in the order in which they are tested. epsilon: ε in the noise:
+        Laplace of scale 4/(nε) on thresholds and 8/(nε) on points, in units of G and of M; twice
+            that for "doubled".
+        stationarity: α > 0.
+        failure_probability: ω, for which the offsets are chosen.
+        second_order: Whether the Hessian is tested; without it the points are of first order.
+        relation: For which the ledger is written.
+        budget: What ``run`` holds its ledger against (as printed: what print claims), or None.
+        variant: "one-test", "doubled" or "as-printed".
+
+    Args:
+        points: At least one, finite.
+        epsilon: Greater than 0.
+        stationarity: Greater than 0; fixed in advance (by a theorem's bound, say).
+        failure_probability: In (0, 1).
+        second_order: Optional.
+        relation: "replace-one" or "add-or-remove-one".
+        budget: Optional; of the same relation.
+        variant: Optional.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+    """
+
+    points: Array
+    epsilon: Fraction
+    stationarity: Fraction
+    failure_probability: Fraction
+    second_order: bool
+    relation: Relation
+    budget: PrivacyBudget | None
+    variant: Variant
+
+    def __init__(
+        self,
+        points: ArrayLike,
+        epsilon: ExactLike,
+        stationarity: ExactLike,
+        failure_probability: ExactLike = "0.1",
+        second_order: bool = True,
+        relation: str | Relation = Relation.REPLACE_ONE,
+        budget: PrivacyBudget | None = None,
+        variant: Variant = "one-test",
+    ) -> None:
+        object.__setattr__(self, "points", _checked_points(points))
+        for name, value in (("epsilon", epsilon), ("stationarity", stationarity)):
+            number = exact(value, name)
+            if number <= 0:
+                raise InvalidValue(name, value, "a number greater than 0")
+            object.__setattr__(self, name, number)
+        omega = checked_share(failure_probability, "failure_probability")
+        object.__setattr__(self, "failure_probability", omega)
+        object.__setattr__(self, "second_order", bool(second_order))
+        object.__setattr__(self, "relation", as_relation(relation))
+        if budget is not None and budget.relation is not self.relation:
+            raise InvalidValue("relation", str(self.relation), f"the budget's, {budget.relation}")
+        object.__setattr__(self, "budget", budget)
+        if variant not in get_args(Variant):
+            raise InvalidValue("variant", repr(variant), ", ".join(get_args(Variant)))
+        object.__setattr__(self, "variant", variant)
+
+    @classmethod
+    def calibrated(
+        cls,
+        points: ArrayLike,
+        stationarity: ExactLike,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = "1e-6",
+        relation: str | Relation = Relation.REPLACE_ONE,
+        failure_probability: ExactLike = "0.1",
+        second_order: bool = True,
+        variant: Variant = "one-test",
+    ) -> StationaryPointSelection:
+        """Return the selection with the smallest noise that is proven to be ε-private (δ is not needed).
+
+        The noise of "one-test" is 4/(nε) for a replaced record. If one is added or removed, every sensitivity is half
+        as large, and half of the noise does. As printed, the noise is 4/(nε) for either relation.
+
+        Raises:
+            InvalidValue: A number is not allowed.
+        """
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        scale = 1 if variant == "as-printed" else Fraction(2, budget.relation.sensitivity_factor)
+        return cls(
+            points,
+            budget.epsilon * scale,
+            stationarity,
+            failure_probability,
+            second_order,
+            budget.relation,
+            budget,
+            variant,
+        )
+
+    @property
+    def threshold_noise(self) -> Fraction:
+        """Scale of the Laplace noise on a threshold, times n and per unit of G or M: 4/ε; 8/ε for "doubled"."""
+        return (8 if self.variant == "doubled" else 4) / self.epsilon
+
+    @property
+    def query_noise(self) -> Fraction:
+        """Scale of the Laplace noise at every point, in the same units: twice that of the threshold."""
+        return 2 * self.threshold_noise
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run releases, as a mechanism for the accountants.
+
+        One test is AboveThreshold in units of its sensitivity, factor/n with factor 2 for a replaced record. Two tests
+        joined by "and" are known by their pure loss only: the sum of what either spends.
+        """
+        factor = self.relation.sensitivity_factor
+        single = AboveThreshold(
+            threshold_noise=self.threshold_noise / factor, query_noise=self.query_noise / factor, relation=self.relation
+        )
+        if self.variant == "one-test" or not self.second_order:
+            return single
+        return PureDP(2 * single.epsilon, relation=self.relation)
+
+    @property
+    def offset(self) -> Enclosure:
+        """What every threshold is relaxed by, times n and per unit of G or M: 12 ln((N+1)/ω)/ε, or 16 ln(2N/ω)/ε."""
+        count, omega = sympy.Integer(len(self.points)), sympy.Rational(self.failure_probability)
+        unit = sympy.Rational(self.threshold_noise)
+        if self.variant == "one-test":
+            return evaluate(3 * unit * sympy.log((count + 1) / omega), {})
+        return evaluate(4 * unit * sympy.log(2 * count / omega), {})
+
+    def bound(self, problem: FiniteSum, which: WhichBound = "gradient") -> Enclosure:
+        """Enclose the bound on ‖∇F‖, or on -λ_min(∇²F), of the point that is returned, which fails with probability ω.
+
+        "doubled" is print at half its ε.
+
+        Raises:
+            InvalidValue: The problem lacks a constant, or the Hessian was not tested.
+        """
+        if which not in get_args(WhichBound):
+            raise InvalidValue("which", repr(which), " or ".join(get_args(WhichBound)))
+        if which == "curvature" and not self.second_order:
+            raise InvalidValue("which", repr(which), "'gradient'", "the Hessian is not tested")
+        statement = (lemma_4_1_explicit if self.variant == "one-test" else lemma_4_1).THEOREM
+        values = {
+            "stationarity": self.stationarity,
+            "candidates": Fraction(len(self.points)),
+            "failure_probability": self.failure_probability,
+            "dataset_size": Fraction(problem.records),
+            "epsilon": 4 / self.threshold_noise,
+        }
+        if which == "gradient":
+            values["lipschitz"] = at_least(problem.lipschitz, "lipschitz")
+        else:
+            values["smoothness"] = at_least(problem.smoothness, "smoothness")
+            values["hessian_lipschitz"] = at_least(problem.hessian_lipschitz, "hessian_lipschitz")
+        found: Enclosure = statement.evaluate(which, digits=15, **values).value
+        return found
+
+    def select(
+        self,
+        problem: FiniteSum,
+        gradients: Array,
+        curvatures: Array | None,
+        generators: Sequence[np.random.Generator],
+        ledger: noise.Records,
+    ) -> NDArray[np.int64]:
+        """Write the selection into the ledger, then test the points in their order.
+
+        Args:
+            problem: Supplies n, G, M and ρ.
+            gradients: ‖∇F(x_i)‖, shape (R, N) or (1, N).
+            curvatures: -λ_min(∇²F(x_i)), likewise; None for a selection of first order.
+            generators: One per repetition.
+            ledger: That of one repetition.
+
+        Returns:
+            The index of the first point that passes, or -1; shape (R,).
+        """
+        n, count = problem.records, len(self.points)
+        slope = at_least(problem.lipschitz, "lipschitz")
+        allowed = float(self.stationarity)
+        excess = [((gradients - allowed), slope)]
+        if self.second_order:
+            if curvatures is None:
+                raise InvalidValue("curvatures", None, "numbers, where the Hessian is tested")
+            rho = at_least(problem.hessian_lipschitz, "hessian_lipschitz")
+            root = float(np.sqrt(float(rho) * allowed))
+            excess.append((curvatures - root, at_least(problem.smoothness, "smoothness")))
+        if self.variant == "one-test":
+            scaled = [values / float(unit) for values, unit in excess]
+            excess = [(np.maximum.reduce(scaled), Fraction(1))]
+        if not all(np.isfinite(values).all() for values, _ in excess):
+            raise InvalidValue("points", "values that are not finite", "points where F has a gradient and a Hessian")
+
+        ledger.release(self.planned)
+        passes = np.ones((len(generators), count), dtype=np.bool_)
+        for values, unit in excess:
+            scales = [to_float(scale * unit / n, "up") for scale in (self.threshold_noise, self.query_noise)]
+            threshold = noise.laplace(generators, (1,), scale=scales[0], ledger=ledger)
+            each = noise.laplace(generators, (count,), scale=scales[1], ledger=ledger)
+            passes &= values + each <= threshold + self.offset.upper * float(unit) / n
+        first: NDArray[np.int64] = np.where(passes.any(axis=1), passes.argmax(axis=1), -1)
+        return first
+
+    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
+        """Select ``repetitions`` times at once, with independent randomness.
+
+        Returns:
+            The run: ``outputs["index"]`` is 0 .. N-1, or -1 where no point passed; ``output`` is the point, or the
+            first one where none passed. Private at the ledger's cost. ``gradient`` and ``curvature`` (-λ_min) at the
+            output are measured, and are not private.
+
+        Raises:
+            InvalidValue: Seed or repetitions are not allowed, or the points are not the problem's.
+            BudgetExceeded: The ledger shows more than was planned.
+        """
+        if self.points.shape[1] != problem.dimension:
+            raise InvalidValue("points.shape", self.points.shape, f"(N, {problem.dimension})")
+        generators = streams(seed, repetitions)
+        ledger = OpenLedger()
+        started = time.perf_counter()
+        with threadpool_limits(limits=1, user_api="blas"):
+            gradients, curvatures = stationarity(problem, self.points, self.second_order)
+        index = self.select(
+            problem, gradients[None], None if curvatures is None else curvatures[None], generators, ledger
+        )
+        selected = time.perf_counter()
+        is_printed = self.variant == "as-printed"
+        budget = None if is_printed else self.budget  # print spends more than it claims: its ledger says how much
+        closed, spent = settled(ledger, self.planned, budget)
+        chosen = np.maximum(index, 0)
+        measured = {"gradient": gradients[chosen], "found": (index >= 0).astype(np.float64)}
+        if curvatures is not None:
+            measured["curvature"] = curvatures[chosen]
+        return Run(
+            algorithm=f"above threshold, {self.variant}",
+            output=self.points[chosen],
+            outputs={"index": index},
+            trace=Trace(),
+            measured=measured,
+            metric="gradient",
+            ledger=closed,
+            budget=budget,
+            spent=spent,
+            steps=len(self.points),
+            parameters={"epsilon": float(self.epsilon), "stationarity": float(self.stationarity)},
+            seed=int(seed),
+            timings={"selection": selected - started},
+            noise_drawn=NOISE_DRAWN,
+        )
+
+
+def stationarity(problem: FiniteSum, points: Array, second_order: bool = True) -> tuple[Array, Array | None]:
+    """‖∇F‖ and -λ_min(∇²F) at every point, shape (N,) each; exact, and so not private.
+
+    Hessians are made a few at a time: memory stays at O(n p + p²).
+    """
+    gradients = np.concatenate([_norms(problem.gradient(points[i : i + 64])) for i in range(0, len(points), 64)])
+    if not second_order:
+        return gradients, None
+    smallest = [np.linalg.eigvalsh(problem.hessian(points[i : i + 8]))[:, 0] for i in range(0, len(points), 8)]
+    return gradients, -np.concatenate(smallest)
+
+
+def _norms(rows: Array) -> Array:
+    norms: Array = np.linalg.norm(rows, axis=1)
+    return norms
+
+
+def _checked_points(points: ArrayLike) -> Array:
+    try:
+        array = np.array(points, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidValue("points", type(points).__name__, "an (N, p) array of numbers") from None
+    if array.ndim != 2 or 0 in array.shape:
+        raise InvalidValue("points.shape", array.shape, "(N, p) with N >= 1 and p >= 1")
+    if not np.isfinite(array).all():
+        raise InvalidValue("points", "not finite", "finite numbers")
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,135 @@
+"""Queries whose number depends on the run, under a cap that does not: what a ledger may hold of them.
+
+Which kind of query comes next depends on what was released, so that the list of those that happened to be made proves
+nothing by itself. What does: every kind has its noise multiplier and its largest number, fixed in advance; Gaussian
+releases whose squared shifts add up to at most μ² on *every* history are together no worse than one with shift μ,
+however they were chosen (``dpbounds/privacy/filters.md``, section 4). So the ledger gets the largest number of each
+kind, and the query that would exceed it is refused before it is computed.
+
+The ledger is that of one repetition, whichever one: all have the same noise multipliers and the same caps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.ledger import Batch, OpenLedger
+from algorithms.noise import Array
+from algorithms.oracles import Gradients, in_batches
+from algorithms.oracles.gradients import HasGradients
+from dpbounds.errors import BudgetExceeded
+from dpbounds.expressions.exact import positive_integer
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism
+
+
+class CappedQueries:
+    """Where an oracle writes queries of one kind: at most ``cap`` of them in any repetition.
+
+    Args:
+        planned: One query as planned; what the ledger gets where a run happens to make none.
+        cap: How many any repetition may make, fixed in advance.
+        repetitions: How many repetitions there are.
+        ledger: Gets the noise count at once, and ``cap`` queries by ``write``.
+    """
+
+    def __init__(self, planned: Gaussian, cap: int, repetitions: int, ledger: OpenLedger) -> None:
+        self.cap = positive_integer(cap, "cap")
+        self.counts: NDArray[np.int64] = np.zeros(repetitions, dtype=np.int64)
+        self._planned, self._ledger = planned, ledger
+        self._made: list[Gaussian] = []
+        self._granted = False
+
+    def grant(self, rows: NDArray[np.bool_]) -> None:
+        """Allow the next query, of these repetitions.
+
+        Raises:
+            BudgetExceeded: One of them has made ``cap`` queries.
+        """
+        if (self.counts[rows] >= self.cap).any():
+            raise BudgetExceeded(f"a repetition has made all of its {self.cap} queries: nothing more may be asked")
+        self.counts[rows] += 1
+        self._granted = True
+
+    def gaussian(
+        self,
+        *,
+        noise_stddev: Fraction,
+        per_record_bound: Fraction,
+        sample_rate: Fraction | None = None,
+        batch: Batch | None = None,
+    ) -> None:
+        """Take one query with Gaussian noise of known size."""
+        assert sample_rate is None
+        assert batch is None
+        self.release(Gaussian(noise_stddev / per_record_bound))
+
+    def release(self, mechanism: Mechanism, count: int = 1) -> None:
+        """Take one query described by a mechanism.
+
+        Raises:
+            BudgetExceeded: It was not granted.
+        """
+        assert isinstance(mechanism, Gaussian)
+        if not self._granted or count != 1:
+            raise BudgetExceeded("a query was made that was not granted: more is released than planned")
+        self._granted = False
+        if mechanism not in self._made:
+            self._made.append(mechanism)
+
+    def added(self, squares: float, numbers: int) -> None:
+        """Keep count of the noise, in the ledger."""
+        self._ledger.added(squares, numbers)
+
+    def waited(self, total: float, numbers: int) -> None:
+        """Keep count of other noise, in the ledger."""
+        self._ledger.waited(total, numbers)
+
+    @property
+    def made(self) -> tuple[Gaussian, ...]:
+        """The queries that were made, each noise level once; as planned where there were none."""
+        return tuple(self._made) or (self._planned,)
+
+    def write(self) -> None:
+        """Write the largest number of queries into the ledger (of every noise level that occurred: one, as planned)."""
+        for query in self.made:
+            self._ledger.release(query, self.cap)
+
+
+def of_rows(generators: Sequence[np.random.Generator], rows: NDArray[np.bool_]) -> tuple[np.random.Generator, ...]:
+    """The streams of some repetitions."""
+    return tuple(generator for generator, chosen in zip(generators, rows, strict=True) if chosen)
+
+
+class Walk(Gradients):
+    """Exact gradients of all repetitions at this point and the one before, of which oracles see some repetitions' rows.
+
+    Every pass over the records is made for all repetitions at once, so that no repetition's numbers depend on which
+    others ask the same kind of query.
+    """
+
+    def __init__(self, problem: HasGradients) -> None:
+        super().__init__(problem)
+        self._known: list[tuple[Array, Array, Array]] = []
+        self._rows: NDArray[np.bool_] | None = None
+
+    def move(self, X: Array) -> tuple[Array, Array]:
+        """Objective (R,) and mean gradient (R, p) at the next points; the last ones become those before."""
+        here = (X.copy(), *in_batches(self.problem, X))
+        self._known = [here, *self._known[:1]]
+        return here[1], here[2]
+
+    def show(self, rows: NDArray[np.bool_]) -> None:
+        """Choose the repetitions that are asked about next."""
+        self._rows = rows
+
+    def at(self, X: Array) -> tuple[Array, Array]:
+        """Objective and mean gradient of the chosen repetitions, at this point or the one before."""
+        assert self._rows is not None
+        for points, objective, gradient in self._known:
+            if np.array_equal(points[self._rows], X):
+                return objective[self._rows], gradient[self._rows]
+        return in_batches(self.problem, X)

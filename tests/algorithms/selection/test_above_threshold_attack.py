@@ -1,0 +1,125 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from algorithms.noise import streams
+from algorithms.selection.above_threshold import StationaryPointSelection, stationarity
+from algorithms.selection.above_threshold_attack import TwinRecord, attack
+from dpbounds.errors import InvalidValue
+
+STEP = 1e-6
+
+
+@pytest.mark.parametrize(("candidates", "reached"), [(20, 1.4752), (100, 1.7404)])
+def test_the_realised_loss_of_print(candidates, reached):
+    assert attack(candidates).privacy_loss() == pytest.approx(reached, abs=1e-3)
+
+
+def test_the_loss_grows_towards_two_and_stays_below():
+    grown = [attack(k).privacy_loss() for k in (2, 5, 20, 100)]
+    assert grown == sorted(grown)
+    assert 1.7 < grown[-1] < 2
+    assert attack(50, epsilon=0.3).privacy_loss() <= 0.6
+
+
+@pytest.mark.parametrize("variant", ["one-test", "doubled"])
+@pytest.mark.parametrize("gap", [-2, 0, 3, 8])
+def test_both_repairs_keep_epsilon_where_print_does_not(variant, gap):
+    for k in (5, 50):
+        assert attack(k, variant=variant, gap=gap).privacy_loss() <= 1 + 1e-9
+
+
+def test_one_test_attains_its_epsilon():
+    assert attack(100, variant="one-test").privacy_loss() > 0.99
+
+
+def test_simulation_agrees_with_quadrature():
+    # 6000 runs of the literal algorithm: a normal interval of 5 deviations, false alarm below 1e-6
+    found = attack(5)
+    for problem, chances in zip(found.neighbours, found.chances(), strict=True):
+        run = found.selection.run(problem, seed=problem.sign + 1, repetitions=6000)
+        for outcome, chance in zip((0, 1, 2, 3, 4, -1), chances, strict=True):
+            rate = (run.outputs["index"] == outcome).mean()
+            assert abs(rate - chance) <= 5 * math.sqrt(chance * (1 - chance) / 6000)
+
+
+def test_a_finer_and_longer_grid_changes_nothing(monkeypatch):
+    from algorithms.selection import above_threshold_attack as module
+
+    coarse = attack(20).privacy_loss()
+    monkeypatch.setattr(module, "_GRID", 40.0)
+    monkeypatch.setattr(module, "_WIDTH", 0.05)
+    assert attack(20).privacy_loss() == pytest.approx(coarse, abs=1e-3)
+
+
+def test_the_data_sets_differ_in_one_record_and_satisfy_the_assumptions():
+    there, back = attack(20).neighbours
+    assert (there.records, there.curvature) == (back.records, back.curvature)
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.uniform(0, 4e4, 400), rng.uniform(-1, 1, 400)])
+    rows = rng.integers(0, there.records - 1, (400, 3))
+    assert np.array_equal(there.batch_gradient(X, rows), back.batch_gradient(X, rows))
+    own = np.full((400, 1), there.records - 1)
+    assert np.array_equal(there.batch_gradient(X, own), -back.batch_gradient(X, own))
+    for one in (there, back):
+        for chosen in (rows, own):
+            assert np.linalg.norm(one.batch_gradient(X, chosen), axis=1).max() <= 1 + 1e-12
+        # Hessians: by differences of gradients, at distance h a record's gradient moves by at most h
+        moved = X + STEP * rng.standard_normal(X.shape)
+        for chosen in (rows, own):
+            change = one.batch_gradient(moved, chosen) - one.batch_gradient(X, chosen)
+            assert (np.linalg.norm(change, axis=1) <= np.linalg.norm(moved - X, axis=1) * (1 + 1e-6)).all()
+        bends = np.abs(one.hessian(X) - one.hessian(moved)).max(axis=(1, 2))
+        assert (bends <= float(one.hessian_lipschitz) * np.linalg.norm(moved - X, axis=1) + 1e-14).all()
+        mean = ((one.records - 1) * one.batch_gradient(X, rows) + one.batch_gradient(X, own)) / one.records
+        assert np.allclose(one.gradient(X), mean, rtol=0, atol=1e-15)
+
+
+def test_derivatives_fit_together():
+    problem = TwinRecord(50, 0.4, -1)
+    X = np.random.default_rng(1).uniform(-1, 1, (20, 2))
+    for axis in range(2):
+        shift = np.eye(2)[axis] * 1e-5
+        slope = (problem.objective(X + shift) - problem.objective(X - shift)) / 2e-5
+        assert np.allclose(slope, problem.gradient(X)[:, axis], atol=1e-7)
+        bend = (problem.gradient(X + shift) - problem.gradient(X - shift)) / 2e-5
+        assert np.allclose(bend, problem.hessian(X)[:, :, axis], atol=1e-6)
+    value, slope = problem.objective_and_gradient(X)
+    assert np.array_equal(value, problem.objective_at(X))
+    assert np.array_equal(slope, problem.gradient(X))
+
+
+def test_a_record_moves_both_tests_by_nearly_as_much_as_it_can():
+    found = attack(20)
+    n, points = 10**6, found.selection.points
+    values = [np.array(stationarity(problem, points)) for problem in found.neighbours]
+    moved = (values[0] - values[1]) * n / 2
+    assert np.allclose(moved[0, :-1], 0.99, atol=1e-3)
+    assert np.allclose(moved[1, :-1], 1, atol=1e-3)
+    assert np.allclose(moved[:, -1], [-0.99, -1], atol=1e-3)
+
+
+def test_streams_are_those_of_any_run():
+    found = attack(3)
+    few, many = (found.selection.run(found.neighbours[0], seed=2, repetitions=R) for R in (3, 9))
+    assert np.array_equal(few.outputs["index"], many.outputs["index"][:3])
+    assert len(streams(2, 3)) == 3
+
+
+@pytest.mark.parametrize("arguments", [{"candidates": 1}, {"candidates": 20, "records": 1000}])
+def test_bad_attacks_are_refused(arguments):
+    with pytest.raises(InvalidValue):
+        attack(**arguments)
+
+
+@pytest.mark.parametrize("arguments", [(1, 0.1, 1), (10, 2.0, 1), (10, 0.1, 0)])
+def test_bad_data_sets_are_refused(arguments):
+    with pytest.raises(InvalidValue):
+        TwinRecord(*arguments)
+
+
+def test_epsilon_is_exact():
+    assert isinstance(attack(3).selection, StationaryPointSelection)
+    assert attack(3, epsilon=0.5).selection.epsilon == Fraction(1, 2)
