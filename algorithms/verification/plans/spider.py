@@ -29,7 +29,7 @@ _DIMENSION, _EPSILON = 20, 4.0
 _SIZES = {Size.QUICK: (250, 500, 1000, 2000), Size.FULL: (250, 500, 1000, 2000, 4000, 8000)}
 _REPETITIONS = {Size.QUICK: 16, Size.FULL: 64}
 _RESTARTS_EPSILON = 2.0
-_RESTARTS = {Size.QUICK: (4000, 16_000, 64_000, 256_000), Size.FULL: (4000, 16_000, 64_000, 256_000, 1_024_000)}
+_RESTARTS = {Size.QUICK: (4000, 32_000, 256_000), Size.FULL: (4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000)}
 _RESTARTS_REPETITIONS = {Size.QUICK: 64, Size.FULL: 256}
 
 Cells = Callable[[Size], Sequence[Cell]]
@@ -153,7 +153,7 @@ PLANNED = (
     *(_spider_bound(records) for records in (500, 1000, 2000)),
     Planned(THEOREMS["parameters"], "slope", "DP-SPIDER, gradient against n", _spider_sweep, _spider_slope),
     _spent(RESTARTED["spent"], "restarted DP-SPIDER, every ledger of the sweep", _restarts_sweep, _RESTARTS_EPSILON),
-    *(check(records) for records in (4000, 16_000, 64_000) for check in (_restarts_bound, _restarts_gap)),
+    *(check(records) for records in (4000, 32_000, 256_000) for check in (_restarts_bound, _restarts_gap)),
     *(_quartic_gap(records) for records in (500, 1000, 2000)),
     Planned(
         RESTARTED["bound"], "slope", "restarted DP-SPIDER, gradient/√J against n", _restarts_sweep, _restarts_slope
