@@ -51,6 +51,7 @@ THEOREMS = {
     "tail": "lowy-ullman-wright-2024/lemma-4.2/explicit",
     "population": "ganesh-liu-oh-thakurta-2023/theorem-5.8/explicit",
     "regularised": "wang-chen-xu-2019/theorem-4/explicit",
+    "as-quoted": "ganesh-liu-oh-thakurta-2023/section-5.2",
 }
 
 NOISE_DRAWN = "Gumbel noise in double precision, from a seeded generator: for experiments, not for adversarial releases"
