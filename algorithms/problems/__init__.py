@@ -1,9 +1,11 @@
 """Losses with their exact constants, constraint sets and data sets."""
 
+from algorithms.problems.ball_model import BallModel
 from algorithms.problems.datasets import Dataset, breast_cancer, read_csv
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.forest_cover import covertype
 from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape, power
+from algorithms.problems.least_squares import least_squares, pl_constant_of, spread_least_squares
 from algorithms.problems.linear_model import (
     LinearModel,
     biweight_regression,
@@ -12,6 +14,7 @@ from algorithms.problems.linear_model import (
     squared_probit_link,
     squared_sigmoid_link,
 )
+from algorithms.problems.phase_retrieval import phase_retrieval
 from algorithms.problems.problem import MarginLoss, Problem
 from algorithms.problems.sigmoid import SIGMOID, sigmoid_loss
 from algorithms.problems.synthetic import realisable_targets, wang_xu_design
@@ -23,6 +26,10 @@ __all__ = [
     "biweight_regression",
     "geman_mcclure",
     "cauchy",
+    "phase_retrieval",
+    "least_squares",
+    "spread_least_squares",
+    "pl_constant_of",
     "landscape",
     "power",
     "WAVY",
@@ -35,6 +42,7 @@ __all__ = [
     "FiniteSum",
     "Problem",
     "LinearModel",
+    "BallModel",
     "Landscape",
     "MarginLoss",
     "Dataset",
