@@ -1,10 +1,12 @@
 """Losses with their exact constants, constraint sets and data sets."""
 
+from algorithms.problems import bumps
 from algorithms.problems.ball_model import BallModel
+from algorithms.problems.bumps import Bumps
 from algorithms.problems.datasets import Dataset, breast_cancer, read_csv
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.forest_cover import covertype
-from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape, power
+from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, double_well, landscape, power
 from algorithms.problems.least_squares import least_squares, pl_constant_of, spread_least_squares
 from algorithms.problems.linear_model import (
     LinearModel,
@@ -17,7 +19,10 @@ from algorithms.problems.linear_model import (
 from algorithms.problems.phase_retrieval import phase_retrieval
 from algorithms.problems.problem import MarginLoss, Problem
 from algorithms.problems.sigmoid import SIGMOID, sigmoid_loss
+from algorithms.problems.strict_saddles import escape_test, population_phase_retrieval
+from algorithms.problems.surfaces import Surface, SurfaceLandscape, surface_landscape
 from algorithms.problems.synthetic import realisable_targets, wang_xu_design
+from algorithms.problems.wells import gibbs_risk, narrow_well
 
 __all__ = [
     "sigmoid_loss",
@@ -34,6 +39,13 @@ __all__ = [
     "power",
     "WAVY",
     "DOUBLE_WELL",
+    "double_well",
+    "surface_landscape",
+    "escape_test",
+    "population_phase_retrieval",
+    "narrow_well",
+    "gibbs_risk",
+    "bumps",
     "breast_cancer",
     "covertype",
     "wang_xu_design",
@@ -44,6 +56,9 @@ __all__ = [
     "LinearModel",
     "BallModel",
     "Landscape",
+    "Surface",
+    "SurfaceLandscape",
+    "Bumps",
     "MarginLoss",
     "Dataset",
     "SIGMOID",
