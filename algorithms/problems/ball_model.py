@@ -15,7 +15,6 @@ from algorithms.problems.finite_sum import Array
 from algorithms.problems.linear_model import checked_targets
 from algorithms.problems.points import checked_points, checked_rows, checked_start, positive, reach
 from algorithms.problems.problem import checked_bound, checked_features, clip_rows
-from algorithms.problems.sets.base import checked_radius
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, to_float
 
@@ -176,7 +175,7 @@ def ball_model(
     """
     bound, matrix = checked_bound(feature_bound), checked_features(features)
     limit, values = positive(target_bound, "target_bound"), checked_targets(targets, len(matrix))
-    ball = checked_radius(radius)
+    ball = positive(radius, "radius")
     first = checked_start(np.zeros(matrix.shape[1]) if start is None else start, ball)
     if first.shape != matrix.shape[1:]:
         raise InvalidValue("start.shape", first.shape, f"({matrix.shape[1]},), one number per feature")

@@ -29,7 +29,8 @@ from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import theorem_5_9_explicit, theorem_5_11_explicit
 
 _LARGEST_DIMENSION = 15  # 2/√p > 1/2
-_LARGEST_TABLE = 1 << 30  # bytes of weights
+_LARGEST_TABLE = 1 << 28  # bytes of weights
+_BLOCK = 1 << 20  # coins flipped at once
 
 Weights = NDArray[np.uint8]
 
@@ -208,7 +209,11 @@ def coins(
     generator = np.random.default_rng(seed)
     special = int(generator.integers(2**p))
     chances = hard_coins(n, p, special) if probabilities is None else _checked_probabilities(probabilities, 2**p)
-    weights = (generator.random((n, 2**p)) < chances).astype(np.uint8)
+    weights = np.empty((n, 2**p), dtype=np.uint8)
+    height = max(1, _BLOCK >> p)
+    for start in range(0, n, height):
+        block = weights[start : start + height]
+        block[:] = generator.random(block.shape) < chances
     return _bumps(weights, slope, radius, f"{2**p} coins, flipped {n} times (seed {seed})")
 
 
