@@ -230,7 +230,7 @@ def test_the_table_takes_other_algorithms(monkeypatch):
 def test_every_entry_of_the_table_fits():
     for name, entry in ALGORITHMS.items():
         radius = 2 if entry.radius == "required" else None
-        model = PrivateLinearClassifier(name, epsilon=5, feature_bound=1, radius=radius).fit(X, Y)
+        model = PrivateLinearClassifier(name, epsilon=5, feature_bound=1, radius=radius, steps=10).fit(X, Y)
         assert model.spent_.upper <= 5, name
 
 
