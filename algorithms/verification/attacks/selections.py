@@ -1,11 +1,11 @@
-"""AboveThreshold for stationary points, as a sampler on two vectors of answers: no data set, no gradients, only queries.
+"""AboveThreshold for stationary points, as a sampler on two vectors of answers: no data set, only queries.
 
 Written from the pseudo-code and independently of ``algorithms.selection``, so that either may speak against the other.
 Answers are in threshold scales (4G/(nε) for gradients, 4M/(nε) for curvatures): each says how far a candidate lies
 *beyond* its threshold, offsets included, so that a candidate passes a test where answer + noise is at most the
 threshold's noise.
 
-Source: Ganesh, Liu, Oh & Thakurta 2023, Algorithm 2 (``ganesh-liu-oh-thakurta-2023/lemma-4.1`` and its explicit repair).
+Source: Ganesh, Liu, Oh & Thakurta 2023, Algorithm 2; ``ganesh-liu-oh-thakurta-2023/lemma-4.1`` and its explicit repair.
 """
 
 from __future__ import annotations
