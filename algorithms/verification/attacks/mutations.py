@@ -19,7 +19,7 @@ from algorithms.ledger import Batch, OpenLedger, PrivacyBudget
 from algorithms.noise import Array, Kind, standard_gaussian, streams
 from algorithms.oracles import GradientDifferenceOracle, GradientOracle
 from algorithms.oracles.gradients import in_batches
-from algorithms.planning import multiplier_of_steps, multiplier_within, root_above
+from algorithms.planning import multiplier_of_steps, root_above
 from algorithms.problems.problem import Problem
 from algorithms.verification.attacks.experiments import best, collected
 from algorithms.verification.attacks.neighbours import Pair, worst_pair
@@ -247,10 +247,14 @@ def _planned(relation: Relation = _CLAIM.relation) -> float:
     return to_float(multiplier_of_steps(replace(_CLAIM, relation=relation), _STEPS), "up")
 
 
+_ON_BATCHES = 2  # noise multiplier of one answer about a random batch
+
+
 @cache
-def _planned_on_batches() -> float:
-    batch = Batch(_BATCH, _RECORDS, replacement=False)
-    return to_float(multiplier_within(_CLAIM, lambda z: batch.sample(Gaussian(z)) ** _STEPS), "up")
+def _batch_claim() -> float:
+    """One answer about a random batch."""
+    mechanism = Batch(_BATCH, _RECORDS, replacement=False).sample(Gaussian(_ON_BATCHES))
+    return accountants.epsilon(mechanism, delta=_CLAIM.delta, relation=_CLAIM.relation).upper
 
 
 _RADIUS = Fraction(40)  # of the ball, in units of G on the sum
@@ -351,10 +355,19 @@ def _descent(
     *,
     broken: bool = True,
     pair_of: Callable[[], Pair] = _worst,
-    gaussian: bool = True,
 ) -> Mutation:
-    audit = partial(_audit_descent, descent, pair_of, float(_CLAIM.delta), gaussian)
+    audit = partial(_audit_descent, descent, pair_of, float(_CLAIM.delta), True)
     return Mutation(name, flaw, broken, float(_CLAIM.epsilon), float(_CLAIM.delta), 1, audit)
+
+
+def _on_batches(
+    name: str, flaw: str, batch: Callable[[int, int, np.random.Generator], Rows], *, broken: bool
+) -> Mutation:
+    delta = float(_CLAIM.delta)
+    copy = Descent(_ON_BATCHES, batch=batch, steps=1)
+    return Mutation(
+        name, flaw, broken, _batch_claim(), delta, 1, partial(_audit_descent, lambda: copy, _worst, delta, False)
+    )
 
 
 def _one_answer(name: str, flaw: str, draw: Draw, kind: Kind, *, broken: bool) -> Mutation:
@@ -395,18 +408,9 @@ def mutations() -> tuple[Mutation, ...]:
             lambda: Descent(_planned(), step_size=fitted_step),
             pair_of=_with_a_large_record,
         ),
-        _descent(
-            "random batches",
-            "nothing: sound",
-            lambda: Descent(_planned_on_batches(), batch=random_records),
-            broken=False,
-            gaussian=False,
-        ),
-        _descent(
-            "batches not random",
-            "noise for random batches, but always the same records",
-            lambda: Descent(_planned_on_batches(), batch=first_records),
-            gaussian=False,
+        _on_batches("random batches", "nothing: sound", random_records, broken=False),
+        _on_batches(
+            "batches not random", "noise for random batches, always the same records", first_records, broken=True
         ),
         _one_answer("noise in the ball", "nothing: sound", in_the_ball, "ball", broken=False),
         _one_answer(
