@@ -113,11 +113,16 @@ def audit_algorithm(
 
 
 def scores_of_output(run: Run, pair: Pair) -> dict[str, Array]:
-    """Two scores of the returned point: how far from the start it lies, and how far along the first shift."""
+    """Scores of what was returned: its distance from the start, how far it lies along the first shift, other numbers.
+
+    Where nothing was returned (NaN), the score is -1.
+    """
     start = pair.first.initial_point
     moved = run.output - start
     shift = (pair.second.gradient(start[None]) - pair.first.gradient(start[None]))[0]
-    return {"distance of the output": np.linalg.norm(moved, axis=1), "output along the shift": moved @ shift}
+    found = {"distance of the output": np.linalg.norm(moved, axis=1), "output along the shift": moved @ shift}
+    found |= {name: values.astype(np.float64) for name, values in run.outputs.items() if values.ndim == 1}
+    return {name: np.nan_to_num(values, nan=-1.0) for name, values in found.items()}
 
 
 def collected(experiment: Experiment, pair: Pair, runs: int, seed: int) -> dict[str, tuple[Array, Array]]:
