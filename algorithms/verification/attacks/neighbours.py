@@ -7,6 +7,7 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+import sympy
 from numpy.typing import ArrayLike
 
 from algorithms.problems.finite_sum import Array
@@ -14,6 +15,7 @@ from algorithms.problems.landscapes import Landscape
 from algorithms.problems.linear_model import LinearModel
 from algorithms.problems.problem import Problem
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.relations import Relation
 
@@ -39,15 +41,15 @@ def worst_pair(problem: object, relation: str | Relation = Relation.REPLACE_ONE)
     """The public constants of a problem with other records: one that pulls as hard as it may, the others silent.
 
     Under replace-one the record is turned round, so that gradients at x₁ are 2G/n apart; under add-or-remove-one (n
-    public) it falls silent, for G/n. All other records have features 0 and hence no gradient: what an answer says is
-    said by this record alone.
+    public) it falls silent, for G/n. All other records have features 0 and hence no gradient (on a landscape: that of
+    the landscape): what tells the sides apart is this record alone.
 
     Args:
-        problem: A ``Problem``, a ``LinearModel`` or a ``Landscape`` (replace-one only).
+        problem: A ``Problem``, a ``LinearModel`` or a ``Landscape``.
         relation: "replace-one" or "add-or-remove-one".
 
     Raises:
-        InvalidValue: No such pair is known for this problem or this relation.
+        InvalidValue: No such pair is known for this problem.
     """
     return _pair(problem, Relation(relation))
 
@@ -81,19 +83,33 @@ def _(problem: LinearModel, relation: Relation) -> Pair:
 
 @_pair.register
 def _(problem: Landscape, relation: Relation) -> Pair:
-    if relation is not Relation.REPLACE_ONE:
-        advice = "a record that leaves takes its share of the landscape with it"
-        raise InvalidValue("relation", relation, "replace-one, for a landscape", advice)
-    shifts = _only_first(problem.shifts.shape, to_float(problem.shift_bound, "down"))
+    # the constants allow a record whose loss is <g, x> with ‖g‖ = G, everywhere: its range on the ball is 2RG
+    pull = np.zeros(problem.dimension)
+    pull[0] = evaluate(problem.lipschitz, {}).lower
+    other = -pull if relation is Relation.REPLACE_ONE else 0 * pull
+    flat = np.zeros(problem.shifts.shape)
     sides = [
-        _Tilted(problem.profile, each, problem.shift_bound, problem.radius, problem.start)
-        for each in (shifts, _opposite(shifts, relation))
+        _Pulled(problem.profile, flat, problem.shift_bound, problem.radius, problem.start, each, problem.initial_gap)
+        for each in (pull, other)
     ]
     return Pair(sides[0], sides[1], relation)
 
 
-class _Tilted(Landscape):
-    """A landscape whose shifts do not cancel."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pulled(Landscape):
+    """A landscape whose record 0 has the loss <g, x>, and all others that of the landscape without shifts.
+
+    Attributes:
+        pull: g, shape (p,); its norm is at most the landscape's G.
+        public_gap: The landscape's ``initial_gap``: like all constants, the same on both sides.
+    """
+
+    pull: Array
+    public_gap: sympy.Expr
+
+    @property
+    def initial_gap(self) -> sympy.Expr:
+        return self.public_gap
 
     def objective(self, X: ArrayLike) -> Array:
         return self.objective_and_gradient(X)[0]
@@ -102,14 +118,20 @@ class _Tilted(Landscape):
         return self.objective_and_gradient(X)[1]
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        points, tilt = self._points(X), self.shifts.mean(axis=0)
+        points = self._points(X)
         value, slope, _ = self.profile.derivatives(points)
-        return value.sum(axis=1) + points @ tilt, slope + tilt
+        share = 1 / self.records
+        return (1 - share) * value.sum(axis=1) + share * (points @ self.pull), (1 - share) * slope + share * self.pull
 
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        # the parent adds the batch's own shifts to its gradient, which has those of all records here
-        means: Array = super().batch_gradient(X, rows) - self.shifts.mean(axis=0)
+        chosen, points = np.asarray(rows), self._points(X)
+        share = (chosen == 0).mean(axis=1)[:, None]
+        means: Array = (1 - share) * self.profile.derivatives(points)[1] + share * self.pull
         return means
+
+    def hessian(self, X: ArrayLike) -> Array:
+        found: Array = (1 - 1 / self.records) * Landscape.hessian(self, X)
+        return found
 
 
 def _only_first(shape: tuple[int, ...], bound: float) -> Array:

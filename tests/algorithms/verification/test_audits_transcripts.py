@@ -38,7 +38,7 @@ def landscape():
 # Pairs
 
 
-@pytest.mark.parametrize("problem", [sigmoid(), regression()])
+@pytest.mark.parametrize("problem", [sigmoid(), regression(), landscape()])
 @pytest.mark.parametrize(("relation", "factor"), [(REPLACED, 2), (REMOVED, 1)])
 def test_gradients_are_as_far_apart_as_the_constants_allow(problem, relation, factor):
     pair = worst_pair(problem, relation)
@@ -46,7 +46,7 @@ def test_gradients_are_as_far_apart_as_the_constants_allow(problem, relation, fa
     apart = np.linalg.norm(pair.second.gradient(start) - pair.first.gradient(start))
     allowed = factor * float(problem.lipschitz) / problem.records
     assert 0.999 * allowed < apart <= allowed * (1 + 1e-12)
-    for public in ("records", "dimension", "lipschitz", "smoothness", "initial_gap"):
+    for public in ("records", "dimension", "lipschitz", "smoothness", "loss_range", "initial_gap"):
         assert getattr(pair.first, public) == getattr(pair.second, public) == getattr(problem, public)
 
 
@@ -68,19 +68,18 @@ def test_only_record_0_differs_and_the_others_are_alike(problem):
         assert max(np.linalg.norm(one, axis=1).max() for one in each) <= float(problem.lipschitz) * (1 + 1e-12)
 
 
-def test_a_tilted_landscape_has_the_gradient_of_its_objective():
+def test_a_pulled_landscape_has_the_derivatives_of_its_objective():
     side = worst_pair(landscape()).second
     x, h = np.array([[0.3, -0.7]]), 1e-6
     slopes = [(side.objective(x + h * e) - side.objective(x - h * e))[0] / (2 * h) for e in np.eye(2)]
     assert np.allclose(side.gradient(x)[0], slopes, atol=1e-8)
-    assert worst_pair(landscape()).first.gradient(x)[0, 0] - side.gradient(x)[0, 0] == pytest.approx(1 / 6)
+    bends = [(side.gradient(x + h * e) - side.gradient(x - h * e))[0] / (2 * h) for e in np.eye(2)]
+    assert np.allclose(side.hessian(x)[0], bends, atol=1e-7)
 
 
 def test_pairs_that_are_not_known():
     with pytest.raises(InvalidValue, match="a Problem, a LinearModel or a Landscape"):
         worst_pair(object())
-    with pytest.raises(InvalidValue, match="replace-one, for a landscape"):
-        worst_pair(landscape(), REMOVED)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
