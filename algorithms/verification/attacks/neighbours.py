@@ -83,28 +83,31 @@ def _(problem: LinearModel, relation: Relation) -> Pair:
 
 @_pair.register
 def _(problem: Landscape, relation: Relation) -> Pair:
-    # the constants allow a record whose loss is <g, x> with ‖g‖ = G, everywhere: its range on the ball is 2RG
-    pull = np.zeros(problem.dimension)
-    pull[0] = evaluate(problem.lipschitz, {}).lower
-    other = -pull if relation is Relation.REPLACE_ONE else 0 * pull
+    other = -1.0 if relation is Relation.REPLACE_ONE else 0.0
     flat = np.zeros(problem.shifts.shape)
     sides = [
-        _Pulled(problem.profile, flat, problem.shift_bound, problem.radius, problem.start, each, problem.initial_gap)
-        for each in (pull, other)
+        _Pulled(problem.profile, flat, problem.shift_bound, problem.radius, problem.start, side, problem.initial_gap)
+        for side in (1.0, other)
     ]
     return Pair(sides[0], sides[1], relation)
 
 
+_SLANT = 0.7  # the part of G that is constant slope; the rest is for curvature, which differences and Hessians see
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pulled(Landscape):
-    """A landscape whose record 0 has the loss <g, x>, and all others that of the landscape without shifts.
+    """A landscape whose record 0 has another loss than the others, which have that of the landscape, without shifts.
+
+    It is ±(a x_1 + h(‖x - x₁‖)) with Huber's function h, of curvature L up to where its slope is G - a: G-Lipschitz and
+    L-smooth, so that its range on the ball is at most 2RG. Its Hessian jumps there: no noise rests on that.
 
     Attributes:
-        pull: g, shape (p,); its norm is at most the landscape's G.
+        side: 1, -1, or 0 for a record that is silent.
         public_gap: The landscape's ``initial_gap``: like all constants, the same on both sides.
     """
 
-    pull: Array
+    side: float
     public_gap: sympy.Expr
 
     @property
@@ -118,20 +121,38 @@ class _Pulled(Landscape):
         return self.objective_and_gradient(X)[1]
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        points = self._points(X)
+        points, share = self._points(X), 1 / self.records
         value, slope, _ = self.profile.derivatives(points)
-        share = 1 / self.records
-        return (1 - share) * value.sum(axis=1) + share * (points @ self.pull), (1 - share) * slope + share * self.pull
+        own_value, own_slope, _ = self._of_record_0(points)
+        return (1 - share) * value.sum(axis=1) + share * own_value, (1 - share) * slope + share * own_slope
 
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        chosen, points = np.asarray(rows), self._points(X)
-        share = (chosen == 0).mean(axis=1)[:, None]
-        means: Array = (1 - share) * self.profile.derivatives(points)[1] + share * self.pull
+        points, share = self._points(X), (np.asarray(rows) == 0).mean(axis=1)[:, None]
+        means: Array = (1 - share) * self.profile.derivatives(points)[1] + share * self._of_record_0(points)[1]
         return means
 
     def hessian(self, X: ArrayLike) -> Array:
-        found: Array = (1 - 1 / self.records) * Landscape.hessian(self, X)
+        points, share = self._points(X), 1 / self.records
+        found: Array = (1 - share) * Landscape.hessian(self, points) + share * self._of_record_0(points)[2]
         return found
+
+    def _of_record_0(self, points: Array) -> tuple[Array, Array, Array]:
+        """Its loss (R,), gradient (R, p) and Hessian (R, p, p)."""
+        steepest, curvature = (evaluate(each, {}).lower for each in (self.lipschitz, self.smoothness))
+        slant = _SLANT * steepest
+        reach = (steepest - slant) / curvature
+        away = points - self.start
+        distance = np.linalg.norm(away, axis=1)
+        within = distance <= reach
+        pull = np.where(within, curvature, curvature * reach / np.where(within, 1.0, distance))
+        value = np.where(within, distance**2 / 2, reach * distance - reach**2 / 2) * curvature + slant * points[:, 0]
+        slope = pull[:, None] * away
+        slope[:, 0] += slant
+        direction = away / np.where(within, 1.0, distance)[:, None]
+        bent = np.eye(points.shape[1]) - np.where(within, 0.0, 1.0)[:, None, None] * (
+            direction[:, :, None] * direction[:, None, :]
+        )
+        return self.side * value, self.side * slope, self.side * pull[:, None, None] * bent
 
 
 def _only_first(shape: tuple[int, ...], bound: float) -> Array:
