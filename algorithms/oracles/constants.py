@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 import sympy
 
@@ -17,6 +18,7 @@ def rational(constant: sympy.Expr | None, name: str) -> Fraction:
     return Fraction(int(constant.p), int(constant.q))
 
 
+@lru_cache(maxsize=256)  # asked for again at every step of a run
 def at_least(constant: sympy.Expr | None, name: str) -> Fraction:
     """Return the constant where it is rational, else a proven upper bound on it (an irrational one, to 53 bits).
 

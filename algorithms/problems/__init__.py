@@ -1,9 +1,13 @@
 """Losses with their exact constants, constraint sets and data sets."""
 
+from algorithms.problems import bumps
+from algorithms.problems.ball_model import BallModel
+from algorithms.problems.bumps import Bumps
 from algorithms.problems.datasets import Dataset, breast_cancer, read_csv
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.forest_cover import covertype
-from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape, power
+from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, double_well, landscape, power
+from algorithms.problems.least_squares import least_squares, pl_constant_of, spread_least_squares
 from algorithms.problems.linear_model import (
     LinearModel,
     biweight_regression,
@@ -12,9 +16,13 @@ from algorithms.problems.linear_model import (
     squared_probit_link,
     squared_sigmoid_link,
 )
+from algorithms.problems.phase_retrieval import phase_retrieval
 from algorithms.problems.problem import MarginLoss, Problem
 from algorithms.problems.sigmoid import SIGMOID, sigmoid_loss
+from algorithms.problems.strict_saddles import escape_test, population_phase_retrieval
+from algorithms.problems.surfaces import Surface, SurfaceLandscape, surface_landscape
 from algorithms.problems.synthetic import realisable_targets, wang_xu_design
+from algorithms.problems.wells import gibbs_risk, narrow_well
 
 __all__ = [
     "sigmoid_loss",
@@ -23,10 +31,21 @@ __all__ = [
     "biweight_regression",
     "geman_mcclure",
     "cauchy",
+    "phase_retrieval",
+    "least_squares",
+    "spread_least_squares",
+    "pl_constant_of",
     "landscape",
     "power",
     "WAVY",
     "DOUBLE_WELL",
+    "double_well",
+    "surface_landscape",
+    "escape_test",
+    "population_phase_retrieval",
+    "narrow_well",
+    "gibbs_risk",
+    "bumps",
     "breast_cancer",
     "covertype",
     "wang_xu_design",
@@ -35,7 +54,11 @@ __all__ = [
     "FiniteSum",
     "Problem",
     "LinearModel",
+    "BallModel",
     "Landscape",
+    "Surface",
+    "SurfaceLandscape",
+    "Bumps",
     "MarginLoss",
     "Dataset",
     "SIGMOID",

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
 from algorithms.problems.finite_sum import Array
+from algorithms.problems.points import checked_start, positive, reach
+from algorithms.problems.shifted_records import ShiftedRecords, shifts_in_pairs
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-
-# Relative; points that were projected on the ball in floating point lie this little outside at most.
-_ROUNDING = Fraction(1, 10**9)
+from dpbounds.expressions.exact import ExactLike, positive_integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +66,40 @@ customary μ = 1/32 (condition number 256) is smaller by 5.6.
 """
 
 
-def _double_well(w: Array) -> tuple[Array, Array, Array]:
-    square = w * w
-    return square * (square / 4.0 - 0.5), w * (square - 1.0), 3.0 * square - 1.0
+def double_well(depth: ExactLike) -> Profile:
+    """w⁴/4 - a w²/2: a saddle of curvature -a at 0, minima at ±√a, a²/4 below; the depth a > 0 is exact.
+
+    h' = w(w² - a) and |h'|/|w| = |w² - a| <= max(a, R² - a); h'' = 3w² - a lies in [-a, 3R² - a]; h''' = 6w.
+    A stationary point of F has coordinates 0 or ±√a; with m > 0 zeros the least eigenvalue of the Hessian is -a,
+    without any all eigenvalues are 2a (a global minimum, F = -p a²/4). So all saddles are strict.
+
+    Args:
+        depth: a.
+
+    Raises:
+        InvalidValue: a is not positive.
+    """
+    a = positive(depth, "depth")
+    level, number = float(a), sympy.Rational(a)
+
+    def derivatives(w: Array) -> tuple[Array, Array, Array]:
+        square = w * w
+        return square * (square / 4.0 - level / 2.0), w * (square - level), 3.0 * square - level
+
+    return Profile(
+        name="w⁴/4 - w²/2" if a == 1 else f"w⁴/4 - {a} w²/2",
+        derivatives=derivatives,
+        largest_slope=lambda radius: radius * sympy.Max(number, radius**2 - number),
+        largest_curvature=lambda radius: sympy.Max(number, 3 * radius**2 - number),
+        largest_third_derivative=lambda radius: 6 * radius,
+        minimum=-(number**2) / 4,
+        minimisers=(-math.sqrt(level), math.sqrt(level)),
+        strict_maxima=(0.0,),
+    )
 
 
-DOUBLE_WELL = Profile(
-    name="w⁴/4 - w²/2",
-    derivatives=_double_well,
-    largest_slope=lambda radius: radius * sympy.Max(1, radius**2 - 1),
-    largest_curvature=lambda radius: sympy.Max(1, 3 * radius**2 - 1),
-    largest_third_derivative=lambda radius: 6 * radius,
-    minimum=sympy.Rational(-1, 4),
-    minimisers=(-1.0, 1.0),
-    strict_maxima=(0.0,),
-)
-"""w⁴/4 - w²/2: strict saddles. A stationary point of F has coordinates 0 or ±1; with m > 0 zeros the least eigenvalue
-of the Hessian is -1, without any all eigenvalues are 2 (a global minimum, F = -p/4).
-"""
+DOUBLE_WELL = double_well(1)
+"""w⁴/4 - w²/2: minima at ±1, strict saddles of curvature -1."""
 
 
 def power(degree: int) -> Profile:
@@ -117,43 +132,15 @@ def power(degree: int) -> Profile:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Landscape:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Landscape(ShiftedRecords):
     """F(x) = Σ_j h(x_j) on the l2 ball of radius R, with records f(x, z_i) = F(x) + <z_i, x>, Σ z_i = 0, ‖z_i‖ = B.
-
-    One record's gradient has norm at most ‖∇F‖ + B, and its Hessian is that of F. Records are ±z in pairs.
-
-    Outside the ball the constants, by which noise is calibrated, do not hold: points there are refused. They do hold up
-    to R(1 + 1e-9), so that a point projected in floating point is none of those.
 
     Attributes:
         profile: h.
-        shifts: z_i, shape (n, p), read-only.
-        shift_bound: B >= 0.
-        radius: R > 0.
-        start: x₁, within the ball.
     """
 
     profile: Profile
-    shifts: Array
-    shift_bound: Fraction
-    radius: Fraction
-    start: Array
-
-    @property
-    def records(self) -> int:
-        """n, even."""
-        return int(self.shifts.shape[0])
-
-    @property
-    def dimension(self) -> int:
-        """The number of parameters p."""
-        return int(self.shifts.shape[1])
-
-    @property
-    def initial_point(self) -> Array:
-        """x₁, shape (p,), a copy."""
-        return self.start.copy()
 
     @property
     def lipschitz(self) -> sympy.Expr:
@@ -176,48 +163,14 @@ class Landscape:
         return self.dimension * self.profile.minimum
 
     @property
-    def initial_gap(self) -> sympy.Expr:
-        """F(x₁) - p inf h, rounded up by 1e-9 of itself plus 1e-12."""
-        value = Fraction(float(self.objective(self.start[None])[0])) - Fraction(self.minimum.p, self.minimum.q)
-        return sympy.Rational(value * (1 + Fraction(1, 10**9)) + Fraction(1, 10**12))
-
-    @property
-    def loss_range(self) -> sympy.Expr:
-        """A bound, not the supremum: 2R times the Lipschitz constant: the ball's diameter times the steepest slope."""
-        return 2 * self._reach * self.lipschitz
-
-    @property
     def pl_constant(self) -> sympy.Expr | None:
         """μ of ½‖∇F‖² >= μ(F - inf F), or None; that of h, as both sides add up over j."""
         return self.profile.pl_constant
-
-    def objective(self, X: ArrayLike) -> Array:
-        """F at every row of ``X``; returns shape (R,)."""
-        values: Array = self.profile.derivatives(self._points(X))[0].sum(axis=1)
-        return values
-
-    def gradient(self, X: ArrayLike) -> Array:
-        """∇F, shape (R, p)."""
-        return self.profile.derivatives(self._points(X))[1]
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
         """F and ∇F."""
         value, slope, _ = self.profile.derivatives(self._points(X))
         return value.sum(axis=1), slope
-
-    def objective_at(self, points: ArrayLike) -> Array:
-        """F at N points, shape (N,)."""
-        return self.objective(points)
-
-    def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        """∇F plus the mean shift of each repetition's own records, ``rows`` of shape (R, b); returns (R, p)."""
-        points, chosen = self._points(X), np.asarray(rows)
-        if chosen.ndim != 2 or chosen.shape[0] != len(points) or chosen.shape[1] < 1 or chosen.dtype.kind not in "iu":
-            raise InvalidValue("rows.shape", chosen.shape, f"integers of shape ({len(points)}, b) with b >= 1")
-        if len(points) and not (chosen.min() >= 0 and chosen.max() < self.records):
-            raise InvalidValue("rows", f"{chosen.min()} .. {chosen.max()}", f"indices from 0 to {self.records - 1}")
-        means: Array = self.gradient(points) + self.shifts[chosen].mean(axis=1)
-        return means
 
     def hessian(self, X: ArrayLike) -> Array:
         """∇²F, diagonal, shape (R, p, p)."""
@@ -226,20 +179,8 @@ class Landscape:
 
     @property
     def _reach(self) -> sympy.Expr:
-        return sympy.Rational(self.radius * (1 + _ROUNDING))
-
-    def _points(self, X: ArrayLike) -> Array:
-        points = np.asarray(X, dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] != self.dimension:
-            raise InvalidValue("X.shape", points.shape, f"(repetitions, {self.dimension})")
-        if not (np.linalg.norm(points, axis=1) <= float(self.radius) * (1 + float(_ROUNDING) / 2)).all():
-            raise InvalidValue(
-                "X",
-                "a point outside the ball",
-                f"points in the ball of radius {self.radius}",
-                "the constants hold there only: project first",
-            )
-        return points
+        assert self.radius is not None  # ``landscape`` demands one
+        return reach(self.radius)
 
 
 def landscape(
@@ -253,7 +194,7 @@ def landscape(
     """Return the landscape with seeded shifts ±z, each of norm B (a hair less, so that B is never exceeded).
 
     Args:
-        profile: ``WAVY``, ``DOUBLE_WELL`` or ``power(m)``.
+        profile: ``WAVY``, ``DOUBLE_WELL``, ``double_well(a)`` or ``power(m)``.
         records: n, even, at least 2.
         start: x₁, shape (p,), within the ball.
         radius: R > 0.
@@ -263,20 +204,7 @@ def landscape(
     Raises:
         InvalidValue: A number is not allowed, or the start lies outside the ball.
     """
-    n, R, bound = positive_integer(records, "records"), exact(radius, "radius"), exact(shift_bound, "shift_bound")
-    if n % 2:
-        raise InvalidValue("records", records, "an even number", "records come in pairs ±z so that they cancel")
-    for name, number in (("radius", R), ("shift_bound", bound)):
-        if number <= 0:
-            raise InvalidValue(name, number, "a number greater than 0")
-    first = np.array(start, dtype=np.float64)
-    if first.ndim != 1 or not first.size or not np.isfinite(first).all():
-        raise InvalidValue("start", start, "finite numbers of shape (p,)")
-    if sum((Fraction(float(entry)) ** 2 for entry in first), Fraction(0)) > R**2:
-        raise InvalidValue("start", start, f"a point in the ball of radius {radius}")
-    half = np.random.default_rng(seed).standard_normal((n // 2, first.size))
-    half *= float(bound) * (1 - 1e-12) / np.linalg.norm(half, axis=1, keepdims=True)
-    shifts = np.concatenate([half, -half])
-    for array in (shifts, first):
-        array.flags.writeable = False
-    return Landscape(profile, shifts, bound, R, first)
+    ball = positive(radius, "radius")
+    first = checked_start(start, ball)
+    shifts, bound = shifts_in_pairs(records, first.size, shift_bound, seed)
+    return Landscape(profile=profile, shifts=shifts, shift_bound=bound, radius=ball, start=first)

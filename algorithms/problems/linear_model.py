@@ -9,7 +9,9 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
+from algorithms.problems import linear_sums
 from algorithms.problems.finite_sum import Array
+from algorithms.problems.points import checked_points, checked_rows, positive
 from algorithms.problems.problem import _checked_labels, checked_bound, checked_features, clip_rows
 from algorithms.problems.residual_losses import (
     CAUCHY,
@@ -21,10 +23,6 @@ from algorithms.problems.residual_losses import (
 )
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact
-
-# Numbers held at once in a block of residuals, so that memory is O(n p + R p) however many points there are.
-_BLOCK_ENTRIES = 1 << 20
-_BLOCK_RECORDS = 2048
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,21 +129,11 @@ class LinearModel:
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
         """F, shape (R,), and ∇F, shape (R, p), in one pass over blocks of records."""
-        points = self._points(X)
-        values, gradients = np.zeros(len(points)), np.zeros(points.shape)
-        for start in range(0, self.records, _BLOCK_RECORDS):
-            block = slice(start, start + _BLOCK_RECORDS)
-            value, slope, _ = self.loss.derivatives(points @ self.features[block].T - self.targets[block])
-            values += value.sum(axis=1)
-            gradients += slope @ self.features[block]
-        return values / self.records, gradients / self.records
+        return linear_sums.objective_and_gradient(self._derivatives, self.features, self.targets, self._points(X))
 
     def objective_at(self, points: ArrayLike) -> Array:
         """F at N candidate points, in blocks, shape (N,)."""
-        candidates = self._points(points)
-        width = max(1, _BLOCK_ENTRIES // min(self.records, _BLOCK_RECORDS))
-        parts = [self.objective(candidates[start : start + width]) for start in range(0, len(candidates), width)]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        return linear_sums.objective_in_blocks(self.objective, self._points(points), self.records)
 
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
         """The mean gradient over each repetition's own records.
@@ -161,33 +149,18 @@ class LinearModel:
             InvalidValue: A shape or an index is not allowed.
         """
         points = self._points(X)
-        chosen = np.asarray(rows)
-        if chosen.ndim != 2 or chosen.shape[0] != len(points) or chosen.shape[1] < 1 or chosen.dtype.kind not in "iu":
-            raise InvalidValue("rows.shape", chosen.shape, f"integers of shape ({len(points)}, b) with b >= 1")
-        if len(points) and not (chosen.min() >= 0 and chosen.max() < self.records):
-            raise InvalidValue("rows", f"{chosen.min()} .. {chosen.max()}", f"indices from 0 to {self.records - 1}")
-        means = np.empty(points.shape)
-        for index, own in enumerate(chosen):  # one at a time: no R × b × p numbers, none depends on its neighbours
-            block = self.features[own]
-            means[index] = self.loss.derivatives(block @ points[index] - self.targets[own])[1] @ block / len(own)
-        return means
+        chosen = checked_rows(rows, len(points), self.records)
+        return linear_sums.batch_gradient(self._derivatives, self.features, self.targets, points, chosen)
 
     def hessian(self, X: ArrayLike) -> Array:
         """∇²F = (1/n) Σ φ'' a aᵀ at every row of ``X``; returns shape (R, p, p)."""
-        points = self._points(X)
-        found = np.zeros((len(points), self.dimension, self.dimension))
-        for start in range(0, self.records, _BLOCK_RECORDS):
-            own = self.features[start : start + _BLOCK_RECORDS]
-            curvature = self.loss.derivatives(points @ own.T - self.targets[start : start + _BLOCK_RECORDS])[2]
-            for index, weights in enumerate(curvature):  # one product per repetition, no n × p × R temporary
-                found[index] += (own.T * weights) @ own
-        return found / self.records
+        return linear_sums.hessian(self._derivatives, self.features, self.targets, self._points(X))
+
+    def _derivatives(self, products: Array, targets: Array) -> tuple[Array, Array, Array]:
+        return self.loss.derivatives(products - targets)
 
     def _points(self, X: ArrayLike) -> Array:
-        points = np.asarray(X, dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] != self.dimension:
-            raise InvalidValue("X.shape", points.shape, f"(repetitions, {self.dimension})")
-        return points
+        return checked_points(X, self.dimension)
 
 
 def squared_sigmoid_link(
@@ -235,7 +208,7 @@ def biweight_regression(
     radius: ExactLike | None = None,
 ) -> LinearModel:
     """Return min (1/n) Σ of Tukey's biweight with this cut-off > 0 of the residuals <a_i, x> - t_i."""
-    loss = biweight(sympy.Rational(_positive(cutoff, "cutoff")))
+    loss = biweight(sympy.Rational(positive(cutoff, "cutoff")))
     return _of_residuals(loss, features, targets, feature_bound, target_bound, radius)
 
 
@@ -257,19 +230,24 @@ def _of_residuals(
     radius: ExactLike | None,
 ) -> LinearModel:
     bound, matrix = checked_bound(feature_bound), checked_features(features)
-    limit = _positive(target_bound, "target_bound")
+    limit, values = positive(target_bound, "target_bound"), checked_targets(targets, len(matrix))
+    clipped, count = clip_rows(matrix, bound)
+    inside, changed = clip_rows(values[:, None], limit)
+    return _model(loss, clipped, inside[:, 0], bound, limit, radius, count, changed)
+
+
+def checked_targets(targets: ArrayLike, records: int) -> Array:
+    """Return a copy of the targets, finite and of shape (n,), or raise ``InvalidValue``."""
     try:
         values = np.array(targets, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidValue("targets", type(targets).__name__, "an array of numbers") from None
-    if values.shape != (len(matrix),):
-        raise InvalidValue("targets.shape", values.shape, f"({len(matrix)},), one target per row of features")
+    if values.shape != (records,):
+        raise InvalidValue("targets.shape", values.shape, f"({records},), one target per row of features")
     if not np.isfinite(values).all():
         row = int(np.argmax(~np.isfinite(values)))
         raise InvalidValue(f"targets[{row}]", values[row], "a finite number")
-    clipped, count = clip_rows(matrix, bound)
-    inside, changed = clip_rows(values[:, None], limit)
-    return _model(loss, clipped, inside[:, 0], bound, limit, radius, count, changed)
+    return values
 
 
 def _model(
@@ -282,7 +260,7 @@ def _model(
     clipped: int,
     changed: int,
 ) -> LinearModel:
-    ball = None if radius is None else _positive(radius, "radius")
+    ball = None if radius is None else positive(radius, "radius")
     features, targets = np.ascontiguousarray(features), np.ascontiguousarray(targets)
     for array in (features, targets):
         array.flags.writeable = False
@@ -291,10 +269,3 @@ def _model(
         f"{changed} targets to {limit} (the counts are not private)",
     )
     return LinearModel(loss, features, targets, bound, limit, ball, notes)
-
-
-def _positive(value: ExactLike, name: str) -> Fraction:
-    number = exact(value, name)
-    if number <= 0:
-        raise InvalidValue(name, value, "a number greater than 0")
-    return number

@@ -14,6 +14,7 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
+from algorithms.problems.points import checked_rows
 from algorithms.problems.proximal import proximal_l1
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, to_float
@@ -163,11 +164,8 @@ class Problem:
         Raises:
             InvalidValue: A shape or an index is not allowed.
         """
-        points, chosen = self._points(X), np.asarray(rows)
-        if chosen.ndim != 2 or chosen.shape[0] != len(points) or chosen.shape[1] < 1 or chosen.dtype.kind not in "iu":
-            raise InvalidValue("rows.shape", chosen.shape, f"integers of shape ({len(points)}, b) with b >= 1")
-        if len(points) and not (chosen.min() >= 0 and chosen.max() < self.records):
-            raise InvalidValue("rows", f"{chosen.min()} .. {chosen.max()}", f"indices from 0 to {self.records - 1}")
+        points = self._points(X)
+        chosen = checked_rows(rows, len(points), self.records)
         means = np.empty(points.shape)
         for index, own in enumerate(chosen):  # one repetition at a time: b × p numbers, not R × b × p
             block = self.signed_features[own]

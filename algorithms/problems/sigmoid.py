@@ -12,8 +12,14 @@ from dpbounds.expressions.exact import ExactLike
 
 def _value_and_slope(margins: Array) -> tuple[Array, Array]:
     # with t = tanh(m/2): s = (1 - t)/2 and s' = -(1 - t)(1 + t)/4; never overflows, five times faster than a logistic
-    t = np.tanh(0.5 * margins)
-    return 0.5 - 0.5 * t, -0.25 * (1.0 - t) * (1.0 + t)
+    t = 0.5 * margins
+    np.tanh(t, out=t)
+    value = 1.0 - t
+    t += 1.0
+    t *= value
+    t *= -0.25  # in place: what is left of a step's time beside the products is the traffic of such arrays
+    value *= 0.5
+    return value, t
 
 
 def _curvature(margins: Array) -> Array:

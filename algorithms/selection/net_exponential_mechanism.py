@@ -31,6 +31,7 @@ from algorithms.noise import Records, streams
 from algorithms.oracles import at_least, choice, choose, rational
 from algorithms.problems.finite_sum import Array, FiniteSum
 from algorithms.run import Run, Trace, settled
+from algorithms.selection.balls import demand_fit, radius_of, steepest
 from algorithms.selection.nets import LARGEST_NET, Net, grid
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
@@ -50,6 +51,7 @@ THEOREMS = {
     "tail": "lowy-ullman-wright-2024/lemma-4.2/explicit",
     "population": "ganesh-liu-oh-thakurta-2023/theorem-5.8/explicit",
     "regularised": "wang-chen-xu-2019/theorem-4/explicit",
+    "as-quoted": "ganesh-liu-oh-thakurta-2023/section-5.2",
 }
 
 NOISE_DRAWN = "Gumbel noise in double precision, from a seeded generator: for experiments, not for adversarial releases"
@@ -150,7 +152,7 @@ class NetExponentialMechanism:
             InvalidValue: A number is not allowed, there is no radius, or the net would be too large (with its size).
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        R = _radius(problem, radius, exact(regularisation, "regularisation"))
+        R = radius_of(problem, radius, exact(regularisation, "regularisation"))
         r = (
             _suited(problem, R, budget.epsilon)
             if covering_radius is None
@@ -290,7 +292,7 @@ class NetExponentialMechanism:
         self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: Records
     ) -> tuple[NDArray[np.int64], Array]:
         """Index of the candidate for each generator, and the risks of all candidates (not private)."""
-        _demand_fit(problem, self.net)
+        demand_fit(problem, self.net.dimension, self.net.radius)
         reach = self.range_of_one_record(problem)
         with threadpool_limits(limits=1, user_api="blas"):
             risks = problem.objective_at(self.net.points)
@@ -312,11 +314,11 @@ class NetExponentialMechanism:
         Its ε is 2βGD/n, whatever the relation. F is S-Lipschitz where the lemma has G: its net costs Sr, that is G
         times an r of S/G as much.
         """
-        _demand_fit(problem, self.net)
+        demand_fit(problem, self.net.dimension, self.net.radius)
         slope = sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
         diameter, records = self.net.diameter, sympy.Integer(problem.records)
         beta = sympy.Rational(self.inverse_temperature(problem))
-        steepest = slope + sympy.Rational(self.regularisation * self.net.radius) + _slope_of_l1(problem)
+        total = steepest(problem) + sympy.Rational(self.regularisation * self.net.radius)
         return {
             symbols.lipschitz: slope,
             symbols.diameter: diameter,
@@ -332,25 +334,8 @@ class NetExponentialMechanism:
                 }
             ),
             symbols.candidates: sympy.Integer(self.net.size),
-            symbols.net_radius: sympy.Rational(self.net.covering_radius) * steepest / slope,
+            symbols.net_radius: sympy.Rational(self.net.covering_radius) * total / slope,
         }
-
-
-def _slope_of_l1(problem: FiniteSum) -> sympy.Expr:
-    """λ√p: the Lipschitz constant of an l1 term, which is public and no part of G."""
-    weight: Fraction = getattr(problem, "l1", Fraction(0))
-    return sympy.Rational(weight) * sympy.sqrt(problem.dimension)
-
-
-def _radius(problem: FiniteSum, radius: ExactLike | None, ridge: Fraction) -> Fraction:
-    if radius is not None:
-        return exact(radius, "radius")
-    own: Fraction | None = getattr(problem, "radius", None)
-    if own is not None:
-        return own
-    if ridge > 0:
-        return at_least(problem.lipschitz, "lipschitz") / ridge
-    raise InvalidValue("radius", None, "the radius of a ball", "the problem has none: a net needs a bounded set")
 
 
 def _suited(problem: FiniteSum, radius: Fraction, epsilon: Fraction) -> Fraction:
@@ -362,11 +347,3 @@ def _suited(problem: FiniteSum, radius: Fraction, epsilon: Fraction) -> Fraction
         symbols.dataset_size: sympy.Integer(problem.records),
     }
     return min(radius, rational(definition_4_1.net_radius().subs(values), "covering_radius"))
-
-
-def _demand_fit(problem: FiniteSum, net: Net) -> None:
-    if problem.dimension != net.dimension:
-        raise InvalidValue("net.dimension", net.dimension, f"that of the problem, {problem.dimension}")
-    own: Fraction | None = getattr(problem, "radius", None)
-    if own is not None and net.radius > own:
-        raise InvalidValue("net.radius", float(net.radius), f"at most that of the problem, {float(own):g}")

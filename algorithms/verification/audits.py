@@ -100,6 +100,7 @@ def from_rates(rates: Rates, delta: float = 0.0, confidence: float = 0.95) -> Au
         confidence: In (0, 1).
     """
     _valid_delta(delta)
+    _valid_share("confidence", confidence)
     each = (1 + confidence) / 2
     alpha = largest_rate(rates.false_positives, rates.negatives, each)
     beta = largest_rate(rates.false_negatives, rates.positives, each)
@@ -127,6 +128,7 @@ def from_gaussian_trade_off(rates: Rates, delta: float, confidence: float = 0.95
         confidence: In (0, 1).
     """
     _valid_share("delta", delta)
+    _valid_share("confidence", confidence)
     each = (1 + confidence) / 2
     alpha = largest_rate(rates.false_positives, rates.negatives, each)
     beta = largest_rate(rates.false_negatives, rates.positives, each)

@@ -17,7 +17,7 @@ DONE, DOES_NOT_HOLD, BAD_INPUT = 0, 1, 2
 # each lives in the module of its name
 _VERBS = (
     *("demo", "calibrate", "epsilon", "delta", "remaining", "ball", "check"),
-    *("theorems", "show", "evaluate", "compare", "errata", "table", "regimes", "plan", "verify"),
+    *("theorems", "show", "evaluate", "compare", "errata", "table", "regimes", "plan", "verify", "audit"),
 )
 
 

@@ -81,6 +81,8 @@ def _too_large(decimal: str | None) -> bool:
 
 def positive_integer(value: object, name: str) -> int:
     """Return ``value`` as an integer >= 1 (integers, integral floats and text of one), or raise ``InvalidValue``."""
+    if type(value) is int and value >= 1:  # what it nearly always is: asked at every release of a run
+        return value
     allowed = "a positive whole number"
     if isinstance(value, SupportsIndex) and not isinstance(value, bool):
         number = Fraction(value.__index__())

@@ -22,15 +22,16 @@ from threadpoolctl import threadpool_limits
 from algorithms import ProjectedGradientDescent, noise, problems
 from algorithms.ledger import OpenLedger
 from algorithms.oracles import GradientDifferenceOracle, GradientOracle, Gradients
+from algorithms.spider.spider import Spider
 
 N, P, T, R = 10_000, 100, 1000, 32
 MULTIPLIER, L1 = 20, 0.01
 
 
-def _problem(records: int = N, dimension: int = P) -> problems.Problem:
+def _problem(records: int = N, dimension: int = P, l1: float = L1) -> problems.Problem:
     rng = np.random.default_rng(0)
     features = rng.standard_normal((records, dimension)) / math.sqrt(dimension)
-    return problems.sigmoid_loss(features, np.where(features[:, 0] > 0, 1, -1), l1=L1)
+    return problems.sigmoid_loss(features, np.where(features[:, 0] > 0, 1, -1), l1=l1)
 
 
 def _best(calls: dict[str, Callable[[], object]], turns: int) -> dict[str, float]:
@@ -116,6 +117,60 @@ def test_differences_cost_one_pass_over_the_records() -> None:
     against = times["ours"] / times["products"]
     print(f"\ngradient differences, {R} repetitions: {against:.2f} x the bare products")
     assert against < 2.5
+
+
+def _plain_spider(Z: NDArray[np.float64], steps: int, period: int, seed: int) -> NDArray[np.float64]:
+    """DP-SPIDER as one would write it down for one repetition: one pass over the records a step, four measurements."""
+    rng = np.random.default_rng(seed)
+    eta, G, L = 3 * math.sqrt(3), 1 / 4, 1 / (6 * math.sqrt(3))
+    chosen, n = rng.integers(0, steps), len(Z)
+    w = output = previous = before = estimate = np.zeros(Z.shape[1])
+    measured = np.zeros(4)
+    for t in range(steps):
+        if t == chosen:
+            output = w
+        s = np.tanh(0.5 * (Z @ w))
+        gradient = (-0.25 * (1 - s) * (1 + s)) @ Z / n
+        if t % period == 0:
+            estimate = gradient + MULTIPLIER * G / n * rng.standard_normal(len(w))
+        else:
+            stddev = MULTIPLIER * min(L * np.linalg.norm(w - previous), 2 * G) / n
+            estimate = estimate + gradient - before + stddev * rng.standard_normal(len(w))
+        e, square = estimate - gradient, gradient @ gradient
+        measured += math.sqrt(square), square, (0.5 - 0.5 * s).mean(), e @ e
+        previous, before, w = w, gradient, w - eta * estimate
+    return output
+
+
+@pytest.mark.slow
+def test_spider() -> None:
+    problem = _problem(l1=0)
+    Z, period = problem.signed_features, 25
+    method = Spider(MULTIPLIER, MULTIPLIER, T, period)
+    times = _best(
+        {
+            "ours": lambda: method.run(problem, repetitions=R),
+            "products": lambda: _products(Z, T),
+            "plain": lambda: [_plain_spider(Z, T, period, seed) for seed in range(R)],
+        },
+        turns=2,
+    )
+    against, faster = times["ours"] / times["products"], times["plain"] / times["ours"]
+    print(f"\nDP-SPIDER, {R} repetitions: {against:.2f} x the bare products, {faster:.2f} x faster than plain NumPy")
+    assert against < 2
+    assert faster > 1.5
+
+
+@pytest.mark.slow
+def test_memory_of_spider_is_that_of_the_data_and_of_the_points() -> None:
+    problem = _problem(l1=0)
+    Spider(MULTIPLIER, MULTIPLIER, 2, 2).run(problem, repetitions=2)  # imports
+    tracemalloc.start()
+    Spider(MULTIPLIER, MULTIPLIER, 4, 3).run(problem, repetitions=R)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    print(f"\nDP-SPIDER beyond the data: {peak / 1e6:.1f} MB; n p R doubles would be {8e-6 * N * P * R:.0f} MB")
+    assert peak < 8 * N * P  # not even the data once more
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ POISSON = ["--sampling", "poisson"]
 BALL = ["--sensitivity", "2", "--dimension", "3", "--dataset-size", "100", "--steps", "10"]
 VERBS = (
     *("demo", "calibrate", "epsilon", "delta", "remaining", "ball", "check"),
-    *("theorems", "show", "evaluate", "compare", "errata", "table", "regimes", "plan", "verify"),
+    *("theorems", "show", "evaluate", "compare", "errata", "table", "regimes", "plan", "verify", "audit"),
 )
 TARGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]
 

@@ -1,0 +1,60 @@
+"""What the mechanisms on a ball ask of a problem: its radius, and how steep the objective is there."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import sympy
+
+from algorithms.oracles import BATCH_WIDTH, at_least
+from algorithms.problems.finite_sum import Array, FiniteSum
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact
+
+
+def radius_of(problem: FiniteSum, radius: ExactLike | None, regularisation: Fraction = Fraction(0)) -> Fraction:
+    """R as it is given, or that of the problem; without one but with a ridge λ > 0, G/λ.
+
+    At a minimiser of F + (λ/2)‖w‖² the gradient of F is -λw, so that ‖w‖ <= G/λ (Wang, Chen & Xu 2019).
+
+    Raises:
+        InvalidValue: There is none of these.
+    """
+    if radius is not None:
+        return exact(radius, "radius")
+    own = _own_radius(problem)
+    if own is not None:
+        return own
+    if regularisation > 0:
+        return at_least(problem.lipschitz, "lipschitz") / regularisation
+    raise InvalidValue("radius", None, "the radius of a ball", "the problem has none, and a bounded set is needed")
+
+
+def steepest(problem: FiniteSum) -> sympy.Expr:
+    """A Lipschitz constant of the objective: G, and λ√p for an l1 term, which is public and no part of G."""
+    weight: Fraction = getattr(problem, "l1", Fraction(0))
+    slope = sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
+    return slope + sympy.Rational(weight) * sympy.sqrt(problem.dimension)
+
+
+def demand_fit(problem: FiniteSum, dimension: int, radius: Fraction) -> None:
+    """Refuse a ball of another dimension, or one that is larger than the problem's, whose constants hold there only."""
+    if problem.dimension != dimension:
+        raise InvalidValue("dimension", dimension, f"that of the problem, {problem.dimension}")
+    own = _own_radius(problem)
+    if own is not None and radius > own:
+        raise InvalidValue("radius", float(radius), f"at most that of the problem, {float(own):g}")
+
+
+def objective_in_batches(problem: FiniteSum, X: Array) -> Array:
+    """The objective at every row, ``BATCH_WIDTH`` rows at a time: no row's value depends on how many there are."""
+    padded = np.zeros((-(-len(X) // BATCH_WIDTH) * BATCH_WIDTH, X.shape[1]))
+    padded[: len(X)] = X
+    parts = [problem.objective(padded[start : start + BATCH_WIDTH]) for start in range(0, len(padded), BATCH_WIDTH)]
+    return np.concatenate(parts)[: len(X)]
+
+
+def _own_radius(problem: FiniteSum) -> Fraction | None:
+    own: Fraction | None = getattr(problem, "radius", None)
+    return own

@@ -1,0 +1,338 @@
+"""Restarted DP-SPIDER, for losses whose gap is bounded by a power of the gradient (PL, and KL with 1 <= k < 2).
+
+J stages of full-batch DP-SPIDER, each with one anchor and then differences; a stage ends in a uniformly drawn iterate,
+where the next one begins. Each stage has a J-th of the budget, in terms of 1/z². For PL this is the statement
+``dpbounds/polyak-lojasiewicz-restarted-spider``.
+
+What is proven, stage by stage. Let F - inf F <= γᵏ‖∇F‖ᵏ, 1 <= k <= 2 (PL: k = 2, γ² = 1/(2μ)), and let D_j be at least
+the mean gap at the start of stage j. ``lowy-ullman-wright-2024/algorithm-1/explicit``, given that start and then in the
+mean, says that the stage's output has √E‖∇F‖² <= b_j = √(4L D_j/T_j + dσ₁²). As k <= 2, Jensen's inequality gives
+
+    E F - inf F <= γᵏ E‖∇F‖ᵏ <= (γ b_j)ᵏ = D_{j+1},
+
+and the last stage's b bounds what is returned. With T_j = ⌈4Lγ² 2^{2/k} D_j^{1 - 2/k}⌉ (⌈4L/μ⌉ for PL) the first term
+alone would give D_j/2: a stage halves the gap until noise takes over. All D_j are public: they follow from G, L, γ, k
+and a bound on the first gap, never from a realised one. (Lowy, Ullman & Wright 2024, section 6, treat KL by another
+algorithm, of Menart et al. 2023; this scheme is not in print.)
+
+What the proof needs, and where that fails. The inequality and the smoothness are used at every iterate, and Gaussian
+noise is not bounded: a guarantee needs both on all of R^d. On a ``Landscape``, whose G (and, for ``power``, whose L)
+holds on a ball only, a walk that leaves the ball is refused with an error. That costs no privacy, as whether it happens
+is a function of what was released before. For utility it means this: the bound is about the walk on R^d at that noise,
+which is covered where F goes on beyond the ball with the same L and γ (``WAVY`` does); a run that was not refused is
+such a walk. For ``power`` nothing continues it so, and the bound is proven up to the event of leaving only. Choose the
+radius so large that leaving is out of the question.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import sympy
+from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
+
+from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.noise import streams
+from algorithms.oracles import at_least, in_batches
+from algorithms.planning import Group, multiplier_of_one, multipliers_of_groups
+from algorithms.problems.finite_sum import FiniteSum
+from algorithms.run import Run, settled
+from algorithms.spider.spider import Spider, checked_gap, enclosed, starts
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions import symbols
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.evaluation import decide, evaluate
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.privacy.mechanisms import Composed, Mechanism, parts_of
+from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.dpbounds import polyak_lojasiewicz_restarted_spider as statement
+from dpbounds.theorems.lowy_ullman_wright_2024 import definition_6_1
+
+THEOREMS = {
+    "algorithm": "dpbounds/polyak-lojasiewicz-restarted-spider",
+    "spent": "dpbounds/polyak-lojasiewicz-restarted-spider",
+    "bound": "dpbounds/polyak-lojasiewicz-restarted-spider",
+    "stage": "lowy-ullman-wright-2024/algorithm-1/explicit",
+}
+
+_MOST_STAGES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """F - inf F <= γᵏ‖∇F‖ᵏ, everywhere: public knowledge about the loss.
+
+    Attributes:
+        constant: γ > 0, rounded up where it is irrational.
+        exponent: 1 <= k <= 2.
+
+    Raises:
+        InvalidValue: A number is not allowed.
+    """
+
+    constant: Fraction
+    exponent: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "constant", exact(self.constant, "constant"))
+        object.__setattr__(self, "exponent", exact(self.exponent, "exponent"))
+        if self.constant <= 0:
+            raise InvalidValue("constant", self.constant, "a number greater than 0")
+        if not 1 <= self.exponent <= 2:
+            raise InvalidValue("exponent", self.exponent, "a number from 1 to 2", "the proof needs the power concave")
+
+    @classmethod
+    def polyak_lojasiewicz(cls, pl_constant: sympy.Expr | ExactLike) -> Growth:
+        """That of ‖∇F‖² >= 2μ(F - inf F): k = 2 and γ = 1/√(2μ)."""
+        mu = pl_constant if isinstance(pl_constant, sympy.Expr) else sympy.Rational(exact(pl_constant, "pl_constant"))
+        if not evaluate(mu, {}) > 0:
+            raise InvalidValue("pl_constant", pl_constant, "a number greater than 0")
+        return cls(at_least(definition_6_1.of_pl().subs(symbols.pl_constant, mu), "pl_constant"), Fraction(2))
+
+    def gap_above(self, gradient_norm: Enclosure) -> Fraction:
+        """(γ b)ᵏ, rounded up: at least the gap where √E‖∇F‖² is at most the upper end of b."""
+        base = sympy.Rational(self.constant) * sympy.Rational(Fraction(gradient_norm.upper))
+        return Fraction(evaluate(base ** sympy.Rational(self.exponent), {}).upper)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class RestartedSpider:
+    """Full-batch DP-SPIDER, several times in a row, each time from where the last one ended.
+
+    Attributes:
+        stages: What each stage runs: a ``Spider`` without a budget of its own.
+        growth: γ and k; None where no bound is wanted.
+        initial_gap: ψ >= F(w_0) - inf F, public; None for the problem's own.
+        budget: What ``run`` holds its ledger against, or None.
+
+    Args:
+        stages: At least one, on the full batch and repaired.
+        growth: Optional.
+        initial_gap: At least 0.
+        budget: Optional.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+    """
+
+    stages: tuple[Spider, ...]
+    growth: Growth | None
+    initial_gap: Fraction | None
+    budget: PrivacyBudget | None
+
+    def __init__(
+        self,
+        stages: tuple[Spider, ...],
+        growth: Growth | None = None,
+        initial_gap: ExactLike | None = None,
+        budget: PrivacyBudget | None = None,
+    ) -> None:
+        if not stages:
+            raise InvalidValue("stages", 0, "at least one stage")
+        if any(stage.variant != "repaired" or not stage.full_batch for stage in stages):
+            raise InvalidValue("stages", "printed or on random batches", "repaired stages on the full batch")
+        object.__setattr__(self, "stages", tuple(stages))
+        object.__setattr__(self, "growth", growth)
+        object.__setattr__(self, "initial_gap", checked_gap(initial_gap))
+        object.__setattr__(self, "budget", budget)
+
+    @classmethod
+    def calibrated(
+        cls,
+        problem: FiniteSum,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = "1e-6",
+        relation: str | Relation = Relation.REPLACE_ONE,
+        growth: Growth | None = None,
+        stages: int | None = None,
+        initial_gap: ExactLike | None = None,
+    ) -> RestartedSpider:
+        """Return the algorithm with the smallest proven noise for a budget, and the stages that suit it.
+
+        Unless ``stages`` is given, J minimises the bound on the gradient among all J for which the theorem's
+        hypothesis holds in every stage. Everything follows from public numbers.
+
+        Args:
+            problem: Supplies n, p, G, L and the initial gap; no record is looked at.
+            epsilon: ε > 0 to keep.
+            delta: δ in (0, 1) to keep; should be well below 1/n.
+            relation: "replace-one" or "add-or-remove-one".
+            growth: γ and k; None: from the problem's ``pl_constant``.
+            stages: J, or None for the best.
+            initial_gap: ψ, where the walk will not start at the problem's initial point.
+
+        Raises:
+            InvalidValue: A number is not allowed, a constant is missing, or there are too few records for any J: the
+                noise of the differences would not be paid for by the descent.
+        """
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        gap, known = checked_gap(initial_gap), growth_of(problem, growth)
+        rho = 2 / multiplier_of_one(budget) ** 2  # the zCDP that this noise amounts to under replace-one
+        candidates = range(1, _MOST_STAGES + 1) if stages is None else [positive_integer(stages, "stages")]
+        plans = [_planned_steps(problem, known, gap, float(rho), J) for J in candidates]
+        admissible = [plan for plan in plans if plan is not None]
+        if not admissible:
+            allowed = "as many as keep 2 J d (T - 1)² <= n² ρ in every stage, where the bound holds"
+            advice = f"ρ is {float(rho):.4g} here: spend more, or use a loss that is better conditioned"
+            raise InvalidValue("records", problem.records, allowed, advice)
+        _, steps = min(admissible)
+        part = Fraction(1, 2 * len(steps))
+        groups: dict[str, Group] = {}
+        for j, T in enumerate(steps):
+            # a stage of one step has no differences, and leaves their part to its anchor
+            groups[f"anchor {j}"] = Group(1, part if T > 1 else 2 * part)
+            if T > 1:
+                groups[f"differences {j}"] = Group(T - 1, part)
+        multipliers = multipliers_of_groups(budget, groups)
+        made = (
+            Spider(multipliers[f"anchor {j}"], multipliers.get(f"differences {j}"), T, T) for j, T in enumerate(steps)
+        )
+        return cls(tuple(made), known, gap, budget)
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run releases, as a mechanism for the accountants."""
+        return Composed(tuple(part for stage in self.stages for part in parts_of(stage.planned)))
+
+    def bounds(self, problem: FiniteSum) -> tuple[Enclosure, ...]:
+        """Enclose b_j >= √E‖∇F‖² at the output of every stage, for the noise that ``run`` really draws.
+
+        Raises:
+            InvalidValue: The hypothesis fails in a stage, or γ and k are not known.
+        """
+        growth, gap, found = growth_of(problem, self.growth), self.initial_gap, []
+        for stage in self.stages:
+            found.append(replace(stage, initial_gap=gap).bound(problem))
+            gap = growth.gap_above(found[-1])
+        return tuple(found)
+
+    def bound(self, problem: FiniteSum) -> Enclosure:
+        """Enclose the explicit bound on E‖∇F‖ at the output; see ``bounds``."""
+        return self.bounds(problem)[-1]
+
+    def excess_bound(self, problem: FiniteSum) -> Enclosure:
+        """Enclose the bound (γ b)ᵏ on E F - inf F at the output; only its upper end means something."""
+        return Enclosure.exactly(growth_of(problem, self.growth).gap_above(self.bound(problem)))
+
+    def closed_form(self, problem: FiniteSum) -> Enclosure:
+        """Enclose the bound on E‖∇F‖ as ``dpbounds/polyak-lojasiewicz-restarted-spider`` states it, for PL.
+
+        It is no smaller than ``bound``, and the noise that is drawn enters by the ρ that it amounts to.
+
+        Raises:
+            InvalidValue: A condition of the statement fails, or the stages are not all alike.
+        """
+        self.bound(problem)  # raises where the differences have more noise than the descent pays for
+        first = self.stages[0]
+        if any(stage != first for stage in self.stages):
+            raise InvalidValue("stages", "of different kinds", "equal stages: the statement is about those")
+        J = len(self.stages)
+        values = {
+            symbols.dataset_size: problem.records,
+            symbols.dimension: problem.dimension,
+            symbols.lipschitz: enclosed(problem.lipschitz, "lipschitz"),
+            symbols.smoothness: enclosed(problem.smoothness, "smoothness"),
+            symbols.initial_gap: enclosed(problem.initial_gap, "initial_gap")
+            if self.initial_gap is None
+            else self.initial_gap,
+            symbols.pl_constant: enclosed(getattr(problem, "pl_constant", None), "pl_constant"),
+            symbols.steps: first.steps,
+            # σ₁ = (2G/n)√(J/ρ) solved for ρ, with σ₁ = z G/n rounded up to a double
+            symbols.rho: 4 * J / first.anchor_multiplier**2 / (1 + Fraction(1, 2**50)),
+            statement.stages: J,
+        }
+        for condition in statement.conditions():
+            if not decide(condition.holds, values):
+                raise InvalidValue("stages", J, f"values with {condition.holds}: {condition.why}")
+        return evaluate(statement.gradient(), values)
+
+    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32, start: ArrayLike | None = None) -> Run:
+        """Run all stages ``repetitions`` times at once, with independent randomness.
+
+        Args:
+            problem: What to minimise.
+            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
+            repetitions: How many.
+            start: w_0, public, shape (p,) or (R, p); None: the problem's initial point.
+
+        Returns:
+            The run; its trace is that of the last stage, and so is ``output_step``.
+
+        Raises:
+            InvalidValue: Seed, repetitions or start are not allowed, or a walk left the set on which the constants of
+                the problem hold.
+            BudgetExceeded: The ledger shows more than was planned.
+        """
+        generators = streams(seed, repetitions)
+        ledger = OpenLedger()
+
+        started = time.perf_counter()
+        w = starts(problem, len(generators), start)
+        for stage in self.stages:
+            walked = stage.walk(problem, w, generators, ledger)
+            w = walked.output
+        finished = time.perf_counter()
+
+        closed, spent = settled(ledger, self.planned, self.budget)
+        accounted = time.perf_counter()
+        with threadpool_limits(limits=1, user_api="blas"):
+            objective, gradient = in_batches(problem, w)
+        return Run(
+            algorithm="restarted SPIDER",
+            output=w,
+            output_step=walked.output_step,
+            trace=walked.trace,
+            measured={"output_gradient_norm": np.linalg.norm(gradient, axis=1), "output_objective": objective},
+            metric="gradient_norm",
+            ledger=closed,
+            budget=self.budget,
+            spent=spent,
+            steps=sum(stage.steps for stage in self.stages),
+            parameters={"step_size": self.stages[0].step_size_for(problem), "stages": float(len(self.stages))},
+            seed=int(seed),
+            timings={"descent": finished - started, "accounting": accounted - finished},
+        )
+
+
+def growth_of(problem: FiniteSum, growth: Growth | None) -> Growth:
+    """The growth that is given, or that of the problem's PL constant.
+
+    Raises:
+        InvalidValue: There is neither.
+    """
+    if growth is not None:
+        return growth
+    constant = getattr(problem, "pl_constant", None)
+    if constant is None:
+        raise InvalidValue("growth", None, "γ and k with F - inf F <= γᵏ‖∇F‖ᵏ", "the problem has no pl_constant")
+    return Growth.polyak_lojasiewicz(constant)
+
+
+def _planned_steps(
+    problem: FiniteSum, growth: Growth, initial_gap: Fraction | None, rho: float, stages: int
+) -> tuple[float, tuple[int, ...]] | None:
+    """The bound and the T_j of J stages in plain doubles, or None where the hypothesis fails.
+
+    Doubles do: whatever T_j come out, ``bounds`` proves its bound for these very numbers.
+    """
+    n, d, k = problem.records, problem.dimension, float(growth.exponent)
+    G, L = enclosed(problem.lipschitz, "lipschitz").upper, enclosed(problem.smoothness, "smoothness").upper
+    gap = enclosed(problem.initial_gap, "initial_gap").upper if initial_gap is None else float(initial_gap)
+    gamma, variance = float(growth.constant), 4 * G**2 * stages / (n**2 * rho)
+    steps, square = [], 0.0
+    for _ in range(stages):
+        wanted = 4 * L * gamma**2 * 2 ** (2 / k) * gap ** (1 - 2 / k) if gap > 0 else 1.0
+        if 2 * stages * d * max(wanted - 1, 0.0) ** 2 > n**2 * rho:
+            return None
+        T = max(1, math.ceil(wanted))
+        if 2 * stages * d * (T - 1) ** 2 > n**2 * rho * (1 - 1e-6):
+            return None
+        square = 4 * L * gap / T + d * variance
+        gap = (gamma * math.sqrt(square)) ** k
+        steps.append(T)
+    return math.sqrt(square), tuple(steps)

@@ -1,0 +1,12 @@
+"""Attacks: neighbouring data sets that are as far apart as the rules allow, and scores that tell their runs apart.
+
+- ``neighbours``: the worst pairs
+- ``transcripts``: what an algorithm released, heard at the oracles, and its likelihood under either data set
+- ``experiments``: runs on both data sets, turned into a lower bound on ε and held against the ledger and the claim
+- ``selections``: AboveThreshold as printed and as repaired, on two vectors of answers
+- ``canaries``: many records guessed in one run
+- ``mutations``: deliberately broken copies, and whether they are caught
+
+An audit says something about what happened often enough to be counted. Claims about rare events (δ = 1e-6, a failure
+probability) are matters of exact computation, not of audits.
+"""

@@ -1,0 +1,112 @@
+"""Many canaries in one run: each record in or out by its own coin, and the coins guessed from what was released.
+
+It needs no second run, and says less than many runs do: canaries are in each other's way, and (ε, δ) of one run allows
+for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from algorithms.noise import Array
+from algorithms.problems.problem import Problem
+from algorithms.verification.attacks.transcripts import Answer, listening
+from algorithms.verification.audits import Audit, in_one_run
+from algorithms.verification.examples import Algorithm
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import to_float
+
+Coins = NDArray[np.bool_]
+
+
+def by_guesses(
+    scores: ArrayLike, included: ArrayLike, guesses: int, delta: float = 0.0, confidence: float = 0.95
+) -> Audit:
+    """Guess "in" for the highest scores and "out" for the lowest, abstain in between, and bound ε.
+
+    Args:
+        scores: One per canary; larger ones speak for its being in. Made without a look at the coins.
+        included: The coins, fair and independent.
+        guesses: How many in all, half of them at either end; fixed in advance, at most the number of canaries.
+        delta: δ in [0, 1).
+        confidence: In (0, 1).
+
+    Returns:
+        The audit; see ``audits.in_one_run``. It is about records that are added or removed.
+
+    Raises:
+        InvalidValue: Shapes or numbers are not allowed.
+    """
+    values, coins = np.asarray(scores, dtype=np.float64), np.asarray(included, dtype=bool)
+    if values.ndim != 1 or values.shape != coins.shape or not np.isfinite(values).all():
+        raise InvalidValue("scores.shape", values.shape, f"finite numbers of shape {coins.shape}, one per canary")
+    if not 0 <= guesses <= len(values):
+        raise InvalidValue("guesses", guesses, f"a whole number from 0 to {len(values)}")
+    order = np.argsort(values, kind="stable")
+    lowest, highest = order[: guesses // 2], order[len(order) - (guesses - guesses // 2) :]
+    correct = int((~coins[lowest]).sum() + coins[highest].sum())
+    return in_one_run(len(values), guesses, correct, delta, confidence)
+
+
+def with_canaries(problem: Problem, coins: Coins) -> Problem:
+    """The public constants of a problem whose record i pulls along coordinate i if its coin says so, else is silent.
+
+    Args:
+        problem: With at least as many records and parameters as there are coins.
+        coins: One per canary, shape (m,).
+    """
+    count = len(coins)
+    if not 1 <= count <= min(problem.records, problem.dimension):
+        allowed = f"from 1 to {min(problem.records, problem.dimension)}: each needs a record and a coordinate"
+        raise InvalidValue("canaries", count, allowed)
+    rows = np.zeros(problem.signed_features.shape)
+    rows[np.arange(count), np.arange(count)] = np.where(coins, to_float(problem.feature_bound, "down"), 0.0)
+    rows.flags.writeable = False
+    return replace(problem, signed_features=rows)
+
+
+def audit_in_one_run(
+    algorithm: Algorithm,
+    problem: Problem,
+    canaries: int,
+    guesses: int,
+    delta: float,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Audit:
+    """One run of an algorithm on one data set with canaries, guessed from all its noisy gradients.
+
+    The score of a canary is how far the answers point along what its gradient would be at the points they are about: up
+    to terms that hardly depend on the coin, its log-likelihood ratio.
+
+    Args:
+        algorithm: Anything with ``run`` whose oracles are asked about all records; not about random batches.
+        problem: A ``Problem``; only its constants count.
+        canaries: m.
+        guesses: r <= m, on how many of them to commit.
+        delta: δ in [0, 1).
+        confidence: In (0, 1).
+        seed: Of coins and run.
+    """
+    chance, run_seed = (np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(2))
+    coins = chance.random(canaries) < 0.5
+    everyone = with_canaries(problem, np.ones(canaries, dtype=bool))
+    total = np.zeros(canaries)
+    side = with_canaries(problem, coins)
+    with listening(_adding_to(total, everyone)):
+        algorithm.run(side, seed=int(run_seed.integers(2**62)), repetitions=1)
+    return by_guesses(total, coins, guesses, delta, confidence)
+
+
+def _adding_to(total: Array, everyone: Problem) -> Callable[[Answer], None]:
+    def hear(answer: Answer) -> None:
+        if answer.sampling is None and answer.noisy.shape[1] == everyone.dimension and answer.amount[0] > 0:
+            # the canaries' gradients lie along different coordinates: each is its own coordinate of their mean
+            pull = answer.exact(everyone)[0, : len(total)]
+            total[:] += (answer.noisy[0, : len(total)] - pull / 2) * pull / answer.amount[0] ** 2
+
+    return hear

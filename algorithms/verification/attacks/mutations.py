@@ -1,0 +1,447 @@
+"""Deliberately broken copies of algorithms, each with the claim that it breaks: what an audit has to catch.
+
+The descents below are written out by hand, apart from the algorithms of the library and without a ledger, because the
+ledger would refuse most of them: it counts the noise that reaches the answers. Here nothing but the audit may speak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms import problems
+from algorithms.ledger import Batch, OpenLedger, PrivacyBudget
+from algorithms.noise import Array, Kind, standard_gaussian, streams
+from algorithms.oracles import GradientDifferenceOracle, GradientOracle
+from algorithms.oracles.gradients import in_batches
+from algorithms.planning import multiplier_of_steps, root_above
+from algorithms.problems.problem import Problem
+from algorithms.verification.attacks.experiments import best, collected
+from algorithms.verification.attacks.neighbours import Pair, worst_pair
+from algorithms.verification.attacks.selections import as_printed, audit_selection, repaired
+from algorithms.verification.attacks.transcripts import Answer, Listener, Witness, listening
+from algorithms.verification.audits import Audit
+from dpbounds.expressions.exact import to_float
+from dpbounds.privacy import accountants
+from dpbounds.privacy.mechanisms import ZCDP, Gaussian, UniformBall
+from dpbounds.privacy.mechanisms.algebra import parts_of
+from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import theorem_4_2
+from dpbounds.theorems.spending import Numbers
+
+# From the streams, the dimension, the standard deviation (or radius) and the step to the noise that is really added.
+Rows = NDArray[np.int64]
+Draw = Callable[[Sequence[np.random.Generator], int, float, int], Array]
+
+_CLAIM = PrivacyBudget.of(1, "1e-5", Relation.REPLACE_ONE)
+_RECORDS, _DIMENSION, _STEPS, _BATCH = 200, 4, 10, 10
+_CANDIDATES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """A copy, what is wrong with it, what it claims, and the audit that should find out.
+
+    Attributes:
+        name: Short.
+        flaw: What was changed; for a sound copy, that nothing was.
+        broken: Whether the claim is false.
+        claim: ε that is claimed.
+        delta: δ of the claim.
+        scale: Runs that it takes, in units of the runs asked for: rare events take more.
+        audit: From runs, confidence and seed to the score that found most, and the lower bound.
+    """
+
+    name: str
+    flaw: str
+    broken: bool
+    claim: float
+    delta: float
+    scale: int
+    audit: Callable[[int, float, int], tuple[str, Audit]]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a copy."""
+
+    mutation: Mutation
+    attack: str
+    audit: Audit
+
+    @property
+    def caught(self) -> bool:
+        """Whether the lower bound exceeds the claim."""
+        return self.audit.epsilon > self.mutation.claim
+
+    @property
+    def right(self) -> bool:
+        """Whether it was caught if and only if it is broken."""
+        return self.caught == self.mutation.broken
+
+
+def judged(mutation: Mutation, *, runs: int = 4000, confidence: float = 0.95, seed: int = 0) -> Verdict:
+    """Audit one copy; ``runs`` on both data sets together, times the copy's scale."""
+    attack, audit = mutation.audit(runs * mutation.scale, confidence, seed)
+    return Verdict(mutation, attack, audit)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# A plain descent, one possible flaw at a time
+
+
+def as_written(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
+    """N(0, amount² I)."""
+    return amount * standard_gaussian(generators, dimension)
+
+
+def halved(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
+    """Half of it."""
+    return as_written(generators, dimension, amount / 2, step)
+
+
+def norm_for_coordinate(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
+    """Noise whose *norm* is of the size that each coordinate needs."""
+    return as_written(generators, dimension, amount / dimension**0.5, step)
+
+
+def forgotten_at_the_end(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
+    """None in the last step."""
+    return as_written(generators, dimension, amount if step < _STEPS - 1 else 0.0, step)
+
+
+def same_every_time(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
+    """The same noise in every step: as from a seed that is set anew each time."""
+    states = [each.bit_generator.state["state"]["inc"] for each in generators]  # of the stream, not of its position
+    return as_written([np.random.default_rng(each) for each in states], dimension, amount, step)
+
+
+def on_the_sphere(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
+    """Of length ``amount`` exactly, in a random direction."""
+    drawn = standard_gaussian(generators, dimension)
+    drawn *= amount / np.linalg.norm(drawn, axis=1, keepdims=True)
+    return drawn
+
+
+def in_the_ball(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
+    """Uniform in the ball of that radius."""
+    shrink = np.array([[each.random()] for each in generators]) ** (1 / dimension)
+    return shrink * on_the_sphere(generators, dimension, amount, step)
+
+
+def first_records(records: int, size: int, generator: np.random.Generator) -> Rows:
+    """A "random" batch: always the first ones."""
+    return np.arange(size)
+
+
+def random_records(records: int, size: int, generator: np.random.Generator) -> Rows:
+    """A random batch without replacement."""
+    return generator.choice(records, size=size, replace=False)
+
+
+def public_step(problem: Problem) -> float:
+    """1/(2L), L the public constant."""
+    return 1 / (2 * float(problem.smoothness))
+
+
+def fitted_step(problem: Problem) -> float:
+    """1/(2L) with the L of the records at hand."""
+    largest = np.linalg.norm(problem.signed_features, axis=1).max()
+    return 1 / (2 * float(largest) ** 2 * float(problem.loss.largest_curvature))
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """x <- x - γ (∇F(x) + noise) for a number of steps; every answer and the last point are released.
+
+    Attributes:
+        multiplier: Of the noise that is written down, in units of G on the sum.
+        draw: The noise that is added.
+        step_size: From the problem.
+        kind: Of noise, as written down.
+        batch: Chooses the records of every step; None for all of them.
+        steps: How many.
+    """
+
+    multiplier: float
+    draw: Draw = as_written
+    step_size: Callable[[Problem], float] = public_step
+    kind: Kind = "gaussian"
+    batch: Callable[[int, int, np.random.Generator], Rows] | None = None
+    steps: int = _STEPS
+
+    def run(self, problem: Problem, seed: int, repetitions: int, hear: Listener) -> Array:
+        """Returns the last points, shape (R, p), having told ``hear`` of every answer."""
+        generators = streams(seed, repetitions)
+        divisor = problem.records if self.batch is None else _BATCH
+        amount = self.multiplier * float(problem.lipschitz) / divisor
+        gamma = self.step_size(problem)
+        x = np.tile(problem.initial_point, (repetitions, 1))
+        for step in range(self.steps):
+            if self.batch is None:
+                exact = in_batches(problem, x)[1]
+            else:
+                rows = np.stack([self.batch(problem.records, _BATCH, each) for each in generators])
+                exact = problem.batch_gradient(x, rows)
+            noisy = exact + self.draw(generators, problem.dimension, amount, step)
+            hear(
+                Answer(
+                    noisy=noisy,
+                    amount=np.full(repetitions, amount),
+                    kind=self.kind,
+                    generators=generators,
+                    exact=partial(_full_gradient, X=x),
+                    alone=partial(_gradient_of_one, X=x),
+                    sampling=None if self.batch is None else Batch(_BATCH, problem.records, replacement=False),
+                    records=problem.records,
+                )
+            )
+            x = x - gamma * noisy
+        return x
+
+
+def _full_gradient(problem: Problem, X: Array) -> Array:
+    return in_batches(problem, X)[1]
+
+
+def _gradient_of_one(problem: Problem, record: int, X: Array) -> Array:
+    return problem.batch_gradient(X, np.full((len(X), 1), record))
+
+
+@cache
+def _problem() -> Problem:
+    data = problems.wang_xu_design(_RECORDS, _DIMENSION, seed=0, feature_bound=4)
+    return problems.sigmoid_loss(data.features, data.labels, feature_bound=4)
+
+
+def _worst() -> Pair:
+    return worst_pair(_problem(), _CLAIM.relation)
+
+
+def _audit_descent(
+    descent: Callable[[], Descent],
+    pair_of: Callable[[], Pair],
+    delta: float,
+    gaussian: bool,
+    runs: int,
+    confidence: float,
+    seed: int,
+) -> tuple[str, Audit]:
+    pair, copy = pair_of(), descent()
+
+    def experiment(problem: Problem, run_seed: int, repetitions: int) -> Mapping[str, Array]:
+        witness = Witness(pair)
+        output = copy.run(problem, run_seed, repetitions, witness.hear)
+        return witness.scores(repetitions) | {"distance of the output": np.linalg.norm(output, axis=1)}
+
+    return best(collected(experiment, pair, runs, seed), delta, confidence, gaussian=gaussian)
+
+
+@cache
+def _planned(relation: Relation = _CLAIM.relation) -> float:
+    return to_float(multiplier_of_steps(replace(_CLAIM, relation=relation), _STEPS), "up")
+
+
+_ON_BATCHES = 2  # noise multiplier of one answer about a random batch
+
+
+@cache
+def _batch_claim() -> float:
+    """One answer about a random batch."""
+    mechanism = Batch(_BATCH, _RECORDS, replacement=False).sample(Gaussian(_ON_BATCHES))
+    return accountants.epsilon(mechanism, delta=_CLAIM.delta, relation=_CLAIM.relation).upper
+
+
+_RADIUS = Fraction(40)  # of the ball, in units of G on the sum
+
+
+@cache
+def _ball_delta() -> float:
+    """One answer with noise in the ball is (0, δ)-private."""
+    return accountants.delta(UniformBall(_RADIUS, _DIMENSION), epsilon=0, relation=_CLAIM.relation).upper
+
+
+def _with_unclipped_records() -> Pair:
+    pair = _worst()
+    sides = [replace(each, signed_features=4 * each.signed_features) for each in (pair.first, pair.second)]
+    return Pair(sides[0], sides[1], pair.relation)
+
+
+def _with_a_large_record() -> Pair:
+    """Small records, and one that is large on the first side: what a step size fitted to the data goes by."""
+    pair = _worst()
+    small = np.zeros(pair.first.signed_features.shape)
+    small[:, 0] = float(pair.first.feature_bound) / 8
+    large = small.copy()
+    large[0, 0] *= 8
+    sides = [replace(pair.first, signed_features=rows) for rows in (large, small)]
+    return Pair(sides[0], sides[1], pair.relation)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Stochastic Spider with full-batch estimates
+
+_RHO = Fraction(1)  # φ: the theorem's estimates claim φ/2-zCDP
+
+
+def _spider_multipliers(printed: bool) -> tuple[Fraction, Fraction]:
+    """Of fresh estimates and of differences, as printed; or larger by √8, so that T answers cost φ/4 each way.
+
+    An answer with multiplier z costs 2/z² in zCDP if a record is replaced: T of them with z = √(8T/φ) cost φ/4.
+    """
+    half = _STEPS // 2
+    planned = theorem_4_2.mechanism(
+        Numbers({"fresh_estimates": half, "steps": half, "rho": _RHO}, Relation.REPLACE_ONE)
+    )
+    fresh, differences = (
+        part.noise_multiplier
+        for part, _ in parts_of(planned)
+        if isinstance(part, Gaussian) and part.noise_multiplier is not None
+    )
+    factor = Fraction(1) if printed else root_above(8)
+    return fresh * factor, differences * factor
+
+
+@cache
+def _spider_claim() -> float:
+    claim = ZCDP(_RHO / 2, relation=Relation.REPLACE_ONE)
+    return accountants.epsilon(claim, delta=_CLAIM.delta, relation=Relation.REPLACE_ONE).upper
+
+
+def _audit_spider(printed: bool, runs: int, confidence: float, seed: int) -> tuple[str, Audit]:
+    """Every other estimate is fresh, the others add a difference."""
+    pair = worst_pair(_problem(), Relation.REPLACE_ONE)
+    fresh, differences = _spider_multipliers(printed)
+    gamma = public_step(_problem())
+
+    def experiment(problem: Problem, run_seed: int, repetitions: int) -> Mapping[str, Array]:
+        generators, ledger, witness = streams(run_seed, repetitions), OpenLedger(), Witness(pair)
+        anchor = GradientOracle(problem, fresh, generators, ledger)
+        drift = GradientDifferenceOracle(problem, differences, generators, ledger)
+        x = np.tile(problem.initial_point, (repetitions, 1))
+        previous = estimate = x
+        with listening(witness.hear):
+            for step in range(_STEPS):
+                estimate = anchor(x).noisy if step % 2 == 0 else estimate + drift(x, previous).noisy
+                previous, x = x, x - gamma * estimate
+        return witness.scores(repetitions)
+
+    return best(collected(experiment, pair, runs, seed), float(_CLAIM.delta), confidence, gaussian=True)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# AboveThreshold
+
+
+def _audit_selection(printed: bool, runs: int, confidence: float, seed: int) -> tuple[str, Audit]:
+    mechanism = as_printed if printed else repaired
+    audit = audit_selection(mechanism, _CANDIDATES, 1.0, runs=runs, confidence=confidence, seed=seed)
+    return "the last candidate is returned", audit
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The table
+
+
+def _descent(
+    name: str,
+    flaw: str,
+    descent: Callable[[], Descent],
+    *,
+    broken: bool = True,
+    pair_of: Callable[[], Pair] = _worst,
+) -> Mutation:
+    audit = partial(_audit_descent, descent, pair_of, float(_CLAIM.delta), True)
+    return Mutation(name, flaw, broken, float(_CLAIM.epsilon), float(_CLAIM.delta), 1, audit)
+
+
+def _on_batches(
+    name: str, flaw: str, batch: Callable[[int, int, np.random.Generator], Rows], *, broken: bool
+) -> Mutation:
+    delta = float(_CLAIM.delta)
+    copy = Descent(_ON_BATCHES, batch=batch, steps=1)
+    return Mutation(
+        name, flaw, broken, _batch_claim(), delta, 1, partial(_audit_descent, lambda: copy, _worst, delta, False)
+    )
+
+
+def _one_answer(name: str, flaw: str, draw: Draw, kind: Kind, *, broken: bool) -> Mutation:
+    delta = _ball_delta()
+    audit = partial(_audit_descent, lambda: Descent(float(_RADIUS), draw, kind=kind, steps=1), _worst, delta, False)
+    return Mutation(name, flaw, broken, 0.0, delta, 1, audit)
+
+
+@cache
+def mutations() -> tuple[Mutation, ...]:
+    """All copies, sound ones for comparison included; names are unique."""
+    return (
+        _descent("descent", "nothing: sound", lambda: Descent(_planned()), broken=False),
+        _descent("noise halved", "half of the noise that was written down", lambda: Descent(_planned(), halved)),
+        _descent(
+            "noise of the norm",
+            "the norm of the noise has the size that each coordinate needs",
+            lambda: Descent(_planned(), norm_for_coordinate),
+        ),
+        _descent(
+            "noise forgotten once", "no noise in the last step", lambda: Descent(_planned(), forgotten_at_the_end)
+        ),
+        _descent("noise used twice", "the same noise in every step", lambda: Descent(_planned(), same_every_time)),
+        _descent(
+            "sensitivity forgotten",
+            "noise for a record that is removed, claimed for one that is replaced",
+            lambda: Descent(_planned(Relation.ADD_OR_REMOVE_ONE)),
+        ),
+        _descent(
+            "clipping forgotten",
+            "records of four times the bound",
+            lambda: Descent(_planned()),
+            pair_of=_with_unclipped_records,
+        ),
+        _descent(
+            "data-dependent step size",
+            "a step size from the largest record at hand",
+            lambda: Descent(_planned(), step_size=fitted_step),
+            pair_of=_with_a_large_record,
+        ),
+        _on_batches("random batches", "nothing: sound", random_records, broken=False),
+        _on_batches(
+            "batches not random", "noise for random batches, always the same records", first_records, broken=True
+        ),
+        _one_answer("noise in the ball", "nothing: sound", in_the_ball, "ball", broken=False),
+        _one_answer(
+            "noise on the sphere", "the ball's claim, noise on its surface", on_the_sphere, "sphere", broken=True
+        ),
+        Mutation(
+            "Stochastic Spider, noise enlarged",
+            "nothing: sound",
+            False,
+            _spider_claim(),
+            float(_CLAIM.delta),
+            1,
+            partial(_audit_spider, False),
+        ),
+        Mutation(
+            "Stochastic Spider as printed",
+            "the printed noise, its claim read for a replaced record",
+            True,
+            _spider_claim(),
+            float(_CLAIM.delta),
+            1,
+            partial(_audit_spider, True),
+        ),
+        Mutation("AboveThreshold, one test", "nothing: sound", False, 1.0, 0.0, 100, partial(_audit_selection, False)),
+        Mutation(
+            "AboveThreshold as printed",
+            f"two tests joined by 'and', {_CANDIDATES} candidates, its claim read for a replaced record",
+            True,
+            1.0,
+            0.0,
+            100,
+            partial(_audit_selection, True),
+        ),
+    )

@@ -1,0 +1,278 @@
+"""What an algorithm released along the way, heard at the oracles; how likely it is under either data set.
+
+A certificate is about *all* noisy answers, not only about the point that is returned in the end, so an attacker may see
+them all. The points that an oracle was asked about are known to him, too: they are functions of earlier answers. Which
+records a random batch held is not: likelihoods are averaged over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from algorithms.ledger import Batch
+from algorithms.noise import Array, Kind
+from algorithms.oracles import BatchGradientOracle, GradientDifferenceOracle, GradientOracle, HessianOracle, Poisson
+from algorithms.oracles.gradients import in_batches
+from algorithms.verification.attacks.neighbours import Pair
+
+_IMPOSSIBLE = -1e6  # log-likelihood of an answer that a ball or a sphere cannot give: finite, so that sums are
+_FAR = 1e6  # a distance, in units of the noise, where there was nothing to measure
+_DROWNED = 2.0**-44  # of G: rounding of gradients, with room for sums over many records
+_MOST_COPIES = 8  # of one record in a batch drawn with replacement: more are too rare to matter for a score
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """One noisy answer of R repetitions, and how to compute what it was about.
+
+    Attributes:
+        noisy: What was released, shape (R, m).
+        amount: Standard deviation (or radius) as written down, shape (R,).
+        kind: Of noise, as written down.
+        generators: The repetitions' streams: they tell whose row is whose.
+        exact: From a problem to the answer without noise, of all records, shape (R, m).
+        alone: From a problem and a record to that of this record alone.
+        sampling: Of the random batch that was asked, or None for all records.
+        records: n.
+        rounding: Noise at or below this is drowned by the rounding of the values it is added to.
+    """
+
+    noisy: Array
+    amount: Array
+    kind: Kind
+    generators: Sequence[np.random.Generator]
+    exact: Callable[[Any], Array]
+    alone: Callable[[Any, int], Array]
+    sampling: Batch | Poisson | None
+    records: int
+    rounding: float = 0.0
+
+
+Listener = Callable[[Answer], None]
+
+
+@contextmanager
+def listening(hear: Listener) -> Iterator[None]:
+    """Tell ``hear`` of every answer that a gradient, difference or Hessian oracle gives inside the ``with`` block.
+
+    The oracles are wrapped for that time, in this process; what they answer, draw and write is unchanged. Choices,
+    thresholds and whatever else an algorithm releases are not heard: an attack without them is weaker, but no less
+    valid.
+    """
+    described: tuple[tuple[type, Callable[..., Answer]], ...] = (
+        (GradientOracle, _of_gradient),
+        (BatchGradientOracle, _of_batch_gradient),
+        (GradientDifferenceOracle, _of_difference),
+        (HessianOracle, _of_hessian),
+    )
+    originals = [(kind, kind.__dict__["__call__"]) for kind, _ in described]
+    try:
+        for (kind, original), (_, answer_of) in zip(originals, described, strict=True):
+            setattr(kind, "__call__", _heard(original, answer_of, hear))  # noqa: B010 (a method, for mypy)
+        yield
+    finally:
+        for kind, original in originals:
+            setattr(kind, "__call__", original)  # noqa: B010
+
+
+def _heard(original: Callable[..., Any], answer_of: Callable[..., Answer], hear: Listener) -> Callable[..., Any]:
+    def call(oracle: Any, *points: Array, **named: Array) -> Any:
+        answer = original(oracle, *points, **named)
+        hear(answer_of(oracle, answer, *points, **named))
+        return answer
+
+    return call
+
+
+def _alike(amount: float, rows: int) -> Array:
+    return np.full(rows, amount)
+
+
+def _of_gradient(oracle: GradientOracle, answer: Any, X: Array) -> Answer:
+    return Answer(
+        noisy=answer.noisy,
+        amount=_alike(oracle.noise_stddev, len(X)),
+        kind=oracle.noise,
+        generators=oracle.generators,
+        exact=lambda problem: in_batches(problem, X)[1],
+        alone=lambda problem, record: _alone(problem, X, record),
+        sampling=None,
+        records=oracle.problem.records,
+    )
+
+
+def _of_batch_gradient(oracle: BatchGradientOracle, answer: Any, X: Array) -> Answer:
+    return Answer(
+        noisy=answer.noisy,
+        amount=_alike(oracle.noise_stddev, len(X)),
+        kind=oracle.noise,
+        generators=oracle.generators,
+        exact=lambda problem: in_batches(problem, X)[1],
+        alone=lambda problem, record: _alone(problem, X, record),
+        sampling=oracle.sampling,
+        records=oracle.problem.records,
+    )
+
+
+def _of_difference(oracle: GradientDifferenceOracle, answer: Any, X: Array, previous: Array) -> Answer:
+    return Answer(
+        noisy=answer.noisy,
+        amount=answer.noise_stddev,
+        kind=oracle.noise,
+        generators=oracle.generators,
+        exact=lambda problem: in_batches(problem, X)[1] - in_batches(problem, previous)[1],
+        alone=lambda problem, record: _alone(problem, X, record) - _alone(problem, previous, record),
+        sampling=oracle.sampling,
+        records=oracle.problem.records,
+        rounding=_DROWNED * (1.0 if oracle.problem.lipschitz is None else float(oracle.problem.lipschitz)),
+    )
+
+
+def _of_hessian(oracle: HessianOracle, answer: Any, X: Array) -> Answer:
+    above = np.triu_indices(oracle.problem.dimension)
+    return Answer(
+        noisy=answer.noisy[:, above[0], above[1]],
+        amount=_alike(oracle.noise_stddev, len(X)),
+        kind=oracle.noise,
+        generators=oracle.generators,
+        exact=lambda problem: problem.hessian(X)[:, above[0], above[1]],
+        alone=lambda problem, record: np.zeros((len(X), len(above[0]))),
+        sampling=None,
+        records=oracle.problem.records,
+    )
+
+
+def _alone(problem: Any, X: Array, record: int) -> Array:
+    gradient: Array = problem.batch_gradient(X, np.full((len(X), 1), record))
+    return gradient
+
+
+class Witness:
+    """Listens to a run and keeps three scores for each of its repetitions.
+
+    - likelihood ratio: of everything heard under the second data set to that under the first, as a logarithm, with the
+      noise that was *written down*. For full-batch Gaussian noise it is, up to constants, the sum of
+      <answer, shift>/σ², and no test is better (Neyman & Pearson 1933).
+    - residual: the smallest distance between an answer and what it would be without noise on the first data set, in
+      units of the noise: next to nothing if noise was forgotten anywhere
+    - repeated noise: the smallest distance between the residuals of two answers in a row: next to nothing if noise was
+      used twice
+
+    The last two only hear full-batch answers.
+
+    The noise of a gradient difference shrinks with the distance of its points. Where they all but coincide, what it is
+    added to differs by rounding alone, and by more than the noise: in double precision such answers tell the data sets
+    apart. Noise from a seeded generator makes no promise about low bits, so they are left out here, and counted.
+
+    Attributes:
+        answers: How many were heard.
+        drowned: How many answers of single repetitions had noise below the rounding of their values.
+    """
+
+    def __init__(self, pair: Pair) -> None:
+        self._pair = pair
+        self._index: dict[np.random.Generator, int] = {}
+        self._asked: tuple[Sequence[np.random.Generator], NDArray[np.int64]] | None = None
+        self._ratio, self._smallest, self._closest = np.zeros(0), np.zeros(0), np.zeros(0)
+        self._last = np.zeros((0, 0))
+        self._full = 0
+        self.answers = self.drowned = 0
+
+    def hear(self, answer: Answer) -> None:
+        """Take one answer."""
+        self.answers += 1
+        rows, noisy = self._rows(answer.generators), answer.amount > answer.rounding
+        self.drowned += int(((answer.amount > 0) & ~noisy).sum())
+        if answer.sampling is None:
+            first, second = answer.exact(self._pair.first), answer.exact(self._pair.second)
+            ratio = _log_density(answer, second) - _log_density(answer, first)
+            residual = (answer.noisy - first) / np.where(noisy, answer.amount, 1.0)[:, None]
+            self._keep_residual(rows[noisy], residual[noisy])
+        else:
+            ratio = _log_mixture(answer, self._pair.second) - _log_mixture(answer, self._pair.first)
+        self._ratio[rows[noisy]] += ratio[noisy]
+
+    def scores(self, repetitions: int) -> dict[str, Array]:
+        """The scores, one number per repetition each (0 for who was never heard); those that mean something."""
+        kept = {}
+        if self.answers:
+            kept["likelihood ratio"] = _padded(self._ratio, repetitions)
+        if self._full:
+            kept["residual"] = _padded(self._smallest, repetitions)
+        if self._full > 1:
+            kept["repeated noise"] = _padded(self._closest, repetitions)
+        return kept
+
+    def _keep_residual(self, rows: NDArray[np.int64], residual: Array) -> None:
+        self._full += 1
+        self._smallest[rows] = np.minimum(self._smallest[rows], np.linalg.norm(residual, axis=1))
+        width = residual.shape[1]
+        if self._last.shape[1] != width:
+            self._last = np.full((len(self._ratio), width), np.inf)  # nothing to compare with yet
+        before = self._last[rows]
+        known = np.isfinite(before).all(axis=1)
+        distance = np.linalg.norm(residual[known] - before[known], axis=1)
+        self._closest[rows[known]] = np.minimum(self._closest[rows[known]], distance)
+        self._last[rows] = residual
+
+    def _rows(self, generators: Sequence[np.random.Generator]) -> NDArray[np.int64]:
+        """Whose answers these are, by the streams; an oracle may be asked for some of the repetitions only."""
+        if self._asked is None or self._asked[0] is not generators:
+            for generator in generators:
+                self._index.setdefault(generator, len(self._index))
+            new = len(self._index) - len(self._ratio)
+            self._ratio = np.append(self._ratio, np.zeros(new))
+            self._smallest = np.append(self._smallest, np.full(new, _FAR))
+            self._closest = np.append(self._closest, np.full(new, _FAR))
+            self._last = np.concatenate([self._last, np.full((new, self._last.shape[1]), np.inf)])
+            self._asked = (generators, np.array([self._index[each] for each in generators], dtype=np.int64))
+        return self._asked[1]
+
+
+def _padded(values: Array, repetitions: int) -> Array:
+    return np.append(values, np.zeros(repetitions - len(values)))
+
+
+def _log_density(answer: Answer, exact: Array) -> Array:
+    """Log-likelihood of an answer around its exact value, up to what is the same for both data sets."""
+    distance = np.linalg.norm(answer.noisy - exact, axis=-1)
+    amount = np.where(answer.amount > 0, answer.amount, 1.0)
+    if answer.kind in ("gaussian", "secure"):
+        density: Array = -0.5 * (distance / amount) ** 2
+        return density
+    outside = distance > amount * (1 + 1e-9)
+    if answer.kind == "sphere":
+        outside |= distance < amount * (1 - 1e-9)
+    return np.where(outside, _IMPOSSIBLE, 0.0)
+
+
+def _log_mixture(answer: Answer, problem: Any) -> Array:
+    """The same for an answer about a random batch: the average over how often record 0 is in it."""
+    target, other = answer.alone(problem, 0), answer.alone(problem, 1)
+    sampling = answer.sampling
+    if isinstance(sampling, Poisson):
+        if other.any():
+            return np.zeros(len(target))  # how many others there are matters, too: no score
+        rate = float(sampling.sample_rate)
+        means, chances = [0 * target, target / (rate * answer.records)], [1 - rate, rate]
+    else:
+        assert sampling is not None
+        size, share = sampling.size, 1 / sampling.records
+        copies = range(min(size, _MOST_COPIES) + 1) if sampling.replacement else range(2)
+        means = [((size - k) * other + k * target) / size for k in copies]
+        chances = (
+            [float(stats.binom.pmf(k, size, share)) for k in copies]
+            if sampling.replacement
+            else [1 - size * share, size * share]
+        )
+    with np.errstate(divide="ignore"):
+        weights = np.log(np.array(chances))[:, None]
+    mixed: Array = special.logsumexp(weights + np.array([_log_density(answer, mean) for mean in means]), axis=0)
+    return mixed

@@ -1,0 +1,174 @@
+"""`dpbounds audit`: an empirical lower bound on ε, held against the certified upper bound and the claim.
+
+JSON: {algorithm, runs, seed, lower {epsilon, delta, confidence, attack, method}, certified, claim {epsilon, delta,
+relation}, sound, claim_refuted, drowned}; with --mutations {copies: [{name, flaw, broken, claim {epsilon, delta}, lower
+{...}, caught}], all_as_expected}.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import click
+
+from dpbounds.cli import DOES_NOT_HOLD, DONE, output
+from dpbounds.cli.options import POSITIVE, PROBABILITY, note, whole
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import to_decimal
+from dpbounds.privacy.relations import Relation
+
+if TYPE_CHECKING:
+    from algorithms.verification.attacks.experiments import Finding
+    from algorithms.verification.attacks.mutations import Verdict
+    from algorithms.verification.audits import Audit
+
+
+@click.command("audit", short_help="An empirical lower bound on epsilon.")
+@click.argument("name", metavar="[ALGORITHM]", required=False)
+@click.option("--mutations", "broken", is_flag=True, help="Audit deliberately broken copies: caught or not caught.")
+@click.option("--runs", default="4000", callback=whole, show_default=True, metavar="N", help="On both data sets.")
+@click.option("--confidence", default="0.95", callback=PROBABILITY, show_default=True, metavar="C")
+@click.option("--seed", default=0, type=click.IntRange(min=0), show_default=True, metavar="N")
+@click.option("--epsilon", default="1", callback=POSITIVE, show_default=True, help="That the algorithm is to keep.")
+@click.option("--delta", default="1e-5", callback=PROBABILITY, show_default=True, help="That it is to keep.")
+@click.option(
+    "--relation",
+    type=click.Choice([str(relation) for relation in Relation]),
+    default=str(Relation.REPLACE_ONE),
+    show_default=True,
+    help="Which data sets must be hard to tell apart.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(
+    name: str | None,
+    broken: bool,
+    runs: int,
+    confidence: Fraction,
+    seed: int,
+    epsilon: Fraction,
+    delta: Fraction,
+    relation: str,
+    as_json: bool,
+) -> int:
+    """Run an algorithm on two neighbouring data sets, tell the runs apart, and bound epsilon from below.
+
+    Exit status 1 when the lower bound exceeds the certified upper bound (with --mutations: when a broken copy is not
+    caught, or a sound one is). Claims about rare events are computed exactly, not audited.
+
+    Example: dpbounds audit dp-pgd --runs 2000
+    """
+    if broken == (name is not None):
+        raise InvalidValue("ALGORITHM", name or "(missing)", "the name of an algorithm, or --mutations")
+    if broken:
+        return _mutations(runs, float(confidence), seed, as_json)
+    assert name is not None
+
+    from algorithms.ledger import PrivacyBudget
+    from algorithms.verification.attacks.experiments import audit_example
+
+    budget = PrivacyBudget.of(epsilon, delta, relation)
+    finding = audit_example(name, budget, runs=runs, confidence=float(confidence), seed=seed)
+    if as_json:
+        output.print_json(_document(finding, seed))
+    else:
+        _print(finding)
+    _note(finding)
+    return DONE if finding.sound else DOES_NOT_HOLD
+
+
+def _document(finding: Finding, seed: int) -> dict[str, object]:
+    claim = finding.claim
+    return {
+        "algorithm": finding.name,
+        "runs": finding.runs,
+        "seed": seed,
+        "lower": _lower(finding.audit, finding.attack),
+        "certified": finding.certified if math.isfinite(finding.certified) else str(finding.certified),
+        "claim": {"epsilon": float(claim.epsilon), "delta": float(claim.delta), "relation": str(claim.relation)},
+        "sound": finding.sound,
+        "claim_refuted": finding.refutes_claim,
+        "drowned": finding.drowned,
+    }
+
+
+def _lower(audit: Audit, attack: str) -> dict[str, object]:
+    return {
+        "epsilon": audit.epsilon,
+        "delta": audit.delta,
+        "confidence": audit.confidence,
+        "attack": attack,
+        "method": audit.method,
+    }
+
+
+def _print(finding: Finding) -> None:
+    audit, claim = finding.audit, finding.claim
+    certified = "nothing: no finite bound is proven"
+    if math.isfinite(finding.certified):
+        certified = to_decimal(Fraction(finding.certified), 6, "up")
+    click.echo(f"{finding.name}: {finding.runs} runs on two neighbouring data sets ({claim.relation})")
+    output.print_rows(
+        {
+            "  at least": f"epsilon {audit.epsilon:.4g} at delta = {audit.delta:g}, {audit.confidence:.4g} confidence",
+            "  found by": f"{finding.attack} ({audit.method})",
+            "  certified": certified + ("" if finding.sound else "  <- exceeded: ledger or code is wrong"),
+            "  claimed": f"{float(claim.epsilon):.6g}" + ("  <- refuted" if finding.refutes_claim else ""),
+        }
+    )
+
+
+def _note(finding: Finding) -> None:
+    if finding.drowned:
+        note(
+            f"{finding.drowned} answers were left out: their noise is smaller than the rounding of what it is added "
+            "to, so that in double precision they give the data sets away"
+        )
+
+
+def _mutations(runs: int, confidence: float, seed: int, as_json: bool) -> int:
+    from algorithms.verification.attacks.mutations import judged, mutations
+
+    verdicts = []
+    for mutation in mutations():
+        verdicts.append(judged(mutation, runs=runs, confidence=confidence, seed=seed))
+        if not as_json:
+            if len(verdicts) == 1:
+                click.echo(_row("copy", "claim", "at delta", "at least", "verdict", "flaw"))
+            _print_verdict(verdicts[-1])
+    right = all(verdict.right for verdict in verdicts)
+    if as_json:
+        output.print_json({"copies": _copies(verdicts), "all_as_expected": right})
+    else:
+        wrong = [verdict.mutation.name for verdict in verdicts if not verdict.right]
+        caught = sum(verdict.caught for verdict in verdicts)
+        click.echo(
+            f"\n{caught} of {len(verdicts)} caught; {'not as expected: ' + ', '.join(wrong) if wrong else 'right'}"
+        )
+    return DONE if right else DOES_NOT_HOLD
+
+
+def _print_verdict(verdict: Verdict) -> None:
+    one = verdict.mutation
+    said = "caught" if verdict.caught else "not caught"
+    click.echo(_row(one.name, f"{one.claim:.4g}", f"{one.delta:.3g}", f"{verdict.audit.epsilon:.4g}", said, one.flaw))
+
+
+def _row(name: str, claim: str, delta: str, lower: str, verdict: str, flaw: str) -> str:
+    return f"{name:<34} {claim:>6} {delta:>9} {lower:>9}  {verdict:<11} {flaw}"
+
+
+def _copies(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
+    return [
+        {
+            "name": verdict.mutation.name,
+            "flaw": verdict.mutation.flaw,
+            "broken": verdict.mutation.broken,
+            "claim": {"epsilon": verdict.mutation.claim, "delta": verdict.mutation.delta},
+            "lower": _lower(verdict.audit, verdict.attack),
+            "caught": verdict.caught,
+        }
+        for verdict in verdicts
+    ]

@@ -1,0 +1,237 @@
+"""Strict saddles and the conical well: constants as suprema, saddles and minima where they are said to be."""
+
+import math
+
+import numpy as np
+import pytest
+import sympy
+from scipy.integrate import quad
+from scipy.optimize import minimize
+
+from algorithms.oracles import at_least
+from algorithms.problems import (
+    DOUBLE_WELL,
+    double_well,
+    escape_test,
+    gibbs_risk,
+    landscape,
+    narrow_well,
+    population_phase_retrieval,
+    surface_landscape,
+)
+from dpbounds.errors import InvalidValue
+
+RNG = np.random.default_rng(8)
+SURFACES = {
+    "escape": (lambda: escape_test(3), 4),
+    "phase": (lambda: population_phase_retrieval(3, "3/2"), 2),
+    "phase, smallest ball": (lambda: population_phase_retrieval(3, "3/2"), "3/2"),
+    "well": (lambda: narrow_well(3, "1/2", slope=2, centre=[0.3, 0.0, -1.0]), 2),
+}
+
+
+@pytest.fixture(params=SURFACES)
+def problem(request):
+    build, radius = SURFACES[request.param]
+    return surface_landscape(build(), records=20, start=[0.1, 0.2, 0.3], radius=radius)
+
+
+def in_ball(count, radius):
+    X = RNG.standard_normal((count, 3))
+    # up to the sphere, where many constants are attained
+    return X * radius * np.minimum(1, 1.3 * RNG.random((count, 1))) / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def largest(measure, radius):
+    """The supremum on the ball as a search finds it: the best of many points, improved by a local search."""
+    X = in_ball(4000, radius)
+    best = X[np.argsort(-measure(X))[:5]]
+
+    def loss(x):
+        return -measure((x * min(1, radius / max(np.linalg.norm(x), 1e-300)))[None])[0]
+
+    found = [minimize(loss, x, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-13}) for x in best]
+    return max(-each.fun for each in found)
+
+
+def test_constants_are_suprema(problem):
+    radius, surface = float(problem.radius), problem.surface
+    slope = float(surface.largest_slope(sympy.Rational(problem.radius)))
+    assert largest(lambda X: np.linalg.norm(problem.gradient(X), axis=1), radius) == pytest.approx(slope, rel=1e-6)
+    assert float(problem.lipschitz) == pytest.approx(slope + 1, rel=1e-7)
+    if surface.hessian is None:
+        assert problem.smoothness is problem.hessian_lipschitz is None
+        return
+    sizes = largest(lambda X: np.abs(np.linalg.eigvalsh(problem.hessian(X))).max(axis=1), radius)
+    assert sizes == pytest.approx(float(problem.smoothness), rel=1e-6)
+
+    def third(X):
+        h, best = 1e-4, np.zeros(len(X))
+        for u in [*np.eye(3), *(RNG.standard_normal((6, 3)))]:
+            step = h * u / np.linalg.norm(u)
+            change = (surface.hessian(X + step) - surface.hessian(X - step)) / (2 * h)
+            best = np.maximum(best, np.abs(np.linalg.eigvalsh(change)).max(axis=1))
+        return best
+
+    constant = float(problem.hessian_lipschitz)
+    assert third(in_ball(2000, radius)).max() <= constant * (1 + 1e-6)
+    along = np.array([[0.0, math.sqrt(3 - math.sqrt(6)), 0.0]]) if "exp" in surface.name else radius * np.eye(3)[1:2]
+    assert third(along)[0] == pytest.approx(constant, rel=1e-5)  # attained
+
+
+def test_bounds_hold_for_records(problem):
+    X, rows = in_ball(500, float(problem.radius)), RNG.integers(0, 20, size=(500, 1))
+    assert np.linalg.norm(problem.batch_gradient(X, rows), axis=1).max() <= float(problem.lipschitz)
+    values = problem.objective(X) + (problem.shifts[rows[:, 0]] * X).sum(axis=1)
+    assert values.max() - values.min() <= float(problem.loss_range)
+    gap = problem.objective(problem.initial_point[None])[0] - float(problem.minimum)
+    assert gap <= float(problem.initial_gap) <= gap * 1.001
+    assert problem.objective_at(X).min() >= float(problem.minimum) - 1e-12
+    everyone = np.tile(np.arange(20), (3, 1))
+    assert problem.batch_gradient(X[:3], everyone) == pytest.approx(problem.gradient(X[:3]), abs=1e-13)
+    assert problem.shifts.sum(axis=0) == pytest.approx(0, abs=1e-12)
+
+
+def test_derivatives_match_differences(problem):
+    X, h = in_ball(40, 0.7 * float(problem.radius)), 1e-5
+    for j in range(3):
+        step = np.eye(3)[j] * h
+        slope = (problem.objective(X + step) - problem.objective(X - step)) / (2 * h)
+        assert problem.gradient(X)[:, j] == pytest.approx(slope, abs=2e-8)
+        if problem.smoothness is not None:
+            curvature = (problem.gradient(X + step) - problem.gradient(X - step)) / (2 * h)
+            assert problem.hessian(X)[:, :, j] == pytest.approx(curvature, abs=1e-7)
+
+
+def test_minima_are_minima(problem):
+    points = problem.surface.minimisers
+    assert problem.objective(points) == pytest.approx(float(problem.minimum), abs=1e-12)
+    assert problem.gradient(points) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("which", "curvatures"), [("escape", [-0.5]), ("phase", [-6.75, -4.5, -4.5])])
+def test_saddles_are_strict(which, curvatures):
+    build, radius = SURFACES[which]
+    problem = surface_landscape(build(), records=2, start=[0, 0, 0], radius=radius)
+    saddles = problem.surface.saddles
+    assert problem.gradient(saddles) == pytest.approx(0, abs=1e-12)
+    least = np.linalg.eigvalsh(problem.hessian(saddles))[:, 0]
+    assert least == pytest.approx(curvatures)
+    assert least.max() == pytest.approx(-float(problem.surface.escape_curvature))
+    at_minima = np.linalg.eigvalsh(problem.hessian(problem.surface.minimisers))
+    assert at_minima.min() > 0
+
+
+@pytest.mark.parametrize("which", ["escape", "phase"])
+def test_there_are_no_other_stationary_points(which):
+    """From random starts, the nearest zero of the gradient is a minimum or has the promised negative curvature."""
+    build, radius = SURFACES[which]
+    surface = build()
+    X = in_ball(300, float(radius))
+    for _ in range(60):  # Newton's method goes to stationary points of any kind
+        steps = np.linalg.pinv(surface.hessian(X), rcond=1e-8, hermitian=True)
+        X = np.clip(X - np.einsum("rij,rj->ri", steps, surface.value_and_gradient(X)[1]), -50, 50)
+    value, gradient = surface.value_and_gradient(X)
+    # (the plateau, where the gradient underflows, is no stationary point)
+    found = (np.linalg.norm(gradient, axis=1) < 1e-10) & (np.linalg.norm(X[:, 1:], axis=1) < 5)
+    assert found.sum() > 20
+    least = np.linalg.eigvalsh(surface.hessian(X))[:, 0]
+    minimal = value < float(surface.minimum) + 1e-9
+    assert (found & minimal).any()
+    assert (found & ~minimal).any()
+    assert (least[found & ~minimal] <= -float(surface.escape_curvature) + 1e-6).all()
+
+
+def test_population_risk_is_the_mean_over_gaussian_measurements():
+    surface = population_phase_retrieval(2, 1)
+    X = np.array([[0.4, -0.7], [1.2, 0.3]])
+    a = np.random.default_rng(1).standard_normal((400_000, 2))
+    losses = ((a @ X.T) ** 2 - a[:, :1] ** 2) ** 2 / 4
+    error = losses.std(axis=0) / math.sqrt(len(a))
+    # 5 standard errors, two numbers: a false alarm once in 10^6
+    assert (np.abs(losses.mean(axis=0) - surface.value_and_gradient(X)[0]) < 5 * error).all()
+
+
+@pytest.mark.parametrize("depth", ["1/4", "1", "3"])
+def test_double_wells_have_their_depth(depth):
+    problem = landscape(double_well(depth), records=2, start=[0, 0], radius=3)
+    a = float(sympy.Rational(depth))
+    w = np.linspace(-3, 3, 600_001)
+    value, slope, curvature = problem.profile.derivatives(w)
+    assert np.abs(curvature).max() == pytest.approx(float(problem.smoothness), rel=1e-6)
+    assert value.min() == pytest.approx(-(a**2) / 4, abs=1e-9)
+    assert np.abs(slope[w != 0] / w[w != 0]).max() * 3 == pytest.approx(float(problem.lipschitz) - 1, rel=1e-4)
+    X = np.array([[0.0, 0.0], [math.sqrt(a), 0.0], [math.sqrt(a), -math.sqrt(a)]])
+    assert problem.gradient(X) == pytest.approx(0, abs=1e-15)
+    assert np.linalg.eigvalsh(problem.hessian(X))[:, 0] == pytest.approx([-a, -a, 2 * a])
+    assert double_well(1).name == DOUBLE_WELL.name
+    with pytest.raises(InvalidValue, match="depth = 0"):
+        double_well(0)
+
+
+@pytest.mark.parametrize(("p", "beta", "width", "radius"), [(1, 3, 0.5, 2), (2, 20, 0.25, 1), (5, 40, 0.5, 1)])
+def test_gibbs_risk_matches_quadrature(p, beta, width, radius):
+    def weight(r):
+        return r ** (p - 1) * math.exp(-beta * 1.5 * min(r, width))
+
+    top = quad(lambda r: 1.5 * min(r, width) * weight(r), 0, radius, points=[width])[0]
+    expected = top / quad(weight, 0, radius, points=[width])[0]
+    assert gibbs_risk(beta, p, width, radius, slope=1.5) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_well_is_found_only_when_it_is_cold():
+    """At p ln(R/w) the well and the plain weigh about the same."""
+    p, w = 20, 0.25
+    cost = p * math.log(1 / w)
+    assert gibbs_risk(0.5 * cost / w, p, w, 1) > 0.99 * w
+    assert gibbs_risk(3 * cost / w, p, w, 1) < 0.5 * w
+
+
+@pytest.mark.parametrize(("p", "ratio", "worst"), [(2, 2, 0.8635), (5, 5, 1.782), (20, 3, 1.79)])
+def test_thin_cones_break_the_bound_without_the_one(p, ratio, worst):
+    """(p/β) ln(βGD/p) is exceeded on a thin cone (of length D = 1), the bound with 1 + ln is not."""
+    beta = p * ratio
+    depths = np.linspace(0.3, 1, 141)
+    most = max(gibbs_risk(beta, p, h, 1) for h in depths) * beta / p
+    assert math.log(ratio) < most < 1 + math.log(ratio)
+    assert most == pytest.approx(worst, abs=6e-3)
+
+
+def test_oracles_can_use_the_constants():
+    everywhere = surface_landscape(escape_test(3), records=2, start=[0, 0, 0])
+    assert everywhere.loss_range is None
+    for name in ("lipschitz", "smoothness", "hessian_lipschitz"):
+        assert at_least(getattr(everywhere, name), name) > 0
+    assert everywhere.objective(1e3 * np.ones((1, 3))) < 2
+
+
+def test_a_well_has_no_hessian():
+    build, radius = SURFACES["well"]
+    with pytest.raises(InvalidValue, match="not smooth"):
+        surface_landscape(build(), records=2, start=[0, 0, 0], radius=radius).hessian(np.zeros((1, 3)))
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: escape_test(1), "dimension = 1"),
+        (lambda: population_phase_retrieval(2, 0), "signal = 0"),
+        (lambda: population_phase_retrieval(2, math.nan), "signal = nan"),
+        (lambda: narrow_well(2, 0), "width = 0"),
+        (lambda: narrow_well(2, 1, slope=-1), "slope = -1"),
+        (lambda: narrow_well(2, 1, centre=[0]), "centre.shape"),
+        (lambda: narrow_well(2, 1, centre=[0, math.inf]), "centre"),
+        (lambda: gibbs_risk(0, 2, 1), "inverse_temperature = 0"),
+        (lambda: gibbs_risk(1, 2, 1, radius=0.5), "radius = 0.5"),
+        (lambda: surface_landscape(escape_test(2), 2, [0, 0, 0]), "start.shape"),
+        (lambda: surface_landscape(escape_test(2), 3, [0, 0]), "records = 3"),
+        (lambda: surface_landscape(escape_test(2), 2, [0, 0], shift_bound=0), "shift_bound = 0"),
+        (lambda: surface_landscape(escape_test(2), 2, [5, 0], radius=1), "start"),
+        (lambda: surface_landscape(escape_test(2), 2, [0, 0], radius=-1), "radius = -1"),
+        (lambda: surface_landscape(population_phase_retrieval(2), 2, [0, 0]), "give a ball"),
+        (lambda: surface_landscape(population_phase_retrieval(2, 3), 2, [0, 0], radius=2), "hold the signal"),
+    ],
+)
+def test_bad_input_is_refused(build, message):
+    with pytest.raises(InvalidValue, match=message):
+        build()

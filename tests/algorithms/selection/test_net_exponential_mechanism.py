@@ -1,0 +1,274 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from algorithms import noise, problems
+from algorithms.ledger import OpenLedger
+from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
+from algorithms.selection.nets import grid
+from algorithms.verification.checks import Verdict, bound_check
+from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.privacy.mechanisms import ExponentialMechanism
+
+RELATIONS = ("replace-one", "add-or-remove-one")
+
+
+def well(records=200, dimension=1, radius="1.5"):
+    return landscape(DOUBLE_WELL, records, [0.0] * dimension, radius)
+
+
+# --- nets
+
+
+@pytest.mark.parametrize(("dimension", "covering"), [(1, "0.07"), (2, "0.1"), (3, "0.25"), (4, "0.5"), (3, "1.4")])
+def test_every_point_of_the_ball_is_near_a_point_of_the_net(dimension, covering):
+    net = grid(dimension, "1.5", covering)
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(1500, dimension))
+    x *= 1.5 / np.linalg.norm(x, axis=1, keepdims=True)  # a third on the sphere, the rest within
+    x[500:] *= draw.random((1000, 1)) ** (1 / dimension)
+    nearest = np.array([np.sqrt(((net.points - point) ** 2).sum(axis=1).min()) for point in x])
+    assert nearest.max() <= float(net.covering_radius)
+    assert nearest.max() > 0.55 * float(net.covering_radius)  # and not much finer than was asked for
+    assert (np.linalg.norm(net.points, axis=1) <= 1.5).all()
+    assert len(np.unique(net.points, axis=0)) == net.size
+    # the cubes that a point belongs to: its nearest centre is within half a side in every coordinate
+    own = np.array([np.abs(net.centres - point).max(axis=1).min() for point in x])
+    assert own.max() <= net.side / 2 * (1 + 1e-9)
+
+
+def test_a_net_is_smaller_than_what_volumes_promise():
+    for dimension, share in ((1, "0.01"), (2, "0.02"), (3, "0.1"), (4, "0.25")):
+        assert grid(dimension, 1, share).size <= (1 + 2 / float(share)) ** dimension
+
+
+def test_a_coarse_net_is_the_centre():
+    net = grid(3, 1, 2)
+    assert net.size == 1
+    assert (net.points == 0).all()
+    assert net.covering_radius == 1
+
+
+@pytest.mark.parametrize(("dimension", "covering", "size"), [(6, "0.001", r"1\.744e\+19"), (1, "1e-9", r"1e\+09")])
+def test_a_net_that_will_not_fit_is_refused_with_its_size(dimension, covering, size):
+    with pytest.raises(InvalidValue, match=f"at least {size} points"):
+        grid(dimension, 1, covering)
+
+
+def test_a_net_a_little_too_large_is_refused_too():
+    size = grid(2, 1, "0.1").size
+    grid(2, 1, "0.1", largest=size)
+    with pytest.raises(InvalidValue, match="points"):
+        grid(2, 1, "0.1", largest=size - 1)
+
+
+@pytest.mark.parametrize("covering", [0, -1, "nan"])
+def test_bad_covering_radii(covering):
+    with pytest.raises(InvalidValue, match="covering_radius"):
+        grid(1, 1, covering)
+
+
+# --- the law
+
+
+def test_step_by_step():
+    problem = well(60, 2)
+    method = NetExponentialMechanism.calibrated(problem, epsilon="0.5", covering_radius="0.2", regularisation="0.3")
+    run = method.run(problem, seed=4, repetitions=5)
+    points = method.net.points
+    risks = (points**4 / 4 - points**2 / 2).sum(axis=1) + 0.15 * (points**2).sum(axis=1)
+    scale = 2 * float(problem.lipschitz) * 3 / (60 * 0.5)  # 2GD/(nε)
+    for r, generator in enumerate(noise.streams(4, 5)):
+        best = np.argmax(-risks - scale * np.log(generator.standard_exponential(len(points))))
+        assert (run.output[r] == points[best]).all()
+        assert run.measured["objective"][r] == pytest.approx(risks[best], rel=1e-12)
+        assert run.samples[r] == pytest.approx(risks[best] - risks.min(), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("variant", "relation", "divisor"),
+    [
+        ("proven", "replace-one", 2),
+        ("proven", "add-or-remove-one", 1),
+        ("as-printed", "replace-one", 4),
+        ("as-printed", "add-or-remove-one", 4),
+        ("as-quoted", "replace-one", 1),
+        ("as-quoted", "add-or-remove-one", 1),
+    ],
+)
+def test_the_law_is_the_exponential_of_the_risk(variant, relation, divisor):
+    problem = well(40)
+    method = NetExponentialMechanism.calibrated(
+        problem, epsilon=2, relation=relation, covering_radius="0.2", variant=variant
+    )
+    beta = 2 * 40 / (divisor * float(problem.lipschitz) * 3)
+    assert float(method.inverse_temperature(problem)) == pytest.approx(beta, rel=1e-12)
+    run = method.run(problem, seed=1, repetitions=5000)
+    x = method.net.points[:, 0]
+    law = np.exp(-beta * (x**4 / 4 - x**2 / 2))
+    observed = np.array([(run.output[:, 0] == point).sum() for point in x])
+    # chi-square: a right sampler fails once in 10^6 such tests
+    assert stats.chisquare(observed, 5000 * law / law.sum()).pvalue > 1e-6
+
+
+def test_repetitions_do_not_depend_on_each_other():
+    problem = well(50, 2)
+    method = NetExponentialMechanism.calibrated(problem, covering_radius="0.1")
+    full = method.run(problem, seed=3, repetitions=40)
+    for repetitions in (1, 7, 33):
+        assert (method.run(problem, seed=3, repetitions=repetitions).output == full.output[:repetitions]).all()
+
+
+def test_with_next_to_no_noise_the_best_candidate_is_chosen():
+    problem = well(100_000)
+    run = NetExponentialMechanism.calibrated(problem, epsilon=1000, covering_radius="0.01").run(problem)
+    assert (run.measured["excess"] < 1e-4).all()
+    assert (np.abs(np.abs(run.output[:, 0]) - 1) < 0.02).all()
+
+
+# --- privacy
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_ledger_is_what_was_planned_and_within_the_budget(relation):
+    problem = well(100)
+    method = NetExponentialMechanism.calibrated(problem, epsilon="0.7", relation=relation)
+    run = method.run(problem, repetitions=3)
+    assert run.ledger.mechanism() == method.planned**1 or run.ledger.releases[0].described == method.planned
+    assert run.ledger.spent("1e-9", relation).upper <= 0.7
+    assert method.planned == ExponentialMechanism("0.7", relation=relation)
+
+
+@pytest.mark.parametrize(
+    ("variant", "relation", "share"),
+    [
+        ("as-printed", "replace-one", "1/2"),
+        ("as-printed", "add-or-remove-one", "1/4"),
+        ("as-quoted", "replace-one", 2),
+        ("as-quoted", "add-or-remove-one", 1),
+    ],
+)
+def test_printed_scales_spend_what_they_spend(variant, relation, share):
+    method = NetExponentialMechanism.calibrated(well(100), relation=relation, variant=variant)
+    assert method.planned == ExponentialMechanism(share, relation=relation)
+    assert method.budget is None
+    described = method.run(well(100), repetitions=2).ledger.releases[0].described
+    assert described == method.planned
+
+
+@pytest.mark.parametrize(("relation", "factor"), [("replace-one", 2), ("add-or-remove-one", 1)])
+def test_the_loss_of_two_neighbours_is_within_epsilon_and_close_to_it(relation, factor):
+    # records h(x) + zx, |z| <= B: one z moves from B to -B, or is left out (n stays)
+    bound, n = 1000, 400
+    problem = landscape(WAVY, n, [0.0], "0.1", shift_bound=bound)
+    method = NetExponentialMechanism(1, grid(1, "0.1", "0.0005"), relation)
+    x = method.net.points[:, 0]
+    beta, flat = float(method.inverse_temperature(problem)), problem.objective(method.net.points)
+
+    def law(slope):
+        exponents = -beta * (flat + slope * x)
+        return exponents - np.logaddexp.reduce(exponents)
+
+    loss = np.abs(law(bound) - law(bound * (1 - factor / n))).max()
+    assert 0.98 < loss <= 1
+
+
+def test_a_start_costs_its_caller_one_entry():
+    problem, pen = well(100), OpenLedger()
+    method = NetExponentialMechanism.calibrated(problem, epsilon="0.5")
+    starts = method.starts(problem, noise.streams(0, 4), pen)
+    assert starts.shape == (4, 1)
+    assert (starts == method.run(problem, seed=0, repetitions=4).output).all()
+    ledger = pen.close()
+    ledger.check_plan(method.planned)
+    with pytest.raises(BudgetExceeded):
+        ledger.check_plan(ExponentialMechanism("0.499", relation="replace-one"))
+
+
+# --- utility
+
+
+@pytest.mark.parametrize(("records", "dimension"), [(250, 1), (1000, 1), (4000, 1), (100, 2)])
+def test_the_excess_risk_is_below_the_bound(records, dimension):
+    problem = well(records, dimension)
+    method = NetExponentialMechanism.calibrated(problem)
+    run = method.run(problem, seed=2, repetitions=200)
+    excess = run.measured["objective"] + dimension / 4
+    check = bound_check("bound", excess, method.bound(problem), confidence=1 - 1e-6)
+    assert check.verdict is Verdict.HOLDS
+    # the tail, too: more than 20 of 200 where at most one in a hundred is allowed has a chance of 1e-14
+    assert (excess > method.tail(problem, "0.01").upper).sum() <= 20
+
+
+def test_the_bound_by_hand():
+    problem = well(400)
+    method = NetExponentialMechanism.calibrated(problem, epsilon="0.5", covering_radius="0.01")
+    slope = float(problem.lipschitz)
+    unit = 2 * slope * 3 / (0.5 * 400)
+    level = math.log(method.net.size)
+    assert method.bound(problem).upper == pytest.approx(slope * 0.01 + unit * level, rel=1e-9)
+    assert method.tail(problem, "0.01").upper == pytest.approx(slope * 0.01 + unit * (level + math.log(100)), rel=1e-9)
+    sampling = slope * 1.5 * math.sqrt(2 * math.log(1 + 2 * 1.5 / 0.01) / 400)
+    assert method.bound(problem, "population").upper == pytest.approx(method.bound(problem).upper + sampling, rel=1e-9)
+    lone = NetExponentialMechanism("0.5", method.net, "add-or-remove-one").bound(problem)
+    assert lone.upper == pytest.approx(slope * 0.01 + unit / 2 * level, rel=1e-9)
+    printed = NetExponentialMechanism("0.5", method.net, variant="as-printed").bound(problem)
+    assert printed.upper == pytest.approx(slope * 0.01 + 2 * unit * level, rel=1e-9)
+
+
+def test_regularised_losses_have_their_own_ball_and_slope():
+    # Assumption 1 of Wang, Chen & Xu: a ridge λ, minimisers within G/λ
+    draw = np.random.default_rng(0)
+    data = draw.normal(size=(300, 1)), np.where(draw.random(300) < 0.3, -1, 1)
+    problem = problems.sigmoid_loss(*data, feature_bound=1, l1=0)
+    method = NetExponentialMechanism.calibrated(problem, regularisation="1/2", covering_radius="0.02")
+    slope = Fraction(float(problem.lipschitz))
+    assert method.net.radius == slope / Fraction(1, 2)
+    unit = 2 * float(slope) * 2 * float(method.net.radius) / 300
+    expected = 2 * float(slope) * 0.02 + unit * math.log(method.net.size)  # G + λR = 2G
+    assert method.bound(problem).upper == pytest.approx(expected, rel=1e-9)
+    fine = np.linspace(-float(method.net.radius), float(method.net.radius), 4001)[:, None]
+    least = (problem.objective(fine) + fine[:, 0] ** 2 / 4).min()
+    run = method.run(problem, repetitions=200)
+    check = bound_check("bound", run.measured["objective"] - least, method.bound(problem), confidence=1 - 1e-6)
+    assert check.verdict is Verdict.HOLDS
+
+
+def test_an_l1_term_counts_in_what_the_net_loses():
+    draw = np.random.default_rng(0)
+    data = draw.normal(size=(50, 2)), np.where(draw.random(50) < 0.3, -1, 1)
+    plain = problems.sigmoid_loss(*data, feature_bound=1, radius=1, l1=0)
+    lasso = problems.sigmoid_loss(*data, feature_bound=1, radius=1, l1="0.1")
+    method = NetExponentialMechanism.calibrated(plain, covering_radius="0.1")
+    more = method.bound(lasso).upper - method.bound(plain).upper
+    assert more == pytest.approx(0.1 * 0.1 * math.sqrt(2), rel=1e-6)
+
+
+# --- what is refused
+
+
+def test_what_is_refused():
+    problem = well(100)
+    with pytest.raises(InvalidValue, match="epsilon"):
+        NetExponentialMechanism(0, grid(1, 1, "0.1"))
+    with pytest.raises(InvalidValue, match="regularisation"):
+        NetExponentialMechanism(1, grid(1, 1, "0.1"), regularisation=-1)
+    with pytest.raises(InvalidValue, match="variant"):
+        NetExponentialMechanism(1, grid(1, 1, "0.1"), variant="printed")
+    with pytest.raises(InvalidValue, match=r"radius.*at most that of the problem"):
+        NetExponentialMechanism(1, grid(1, 2, "0.1")).run(problem)
+    with pytest.raises(InvalidValue, match="dimension"):
+        NetExponentialMechanism(1, grid(2, 1, "0.1")).run(problem)
+    with pytest.raises(InvalidValue, match="points"):
+        NetExponentialMechanism.calibrated(well(10_000, 3))
+    unbounded = problems.sigmoid_loss([[1.0]], [1], l1=0)
+    with pytest.raises(InvalidValue, match="radius"):
+        NetExponentialMechanism.calibrated(unbounded)
+    with pytest.raises(InvalidValue, match="failure_probability"):
+        NetExponentialMechanism.calibrated(problem).tail(problem, 1)
+    with pytest.raises(InvalidValue, match="risk"):
+        NetExponentialMechanism.calibrated(problem).bound(problem, "expected")

@@ -1,0 +1,100 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from algorithms import noise, problems
+from algorithms.problems.landscapes import DOUBLE_WELL, landscape
+from algorithms.selection.projected_langevin import ProjectedLangevin
+from dpbounds.errors import InvalidValue
+from dpbounds.privacy.mechanisms import Gaussian
+
+
+def well(records=200, dimension=1):
+    return landscape(DOUBLE_WELL, records, [0.3] * dimension, "1.5")
+
+
+def test_step_by_step():
+    problem = well(50, 2)
+    method = ProjectedLangevin(noise_multiplier=9, steps=7, step="0.02", radius="1.5")
+    run = method.run(problem, seed=2, repetitions=3)
+    sigma = 9 * float(problem.lipschitz) / 50
+    beta = math.sqrt(2 / 0.02) / sigma
+    assert run.parameters["inverse_temperature"] == pytest.approx(beta, rel=1e-12)
+    for r, generator in enumerate(noise.streams(2, 3)):
+        x = np.array([0.3, 0.3])
+        for _ in range(7):
+            # √(2h) is the stddev of the step: the noise of the gradient answer, times hβ
+            x = x - 0.02 * (beta * (x**3 - x) + 2 / 9 * x) + math.sqrt(0.04) * -generator.standard_normal(2)
+            x *= min(1, 1.5 / np.linalg.norm(x))
+        assert run.output[r] == pytest.approx(x, abs=1e-12)
+        assert run.samples[r] == pytest.approx((x**4 / 4 - x**2 / 2).sum(), abs=1e-12)
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+def test_it_costs_what_its_releases_cost(relation):
+    problem = well()
+    method = ProjectedLangevin.calibrated(problem, "0.5", "1e-5", relation, steps=40)
+    run = method.run(problem, repetitions=2)
+    assert method.planned == Gaussian(method.noise_multiplier) ** 40
+    assert 0.499 < run.ledger.spent("1e-5", relation).upper <= 0.5
+    # noise on the mean gradient, times hβ, is √(2h)
+    drawn = run.ledger.gaussian_releases[0].noise_stddev
+    h = float(method.step)
+    assert h * method.inverse_temperature(problem) * float(drawn) == pytest.approx(math.sqrt(2 * h), rel=1e-12)
+
+
+def test_a_budget_buys_the_same_temperature_however_finely_time_is_cut():
+    problem = well()
+    betas = [ProjectedLangevin.calibrated(problem, steps=T).inverse_temperature(problem) for T in (10, 100, 1000)]
+    assert betas == pytest.approx([betas[0]] * 3, rel=1e-6)
+    slow = ProjectedLangevin.calibrated(problem, steps=100, time_span=36).inverse_temperature(problem)
+    assert slow == pytest.approx(betas[0] / 2, rel=1e-6)  # D² = 9: four times the time, twice as warm
+    chosen = ProjectedLangevin.calibrated(problem)
+    product = float(chosen.step * chosen.inverse_temperature(problem) * problem.smoothness)
+    assert 0.2 < product <= 0.25 * (1 + 1e-9)
+
+
+def test_its_law_tends_to_the_gibbs_distribution():
+    problem = well(200)
+    method = ProjectedLangevin.calibrated(problem, "0.5", steps=400)
+    run = method.run(problem, seed=1, repetitions=400)
+    x = np.linspace(-1.5, 1.5, 4001)
+    beta = method.inverse_temperature(problem)
+    mass = integrate.cumulative_trapezoid(np.exp(-beta * (x**4 / 4 - x**2 / 2) - x**2 / 18), x, initial=0)
+    found = stats.kstest(run.output[:, 0], lambda t: np.interp(t, x, mass / mass[-1])).statistic
+    # Dvoretzky, Kiefer, Wolfowitz & Massart at 1e-6, and 0.03 for what the step size and the finite time leave
+    assert found <= math.sqrt(math.log(2 / 1e-6) / 800) + 0.03
+
+
+def test_without_noise_to_speak_of_it_descends():
+    problem = well(200)
+    # a large β: the chain is then gradient descent with the step size hβ
+    method = ProjectedLangevin(noise_multiplier="1e-4", steps=300, step="1e-12", radius="1.5")
+    assert 0.01 < float(method.step) * method.inverse_temperature(problem) < 1
+    assert (method.run(problem, repetitions=2).samples + 0.25 < 1e-6).all()
+
+
+def test_repetitions_do_not_depend_on_each_other():
+    draw = np.random.default_rng(0)
+    data = draw.normal(size=(300, 3)), np.where(draw.random(300) < 0.3, -1, 1)
+    problem = problems.sigmoid_loss(*data, feature_bound=1, radius=1, l1=0)
+    method = ProjectedLangevin(noise_multiplier=20, steps=10, step="0.01", radius=1)
+    full = method.run(problem, seed=3, repetitions=40)
+    for repetitions in (1, 7, 33):
+        assert (method.run(problem, seed=3, repetitions=repetitions).output == full.output[:repetitions]).all()
+
+
+def test_what_is_refused():
+    for wrong in ({"noise_multiplier": 0}, {"steps": 0}, {"step": 0}, {"radius": 0}, {"noise": "laplace"}):
+        arguments = {"noise_multiplier": 1, "steps": 1, "step": 1, "radius": 1} | wrong
+        with pytest.raises(InvalidValue, match=next(iter(wrong))):
+            ProjectedLangevin(**arguments)
+    with pytest.raises(InvalidValue, match="radius"):
+        ProjectedLangevin(1, 1, 1, radius=2).run(well())
+    with pytest.raises(InvalidValue, match="time_span"):
+        ProjectedLangevin.calibrated(well(), time_span=0)
+    lasso = problems.sigmoid_loss([[1.0]], [1], l1="0.1", radius=1)
+    with pytest.raises(InvalidValue, match="l1"):
+        ProjectedLangevin(1, 1, 1, radius=1).run(lasso)

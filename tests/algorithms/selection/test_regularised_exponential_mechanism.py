@@ -1,0 +1,362 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+
+from algorithms import noise, problems
+from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+from algorithms.selection.alternate_sample import (
+    Schedule,
+    alternate_sample,
+    distance,
+    log_sobolev,
+    near_the_ball,
+    schedule_for,
+)
+from algorithms.selection.gibbs import Gibbs, net_for, sample_exactly
+from algorithms.selection.regularised_exponential_mechanism import RegularisedExponentialMechanism
+from algorithms.verification.checks import Verdict, bound_check
+from dpbounds.errors import InvalidValue
+from dpbounds.privacy.mechanisms import ApproximateDP, ExponentialMechanism
+
+RELATIONS = ("replace-one", "add-or-remove-one")
+RADIUS = Fraction(3, 2)
+
+
+def well(records=200, dimension=1, radius=RADIUS):
+    return landscape(DOUBLE_WELL, records, [0.0] * dimension, radius)
+
+
+def target(beta, dimension=1, problem=None):
+    return Gibbs(problem or well(20, dimension), RADIUS, Fraction(beta))
+
+
+def density(pi, x):
+    """Unnormalised, at the rows of x."""
+    return np.exp(-float(pi.inverse_temperature) * pi.problem.objective(x) - float(pi.precision) / 2 * (x**2).sum(1))
+
+
+def cdf(pi):
+    x = np.linspace(-1.5, 1.5, 20_001)
+    mass = integrate.cumulative_trapezoid(density(pi, x[:, None]), x, initial=0)
+    return lambda t: np.interp(t, x, mass / mass[-1])
+
+
+# --- the exact sampler
+
+
+def test_the_exact_sampler_step_by_step():
+    pi = target(9, 2)
+    net = net_for(pi)
+    found = sample_exactly(pi, noise.streams(6, 4))
+    heights = 9 * pi.problem.objective(net.points)
+    weights = np.cumsum(np.exp(heights.min() - heights))
+    slack = float(pi.slope * net.covering_radius)
+    for r, generator in enumerate(noise.streams(6, 4)):
+        while True:
+            u = generator.random(4)
+            cube = np.searchsorted(weights, u[0] * weights[-1], side="right")
+            x = net.centres[cube] + (u[1:3] - 0.5) * net.side
+            if x @ x > 2.25:
+                continue
+            level = 9 * float(pi.problem.objective(x[None])[0])
+            if math.log1p(-u[3]) <= heights[cube] - level - slack - float(pi.precision) / 2 * (x @ x):
+                break
+        assert found[r] == pytest.approx(x, abs=1e-14)
+
+
+@pytest.mark.parametrize("beta", ["0.3", 12, 200])
+def test_the_law_of_the_exact_sampler_on_an_interval(beta):
+    pi = target(beta)
+    x = sample_exactly(pi, noise.streams(1, 4000))[:, 0]
+    assert stats.kstest(x, cdf(pi)).pvalue > 1e-6  # a right sampler fails once in 10^6 such tests
+
+
+def test_the_law_of_the_exact_sampler_on_a_disc():
+    pi = target(8, 2)
+    points = sample_exactly(pi, noise.streams(2, 4000))
+    # 6 x 6 cells of the square around the disc, by a fine midpoint rule; those with little mass apart
+    edge = (np.arange(1200) + 0.5) / 1200 * 3 - 1.5
+    x = np.stack(np.meshgrid(edge, edge, indexing="ij"), axis=-1).reshape(-1, 2)
+    inside = (x**2).sum(axis=1) <= 2.25
+    mass = np.zeros(len(x))
+    mass[inside] = density(pi, x[inside])
+    law = mass.reshape(6, 200, 6, 200).sum(axis=(1, 3)).ravel() / mass.sum()
+    cells = np.floor((points + 1.5) / 0.5).astype(int)
+    observed = np.bincount(cells[:, 0] * 6 + cells[:, 1], minlength=36)
+    many = law * 4000 >= 10
+    assert many.sum() >= 20
+    assert stats.binom.sf(observed[~many].sum() - 1, 4000, law[~many].sum()) > 1e-6  # the few outside of these cells
+    law, observed = law[many] / law[many].sum(), observed[many]
+    assert stats.chisquare(observed, observed.sum() * law).pvalue > 1e-6
+
+
+def test_a_wrong_constant_is_found():
+    class Steep:
+        records, dimension, radius, lipschitz = 20, 1, RADIUS, well(20).lipschitz
+
+        def objective(self, X):
+            return 50 * X[:, 0]
+
+        objective_at = objective
+
+    with pytest.raises(InvalidValue, match="Lipschitz constant of the objective"):
+        sample_exactly(Gibbs(Steep(), RADIUS, Fraction(1)), noise.streams(0, 50))
+
+
+# --- the alternating sampler
+
+
+def test_a_gaussian_restricted_to_the_ball():
+    draw = np.random.default_rng(0)
+    for centre in (0.4, 1.7, 4.0):
+        normal, uniform = draw.normal(size=(6000, 1)), draw.random(6000)
+        x = near_the_ball(np.full((6000, 1), centre), 0.5, 1.5, normal, uniform)[:, 0]
+        x = x[np.abs(x) <= 1.5]
+        law = stats.truncnorm((-1.5 - centre) / 0.5, (1.5 - centre) / 0.5, loc=centre, scale=0.5)
+        assert len(x) > 3000  # where plain rejection would keep one in 3 million for the last one
+        assert stats.kstest(x, law.cdf).pvalue > 1e-6
+    # in the plane, the part across the direction of a centre outside: by quadrature over chords of the disc
+    normal, uniform = draw.normal(size=(12_000, 2)), draw.random(12_000)
+    x = near_the_ball(np.tile([1.2, 1.6], (12_000, 1)), 0.5, 1.5, normal, uniform)
+    x = x[(x**2).sum(axis=1) <= 2.25]
+    t = np.linspace(-1.5, 1.5, 8001)
+    half = np.sqrt(np.maximum(2.25 - t**2, 0))
+    chord = stats.norm.pdf(t / 0.5) * (special.ndtr((half - 2) / 0.5) - special.ndtr((-half - 2) / 0.5))
+    mass = integrate.cumulative_trapezoid(chord, t, initial=0)
+    assert len(x) > 6000
+    across = x @ np.array([-0.8, 0.6])
+    assert stats.kstest(across, lambda u: np.interp(u, t, mass / mass[-1])).pvalue > 1e-6
+
+
+def test_the_law_after_one_step():
+    pi, eta = target("2.5"), 0.02
+    x = alternate_sample(pi, Schedule(1, Fraction(eta), 200), noise.streams(3, 3000))[:, 0]
+    grid = np.linspace(-1.5, 1.5, 601)
+    weights = np.full(601, 3 / 600)
+    weights[[0, -1]] /= 2
+    y = np.linspace(-2.5, 2.5, 1001)
+    first = stats.norm.pdf(y[:, None], grid[None], math.sqrt(eta)) @ (weights / 3)  # of y
+    second = density(pi, grid[:, None]) * stats.norm.pdf(grid[None], y[:, None], math.sqrt(eta))
+    law = (first / (second @ weights)) @ second * (y[1] - y[0])
+    mass = integrate.cumulative_trapezoid(law, grid, initial=0)
+    assert mass[-1] == pytest.approx(1, abs=1e-4)
+    assert stats.kstest(x, lambda t: np.interp(t, grid, mass / mass[-1])).pvalue > 1e-6
+
+
+def test_the_law_after_the_proven_number_of_steps():
+    pi = target("0.05", 2)
+    schedule = schedule_for(pi, "0.05", 10_000)
+    x = alternate_sample(pi, schedule, noise.streams(5, 300))
+    r = np.linspace(0, 1.5, 1501)
+    angles = np.linspace(0, 2 * math.pi, 181)[:-1]
+    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    ring = np.array([radius * density(pi, radius * (1 - 1e-12) * circle).mean() for radius in r])
+    mass = integrate.cumulative_trapezoid(ring, r, initial=0)
+    lengths = np.linalg.norm(x, axis=1)
+    found = stats.kstest(lengths, lambda t: np.interp(t, r, mass / mass[-1])).statistic
+    # Dvoretzky, Kiefer, Wolfowitz & Massart at 1e-6, and the distance that is allowed
+    assert found <= math.sqrt(math.log(2 / 1e-6) / 600) + 0.05
+
+
+def test_the_alternating_sampler_step_by_step():
+    pi, eta, T, K = target("1.5", 2), 0.05, 6, 3
+    found = alternate_sample(pi, Schedule(T, Fraction(eta), K), noise.streams(8, 3))
+    shrink = 1 / (1 + eta * float(pi.precision))
+    spread = math.sqrt(eta * shrink)
+
+    def draw(m, g, u):
+        length = np.linalg.norm(m)
+        if length <= 1.5:
+            return m + spread * g
+        e = m / length
+        a = length - 1.5
+        return e * (1.5 + a + spread * special.ndtri((1 - u) * special.ndtr(-a / spread))) + spread * (g - (g @ e) * e)
+
+    def F(x):
+        return (x**4 / 4 - x**2 / 2).sum()
+
+    for r, generator in enumerate(noise.streams(8, 3)):
+        direction = generator.standard_normal(2)
+        x = direction / np.linalg.norm(direction) * 1.5 * math.sqrt(generator.random())
+        normals, uniforms = generator.standard_normal((256, 6)), generator.random((256, 3))
+        row = 0
+        for _ in range(T):
+            y, attempts, kept = x + math.sqrt(eta) * normals[row, :2], 0, False
+            while not kept:
+                X = draw(shrink * y, normals[row, 2:4], uniforms[row, 0])
+                Z = draw(shrink * y, normals[row, 4:], uniforms[row, 1])
+                if X @ X <= 2.25 and Z @ Z <= 2.25:
+                    attempts += 1
+                    ratio = min(math.exp(1.5 * (F(Z) - F(X))), 2)
+                    kept = uniforms[row, 2] < ratio / 2 or attempts == K
+                row += 1
+            x = X
+        assert found[r] == pytest.approx(x, abs=1e-12)
+
+
+def test_the_distance_by_hand():
+    pi, schedule = target("0.4"), Schedule(3000, Fraction(1, 100), 40)
+    slope = 0.4 * float(pi.problem.lipschitz)
+    assert float(pi.slope) == pytest.approx(slope, rel=1e-12)
+    constant = math.exp(3 * slope) * 9  # e^(βSD) D²/p
+    assert float(log_sobolev(pi)) == pytest.approx(constant, rel=1e-9)
+    converged = math.sqrt((3 * slope + 1 / 8) / (1 + 0.01 / constant) ** 3000 / 2)
+    bias = 2 * math.exp(-(100 + 1 / 9) * math.log(2) ** 2 / (4 * slope**2))
+    assert distance(pi, schedule).upper == pytest.approx(converged + 3000 * (bias + ((1 + bias) / 2) ** 40), rel=1e-9)
+
+
+def test_the_bias_of_the_rejection_step_is_bounded():
+    # E[(e^W - 2)+] for the steepest W there is, linear losses: W = sqrt(v) N(0, 1)
+    for v in (0.05, 0.1, 0.3, 0.6):
+        w = np.linspace(math.log(2), 12, 200_001)
+        exact = np.trapezoid((np.exp(w) - 2) * stats.norm.pdf(w, scale=math.sqrt(v)), w)
+        assert exact <= 2 * math.exp(-(math.log(2) ** 2) / (2 * v))
+
+
+@pytest.mark.parametrize(("beta", "tolerance"), [("0.01", "1e-8"), ("0.3", "1e-4"), ("0.6", "0.1")])
+def test_a_schedule_keeps_its_tolerance_and_is_not_wasteful(beta, tolerance):
+    pi = target(beta)
+    schedule = schedule_for(pi, tolerance, 10**7)
+    assert distance(pi, schedule).upper <= float(tolerance)
+    fewer = Schedule(int(schedule.steps * 0.9), schedule.proximal_step, schedule.attempts)
+    assert distance(pi, fewer).lower > float(tolerance) / 2
+
+
+def test_too_many_steps_are_refused_with_their_number():
+    with pytest.raises(InvalidValue, match=r"steps = \d\.\d+e\+\d+ is not allowed: at most 1000"):
+        schedule_for(target(2), "1e-6", 1000)
+    with pytest.raises(InvalidValue, match="exact sampler"):
+        schedule_for(target(2000), "1e-6", 1000)
+
+
+# --- the mechanism
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_exact_sampler_is_pure(relation):
+    problem = well()
+    method = RegularisedExponentialMechanism.calibrated(problem, "0.8", relation=relation)
+    run = method.run(problem, repetitions=3)
+    assert method.planned == ExponentialMechanism("0.8", relation=relation)
+    assert run.ledger.releases[0].described == method.planned
+    assert run.ledger.spent("1e-9", relation).upper <= 0.8
+    factor = {"replace-one": 2, "add-or-remove-one": 1}[relation]
+    beta = 0.8 * 200 / (factor * float(problem.lipschitz) * 3)
+    assert run.parameters["inverse_temperature"] == pytest.approx(beta, rel=1e-12)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_alternating_sampler_pays_for_its_distance(relation):
+    problem = well(20)
+    method = RegularisedExponentialMechanism.calibrated(
+        problem, "0.2", "1e-4", relation=relation, sampler="alternating"
+    )
+    run = method.run(problem, repetitions=3)
+    described = run.ledger.releases[0].described
+    assert isinstance(described, ApproximateDP)
+    assert described == method.planned
+    assert run.spent.upper <= 0.2
+    reached = distance(method.target(problem), method.schedule_for(problem))
+    assert (1 + math.exp(described.epsilon)) * reached.upper <= float(described.delta)
+    # the target is pure: what the printed temperature spends is far below the budget
+    beta = 0.3 * 0.2 * math.log(20) / (float(problem.lipschitz) * 3 * math.sqrt(math.log(1e4)))
+    assert run.parameters["inverse_temperature"] == pytest.approx(beta, rel=1e-9)
+    factor = {"replace-one": 2, "add-or-remove-one": 1}[relation]
+    assert float(described.epsilon) == pytest.approx(factor * float(problem.lipschitz) * 3 * beta / 20, rel=1e-9)
+
+
+def test_a_schedule_without_a_proof_promises_nothing_or_is_refused():
+    problem, short = well(20), Schedule(50, Fraction(1, 50), 40)
+    with pytest.raises(InvalidValue, match=r"schedule = 50 steps, proven to be within"):
+        RegularisedExponentialMechanism("0.1", RADIUS, sampler="alternating", failure="1e-4", schedule=short).run(
+            problem
+        )
+    free = RegularisedExponentialMechanism("0.1", RADIUS, sampler="alternating", failure=1, schedule=short)
+    run = free.run(problem, repetitions=2)
+    assert run.ledger.releases[0].described.delta == 1
+    assert run.ledger.spent("1e-6").upper > 10
+    with pytest.raises(InvalidValue, match="failure"):
+        free.bound(problem)
+
+
+@pytest.mark.parametrize(("records", "dimension"), [(100, 1), (400, 1), (1600, 1), (60, 2)])
+def test_the_excess_risk_is_below_the_bound(records, dimension):
+    problem = well(records, dimension)
+    method = RegularisedExponentialMechanism.calibrated(problem)
+    run = method.run(problem, seed=3, repetitions=200)
+    check = bound_check("bound", run.samples + dimension / 4, method.bound(problem), confidence=1 - 1e-6)
+    assert check.verdict is Verdict.HOLDS
+
+
+def test_the_bound_by_hand():
+    problem = well(100)
+    method = RegularisedExponentialMechanism.calibrated(problem, "0.5")
+    beta, span = 0.5 * 100 / (2 * 3 * float(problem.lipschitz)), 3 * float(problem.lipschitz)
+    expected = (1.5 + math.log(1 + beta * span)) / beta
+    assert method.bound(problem).upper == pytest.approx(expected, rel=1e-9)
+    assert method.bound(problem, "population").upper == pytest.approx(
+        expected + span * math.tanh(beta * span / 200), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize(("relation", "factor"), [("replace-one", 2), ("add-or-remove-one", 1)])
+def test_the_loss_of_two_neighbours_is_within_epsilon_and_close_to_it(relation, factor):
+    bound, n, radius = 1000, 400, Fraction(1, 10)
+    problem = landscape(WAVY, n, [0.0], radius, shift_bound=bound)
+    pi = RegularisedExponentialMechanism(1, radius, relation).target(problem)
+    x = np.linspace(-0.1, 0.1, 20_001)
+    flat = float(pi.inverse_temperature) * problem.objective(x[:, None]) + float(pi.precision) / 2 * x**2
+
+    def law(slope):
+        exponents = -flat - float(pi.inverse_temperature) * slope * x
+        return exponents - np.logaddexp.reduce(exponents)
+
+    loss = np.abs(law(bound) - law(bound * (1 - factor / n))).max()
+    assert 0.97 < loss <= 1
+
+
+@pytest.mark.parametrize("sampler", ["exact", "alternating"])
+def test_repetitions_do_not_depend_on_each_other(sampler):
+    draw = np.random.default_rng(0)
+    data = draw.normal(size=(300, 3)), np.where(draw.random(300) < 0.3, -1, 1)
+    problem = problems.sigmoid_loss(*data, feature_bound=1, radius=1)
+    options = {"failure": 1, "schedule": Schedule(10, Fraction(1, 20), 30)} if sampler == "alternating" else {}
+    method = RegularisedExponentialMechanism("0.05", 1, sampler=sampler, **options)
+    full = method.run(problem, seed=3, repetitions=40)
+    for repetitions in (1, 7, 33):
+        few = method.run(problem, seed=3, repetitions=repetitions)
+        assert (few.output == full.output[:repetitions]).all()
+        assert (few.samples == full.samples[:repetitions]).all()
+
+
+def test_with_next_to_no_noise_the_minima_are_found():
+    problem = well(4000)
+    run = RegularisedExponentialMechanism.calibrated(problem, 100).run(problem)
+    assert (run.samples + 0.25 < 1e-3).all()
+
+
+def test_what_is_refused():
+    with pytest.raises(InvalidValue, match="epsilon"):
+        RegularisedExponentialMechanism(0, 1)
+    with pytest.raises(InvalidValue, match="radius"):
+        RegularisedExponentialMechanism(1, -1)
+    with pytest.raises(InvalidValue, match="sampler"):
+        RegularisedExponentialMechanism(1, 1, sampler="rejection")
+    with pytest.raises(InvalidValue, match="exact sampler has neither"):
+        RegularisedExponentialMechanism(1, 1, failure="1e-6")
+    with pytest.raises(InvalidValue, match="schedule"):
+        RegularisedExponentialMechanism(1, 1, sampler="alternating", failure=1)
+    with pytest.raises(InvalidValue, match="failure"):
+        RegularisedExponentialMechanism(1, 1, sampler="alternating")
+    with pytest.raises(InvalidValue, match="less than 1/2"):
+        RegularisedExponentialMechanism.calibrated(well(), sampler="alternating")
+    with pytest.raises(InvalidValue, match=r"radius.*at most"):
+        RegularisedExponentialMechanism(1, 2).run(well())
+    with pytest.raises(InvalidValue, match="points"):
+        RegularisedExponentialMechanism.calibrated(well(10_000, 3), 1).run(well(10_000, 3))
+    for broken in ({"steps": 0}, {"attempts": 0}, {"proximal_step": Fraction(0)}):
+        with pytest.raises(InvalidValue):
+            Schedule(**({"steps": 1, "proximal_step": Fraction(1), "attempts": 1} | broken))

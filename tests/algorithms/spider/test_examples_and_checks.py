@@ -1,0 +1,41 @@
+import pytest
+
+from algorithms import PrivacyBudget
+from algorithms.verification.cells import run
+from algorithms.verification.checks import Verdict
+from algorithms.verification.examples.spider import EXAMPLES
+from algorithms.verification.plans.spider import PLANNED
+from algorithms.verification.suite import Size
+from dpbounds.theorems import registry
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
+def test_examples_keep_their_budget(example, relation):
+    budget = PrivacyBudget.of(2, "1e-5", relation)
+    algorithm, problem = example.calibrated(budget)
+    assert algorithm.budget == budget
+    ran = algorithm.run(problem, seed=1, repetitions=2)
+    assert ran.spent.upper <= 2
+    assert ran.samples.shape == (2,)
+    for name in example.theorems:
+        assert registry.theorem(name).id == name
+    assert example.printed == example.name.endswith("as-printed")
+
+
+def test_every_check_names_a_statement_and_the_small_ones_hold():
+    assert all(registry.theorem(each.theorem).id == each.theorem for each in PLANNED)
+    small = [each for each in PLANNED if each.kind == "bound" and each.name.endswith("n = 500")]
+    assert len(small) == 2
+    for each in small:
+        assert each.judge([run(cell) for cell in each.cells(Size.QUICK)], 0.99).verdict is Verdict.HOLDS
+
+
+@pytest.mark.slow
+def test_all_checks_hold():
+    done = {}
+    for each in PLANNED:
+        cells = each.cells(Size.QUICK)
+        done |= {cell.key: run(cell) for cell in cells if cell.key not in done}
+        found = each.judge([done[cell.key] for cell in cells], 0.9998)
+        assert found.verdict is Verdict.HOLDS, found.reason

@@ -1,0 +1,261 @@
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import sympy
+
+from algorithms import PrivacyBudget, noise, problems
+from algorithms.ledger import Batch
+from algorithms.oracles import BATCH_WIDTH
+from algorithms.spider.restarted_spider import THEOREMS, Growth, RestartedSpider, growth_of
+from algorithms.spider.spider import Spider
+from algorithms.verification import Verdict, bound_check
+from algorithms.verification.slopes import Finding, slope_check
+from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.privacy import accountants
+from dpbounds.theorems import registry
+
+QUARTIC = Growth(Fraction(1, 4), Fraction(4, 3))
+
+
+def wavy(n=8000, start=(0.8, -0.5), radius=2):
+    return problems.landscape(problems.WAVY, n, start, radius)
+
+
+def quartic(n=2000):
+    return problems.landscape(problems.power(4), n, [0.9], 1)
+
+
+PROBLEM = wavy()
+
+
+# --- against a plain loop, without batches
+
+
+def test_it_is_spider_again_and_again_step_by_step():
+    problem = wavy(n=1000)
+    stages = (Spider(3, 2, 5, 5), Spider(4, 3, 7, 7))
+    run = RestartedSpider(stages).run(problem, seed=4, repetitions=3)
+    G, L, n = 8 * 2 * (1 + 1e-9) + 1, 8.0, 1000
+
+    def gradient(w):
+        return 2 * w + 3 * np.sin(2 * w)
+
+    for r, generator in enumerate(noise.streams(4, 3)):
+        w = previous = np.array([0.8, -0.5])
+        for first, other, T in ((3, 2, 5), (4, 3, 7)):
+            chosen, walked = generator.integers(0, T), []
+            for t in range(T):
+                walked.append(w)
+                if t == 0:
+                    estimate = gradient(w) + first * G / n * generator.standard_normal(2)
+                else:
+                    stddev = other * min(L * np.linalg.norm(w - previous), 2 * G) / n
+                    estimate = estimate + gradient(w) - gradient(previous) + stddev * generator.standard_normal(2)
+                previous, w = w, w - estimate / 16
+            w = walked[chosen]
+        assert run.output[r] == pytest.approx(w, abs=1e-12)
+        assert run.output_step[r] == chosen
+        norms = [np.linalg.norm(gradient(w)) for w in walked]
+        assert run.trace.gradient_norm.per_repetition[r] == pytest.approx(np.mean(norms), rel=1e-9)
+
+
+def test_without_noise_to_speak_of_it_converges_to_the_minimiser():
+    run = RestartedSpider((Spider("1e-6", "1e-6", 183, 183),) * 5).run(PROBLEM, repetitions=3)
+    assert run.measured["output_objective"].max() < 1e-6
+    assert np.abs(run.output).max() < 1e-3
+
+
+def test_repetitions_are_independent_bit_for_bit():
+    method = RestartedSpider((Spider(3, 2, 5, 5), Spider(4, 3, 7, 7)))
+    full = method.run(PROBLEM, seed=1, repetitions=BATCH_WIDTH + 5)
+    for repetitions in (1, BATCH_WIDTH + 1):
+        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
+        assert (few.output == full.output[:repetitions]).all()
+        assert (few.samples == full.samples[:repetitions]).all()
+        assert few.ledger == full.ledger
+
+
+# --- privacy
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+@pytest.mark.parametrize("case", ["pl", "kl"])
+def test_the_ledger_is_the_plan_and_keeps_the_budget_and_hardly_less(relation, case):
+    problem, growth = (PROBLEM, None) if case == "pl" else (quartic(), QUARTIC)
+    method = RestartedSpider.calibrated(problem, 2, "1e-5", relation, growth, stages=3)
+    run = method.run(problem, repetitions=2)
+    assert 2 * (1 - 1e-6) < run.spent.lower <= run.spent.upper <= 2
+    assert accountants.epsilon(method.planned, delta="1e-5", relation=relation).upper <= 2
+    assert sum(release.count for release in run.ledger.releases) == run.steps == sum(s.steps for s in method.stages)
+
+
+def test_stages_share_the_budget_evenly():
+    stages = RestartedSpider.calibrated(PROBLEM, stages=4).stages
+    parts = [1 / s.anchor_multiplier**2 for s in stages]
+    parts += [(s.steps - 1) / s.difference_multiplier**2 for s in stages]
+    assert len(parts) == 8
+    assert float(max(parts) / min(parts)) == pytest.approx(1, rel=1e-10)
+    # a stage of one step has no differences to pay for
+    (only,) = RestartedSpider.calibrated(PROBLEM, stages=1, growth=Growth("1/100", 2)).stages
+    assert only.steps == 1
+    assert float(only.anchor_multiplier**2 * parts[0]) == pytest.approx(1 / 8, rel=1e-10)
+
+
+def test_found_stages_that_take_the_budget_of_the_whole():
+    once = RestartedSpider.calibrated(PROBLEM, stages=1)
+    greedy = RestartedSpider(once.stages * 2, budget=PrivacyBudget.of(1, "1e-6"))
+    with pytest.raises(BudgetExceeded):
+        greedy.run(PROBLEM, repetitions=1)
+
+
+def test_calibration_looks_at_no_record():
+    other = problems.landscape(problems.WAVY, 8000, (0.8, -0.5), 2, seed=7)
+    ours, theirs = (RestartedSpider.calibrated(problem) for problem in (PROBLEM, other))
+    assert ours == theirs
+    assert ours.bound(PROBLEM) == theirs.bound(other)
+
+
+# --- utility
+
+
+@pytest.mark.parametrize("n", [4000, 8000, 12_000])
+def test_under_pl_what_is_measured_stays_below_the_bounds(n):
+    problem = wavy(n)
+    method = RestartedSpider.calibrated(problem, 2, "1e-5", stages=5)
+    run = method.run(problem, seed=3, repetitions=16)
+    bound, closed = method.bound(problem), method.closed_form(problem)
+    assert bound.exact_upper < closed.exact_lower
+    assert closed.upper < 1.1 * bound.upper
+    assert bound_check(THEOREMS["bound"], run.samples, bound).verdict is Verdict.HOLDS
+    assert 0.05 < run.samples.mean() / bound.upper < 1
+    assert bound_check("gap", run.measured["output_objective"], method.excess_bound(problem)).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("n", [500, 1000, 2000])
+def test_under_kl_what_is_measured_stays_below_the_bounds(n):
+    problem = quartic(n)
+    method = RestartedSpider.calibrated(problem, 2, "1e-5", growth=QUARTIC)
+    run = method.run(problem, seed=3, repetitions=16)
+    assert bound_check("gradient", run.samples, method.bound(problem)).verdict is Verdict.HOLDS
+    assert bound_check("gap", run.measured["output_objective"], method.excess_bound(problem)).verdict is Verdict.HOLDS
+    steps = [stage.steps for stage in method.stages]
+    assert all(before < after for before, after in pairwise(steps))  # the flatter, the longer
+
+
+@pytest.mark.slow
+def test_under_pl_the_gradient_falls_like_one_over_n():
+    sizes, samples = (8000, 16_000, 32_000, 64_000), []
+    for n in sizes:
+        problem = wavy(n)
+        samples.append(RestartedSpider.calibrated(problem, 2, "1e-5", stages=12).run(problem, repetitions=64).samples)
+    found = slope_check("x", -1.0, sizes, samples, confidence=0.999999, widest=0.5)
+    assert found.verdict is Verdict.HOLDS
+    assert found.finding in (Finding.MATCHES, Finding.BETTER)
+
+
+def test_the_bound_stage_by_stage_in_plain_floats():
+    method = RestartedSpider.calibrated(PROBLEM, 2, "1e-5", stages=3)
+    G, gap, n = 16 * (1 + 1e-9) + 1, float(PROBLEM.initial_gap), 8000
+    mu = 0.17553
+    for stage, found in zip(method.stages, method.bounds(PROBLEM), strict=True):
+        assert stage.steps == math.ceil(4 * 8 / mu)
+        square = 4 * 8 * gap / stage.steps + 2 * (float(stage.anchor_multiplier) * G / n) ** 2
+        assert found.upper == pytest.approx(math.sqrt(square), rel=1e-9)
+        gap = square / (2 * mu)
+    assert method.excess_bound(PROBLEM).upper == pytest.approx(gap, rel=1e-9)
+
+
+def test_as_many_stages_as_suit_the_bound():
+    best = RestartedSpider.calibrated(PROBLEM, 2, "1e-5")
+    J = len(best.stages)
+    for other in (1, J - 1, J + 1, 2 * J):
+        assert best.bound(PROBLEM) < RestartedSpider.calibrated(PROBLEM, 2, "1e-5", stages=other).bound(PROBLEM)
+
+
+def test_too_few_records_for_the_condition_number_are_refused():
+    with pytest.raises(InvalidValue, match="records = 100"):
+        RestartedSpider.calibrated(wavy(n=100))
+    hopeless = RestartedSpider((Spider(20, 3000, 183, 183),) * 2)
+    with pytest.raises(InvalidValue, match=r"d σ₂² η² \(q - 1\)"):
+        hopeless.bound(wavy(n=2000))
+
+
+def test_the_closed_form_is_about_equal_stages_of_sufficient_length():
+    with pytest.raises(InvalidValue, match="different kinds"):
+        RestartedSpider((Spider(3, 2, 5, 5), Spider(4, 3, 7, 7))).closed_form(PROBLEM)
+    with pytest.raises(InvalidValue, match="halves the gap"):
+        RestartedSpider((Spider(3, 2, 50, 50),)).closed_form(PROBLEM)
+
+
+def test_a_walk_that_leaves_the_ball_is_refused():
+    with pytest.raises(InvalidValue, match="outside the ball"):
+        RestartedSpider((Spider(10**5, 10**5, 5, 5),)).run(PROBLEM, repetitions=4)
+
+
+def test_theorems_exist():
+    assert all(registry.theorem(name).id == name for name in THEOREMS.values())
+
+
+# --- growth
+
+
+def test_growth_of_a_pl_loss():
+    growth = growth_of(PROBLEM, None)
+    assert growth.exponent == 2
+    assert 0 <= growth.constant**2 * 2 * Fraction("0.17553") - 1 < Fraction(1, 10**12)  # rounded up
+    assert Growth.polyak_lojasiewicz("1/8") == Growth(2, 2)
+    assert growth_of(PROBLEM, QUARTIC) is QUARTIC
+
+
+def test_growth_holds_where_it_is_claimed():
+    w = np.linspace(-1, 1, 2001)
+    value, slope, _ = problems.power(4).derivatives(w)
+    assert value == pytest.approx((np.abs(slope) / 4) ** (4 / 3))  # attained
+    value, slope, _ = problems.WAVY.derivatives(20 * w)
+    assert (value <= float(growth_of(PROBLEM, None).constant) ** 2 * slope**2 * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("arguments", [(0, 2), (-1, 2), (1, "0.9"), (1, "2.1"), (math.nan, 2)])
+def test_bad_growth_is_refused(arguments):
+    with pytest.raises(InvalidValue):
+        Growth(*arguments)
+
+
+@pytest.mark.parametrize("constant", [0, -1, sympy.Integer(0)])
+def test_a_pl_constant_is_positive(constant):
+    with pytest.raises(InvalidValue, match="pl_constant"):
+        Growth.polyak_lojasiewicz(constant)
+
+
+# --- bad input
+
+
+def test_bad_parameters_are_refused_by_name():
+    with pytest.raises(InvalidValue, match="stages = 0"):
+        RestartedSpider(())
+    for stage in (
+        Spider(1, 1, 4, 2, variant="as-printed"),
+        Spider(1, 1, 4, 2, difference_sampling=Batch(2, 8000, replacement=False)),
+    ):
+        with pytest.raises(InvalidValue, match="stages"):
+            RestartedSpider((stage,))
+    with pytest.raises(InvalidValue, match="initial_gap"):
+        RestartedSpider((Spider(1, 1, 4, 2),), initial_gap=-1)
+    with pytest.raises(InvalidValue, match="stages = 0"):
+        RestartedSpider.calibrated(PROBLEM, stages=0)
+    with pytest.raises(InvalidValue, match="growth = None"):
+        RestartedSpider.calibrated(quartic())
+    with pytest.raises(InvalidValue, match="start"):
+        RestartedSpider((Spider(1, 1, 4, 2),)).run(PROBLEM, start=np.zeros(3))
+
+
+def test_a_public_bound_on_the_gap_of_another_start():
+    near = RestartedSpider.calibrated(PROBLEM, 2, "1e-5", initial_gap="1/100")
+    far = RestartedSpider.calibrated(PROBLEM, 2, "1e-5")
+    assert len(near.stages) < len(far.stages)
+    assert near.bound(PROBLEM) < far.bound(PROBLEM)
+    run = near.run(PROBLEM, repetitions=2, start=[0.01, -0.02])
+    assert run.samples.mean() < near.bound(PROBLEM).upper

@@ -1,0 +1,97 @@
+"""`dpbounds audit`: a lower bound against the certificate and the claim; the table of broken copies."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from algorithms.verification.attacks import experiments, mutations
+from dpbounds.cli import main
+
+
+def said(capsys, *arguments, status=0):
+    assert main(["audit", *arguments]) == status
+    return capsys.readouterr().out
+
+
+def test_for_people_and_programs(capsys):
+    arguments = ["dp-pgd", "--runs", "1500", "--epsilon", "4", "--confidence", "0.9", "--seed", "3"]
+    out = said(capsys, *arguments)
+    assert out.startswith("dp-pgd: 1500 runs on two neighbouring data sets (replace-one)\n  at least   epsilon ")
+    assert "0.9 confidence" in out
+    assert "<-" not in out
+    found = json.loads(said(capsys, *arguments, "--json"))
+    assert 1 < found["lower"]["epsilon"] <= found["certified"] <= 4
+    assert f"epsilon {found['lower']['epsilon']:.4g} at delta = 1e-05" in out
+    assert found["claim"] == {"epsilon": 4, "delta": 1e-5, "relation": "replace-one"}
+    assert (found["sound"], found["claim_refuted"]) == (True, False)
+    assert found["lower"]["confidence"] == 0.9
+
+
+def test_another_relation_and_delta(capsys):
+    found = json.loads(
+        said(capsys, "dp-pgd", "--runs", "100", "--relation", "add-or-remove-one", "--delta", "1e-3", "--json")
+    )
+    assert found["claim"] == {"epsilon": 1, "delta": 1e-3, "relation": "add-or-remove-one"}
+    assert found["lower"]["delta"] == 1e-3
+
+
+def test_a_bound_above_the_certificate_fails(capsys, monkeypatch):
+    audited = experiments.audit_example
+
+    def flattered(*arguments, **named):
+        return replace(audited(*arguments, **named), certified=0.25)
+
+    monkeypatch.setattr(experiments, "audit_example", flattered)
+    out = said(capsys, "dp-pgd", "--runs", "1000", "--epsilon", "4", status=1)
+    assert "certified  0.25  <- exceeded" in out
+
+    def unproven(*arguments, **named):
+        finding = audited(*arguments, **named)
+        return replace(
+            finding, certified=float("inf"), claim=replace(finding.claim, epsilon=finding.claim.epsilon / 16)
+        )
+
+    monkeypatch.setattr(experiments, "audit_example", unproven)
+    out = said(capsys, "dp-pgd", "--runs", "1000", "--epsilon", "4")
+    assert "no finite bound is proven" in out
+    assert "claimed    0.25  <- refuted" in out
+    assert json.loads(said(capsys, "dp-pgd", "--runs", "1000", "--epsilon", "4", "--json"))["certified"] == "inf"
+
+
+def test_the_table_of_broken_copies(capsys, monkeypatch):
+    few = mutations.mutations()[:2]  # one sound, one broken
+    monkeypatch.setattr(mutations, "mutations", lambda: few)
+    lines = said(capsys, "--mutations", "--runs", "1000").splitlines()
+    assert lines[0].split()[:2] == ["copy", "claim"]
+    assert "  not caught  nothing: sound" in lines[1]
+    assert "  caught      half of the noise" in lines[2]
+    assert lines[-1] == "1 of 2 caught; right"
+    found = json.loads(said(capsys, "--mutations", "--runs", "1000", "--json"))
+    assert [one["caught"] for one in found["copies"]] == [False, True]
+    assert found["all_as_expected"] is True
+
+
+def test_a_copy_that_escapes_fails(capsys, monkeypatch):
+    escaped = replace(mutations.mutations()[1], claim=50.0)
+    monkeypatch.setattr(mutations, "mutations", lambda: (escaped,))
+    assert said(capsys, "--mutations", "--runs", "100", status=1).endswith("not as expected: noise halved\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ([], "or --mutations"),
+        (["dp-pgd", "--mutations"], "or --mutations"),
+        (["nobody"], "one of "),
+        (["dp-pgd", "--runs", "4"], "runs"),
+        (["dp-pgd", "--runs", "0"], "--runs"),
+        (["dp-pgd", "--confidence", "1"], "--confidence"),
+        (["dp-pgd", "--seed", "-1"], "--seed"),
+        (["dp-pgd", "--delta", "0"], "--delta"),
+        (["dp-pgd", "--relation", "nobody"], "--relation"),
+    ],
+)
+def test_refusals(arguments, text, capsys):
+    assert main(["audit", *arguments]) == 2
+    assert text in capsys.readouterr().err
