@@ -138,7 +138,7 @@ class PrivateLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         noise: WhichNoise = "gaussian",
         classes: Sequence[Any] | None = None,
         fit_intercept: bool = True,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.epsilon = epsilon

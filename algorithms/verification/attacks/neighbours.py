@@ -86,7 +86,15 @@ def _(problem: Landscape, relation: Relation) -> Pair:
     other = -1.0 if relation is Relation.REPLACE_ONE else 0.0
     flat = np.zeros(problem.shifts.shape)
     sides = [
-        _Pulled(problem.profile, flat, problem.shift_bound, problem.radius, problem.start, side, problem.initial_gap)
+        _Pulled(
+            profile=problem.profile,
+            shifts=flat,
+            shift_bound=problem.shift_bound,
+            radius=problem.radius,
+            start=problem.start,
+            side=side,
+            public_gap=problem.initial_gap,
+        )
         for side in (1.0, other)
     ]
     return Pair(sides[0], sides[1], relation)
@@ -95,7 +103,7 @@ def _(problem: Landscape, relation: Relation) -> Pair:
 _SLANT = 0.7  # the part of G that is constant slope; the rest is for curvature, which differences and Hessians see
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Pulled(Landscape):
     """A landscape whose record 0 has another loss than the others, which have that of the landscape, without shifts.
 
