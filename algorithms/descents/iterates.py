@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import sympy
 from numpy.typing import NDArray
 
 from algorithms.noise import Array
@@ -57,6 +58,13 @@ def gap_at(problem: FiniteSum, start: Array) -> Fraction:
         return gap
     reached = gap + at_least(problem.lipschitz, "lipschitz") * root_above(away)
     return reached if problem.loss_range is None else min(reached, at_least(problem.loss_range, "loss_range"))
+
+
+def known(constant: sympy.Expr | None, name: str) -> sympy.Expr:
+    """The constant, or ``InvalidValue`` where the problem has no finite one."""
+    if constant is None:
+        raise InvalidValue(f"problem.{name}", None, "a finite constant", "step sizes and bounds rest on it")
+    return constant
 
 
 def demand_no_regulariser(problem: Any) -> None:

@@ -24,7 +24,7 @@ import sympy
 from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
-from algorithms.descents.iterates import demand_all_of_space, gap_at, squared_norms, uniform_steps
+from algorithms.descents.iterates import demand_all_of_space, gap_at, known, squared_norms, uniform_steps
 from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, streams
 from algorithms.oracles import GradientOracle, at_least, in_batches
@@ -276,7 +276,7 @@ class LangevinDynamics:
         return Fraction(GradientOracle(problem, self.noise_multiplier, (), OpenLedger()).noise_stddev)
 
     def _smoothness(self, problem: FiniteSum) -> sympy.Expr:
-        return _known(problem.smoothness, "smoothness") + sympy.Rational(self.regulariser)
+        return known(problem.smoothness, "smoothness") + sympy.Rational(self.regulariser)
 
     def _enough_steps(self, problem: FiniteSum) -> int:
         """The fewest T with η <= 1/(2(L + λ)), where this algorithm has one step: the diffusion's time is fixed."""
@@ -314,14 +314,14 @@ def pl_constant_of(problem: Any, regulariser: ExactLike = 0, given: ExactLike | 
         if number <= 0:
             raise InvalidValue("pl_constant", given, "a number greater than 0")
         return sympy.Rational(number)
-    convex = sympy.Rational(weight) - _known(problem.smoothness, "smoothness")
+    convex = sympy.Rational(weight) - known(problem.smoothness, "smoothness")
     if weight and evaluate(convex, {}) > 0:
         return convex
-    known = getattr(problem, "pl_constant", None)
-    if weight or known is None:
+    own = getattr(problem, "pl_constant", None)
+    if weight or own is None:
         advice = "give pl_constant, or inverse_temperature; or a regulariser above the smoothness"
         raise InvalidValue("pl_constant", None, "a PL constant of the regularised risk", advice)
-    return _known(known, "pl_constant")
+    return known(own, "pl_constant")
 
 
 def _balanced_temperature(problem: FiniteSum, single: Fraction, pl_constant: sympy.Expr) -> Fraction:
@@ -331,16 +331,10 @@ def _balanced_temperature(problem: FiniteSum, single: Fraction, pl_constant: sym
     values = {
         symbols.pl_constant: pl_constant,
         symbols.dataset_size: sympy.Integer(problem.records),
-        symbols.lipschitz: _known(problem.lipschitz, "lipschitz"),
+        symbols.lipschitz: known(problem.lipschitz, "lipschitz"),
         symbols.rho: sympy.Rational(2 / single**2),
     }
     return Fraction(evaluate(langevin_under_pl.temperature().subs(values), {}).lower)
-
-
-def _known(constant: sympy.Expr | None, name: str) -> sympy.Expr:
-    if constant is None:
-        raise InvalidValue(name, None, "a finite constant of the problem")
-    return constant
 
 
 def _checked_weight(regulariser: ExactLike) -> Fraction:

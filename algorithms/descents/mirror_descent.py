@@ -22,7 +22,7 @@ import sympy
 from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
-from algorithms.descents.iterates import best_count, demand_no_regulariser, gap_at, uniform_steps
+from algorithms.descents.iterates import best_count, demand_no_regulariser, gap_at, known, uniform_steps
 from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, Array, streams
 from algorithms.oracles import GradientOracle, at_least
@@ -158,9 +158,7 @@ class MirrorDescent:
 
     def smoothness(self, problem: FiniteSum) -> sympy.Expr:
         """L̃ = c L, exact: the smoothness of F in N, where ‖x‖₂² <= c N(x)²."""
-        if problem.smoothness is None:
-            raise InvalidValue("problem.smoothness", None, "a finite constant", "step size and bound rest on it")
-        return problem.smoothness * self.mirror.euclidean_square
+        return known(problem.smoothness, "smoothness") * self.mirror.euclidean_square
 
     def step_size_for(self, problem: FiniteSum) -> float:
         """γ as a double: ``step_size``, or 1/(2L̃) rounded down."""
