@@ -12,8 +12,8 @@ import sympy
 from algorithms.frank_wolfe.feasible import known
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.linear_model import LinearModel
-from dpbounds.expressions.exact import ExactLike, exact, to_float
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact, to_float
 
 
 @runtime_checkable
@@ -44,7 +44,7 @@ class BoundedEntries(LinearModel):
 
     @property
     def lipschitz_l1(self) -> sympy.Expr:
-        """b sup|φ'|."""
+        """B sup|φ'|."""
         return sympy.Rational(min(self.entry_bound, self.feature_bound)) * self.loss.largest_slope
 
     @property

@@ -2,9 +2,9 @@
 
 Wang & Xu 2019, Algorithm 4, and Wang, Chen & Xu 2019, Algorithm 3, which are the same method. What differs from print:
 the budget of one choice. Print has ε/√(8T ln(1/δ)), by advanced composition; because the exponential mechanism is of
-bounded range, T choices cost much less, and a certified calibration finds ε₀ about four times as large. The printed one
-is ``variant="as-printed"``, with the printed steps and step size (hidden constants 1): private where its ledger says so,
-which is for every ε in practical use, and noisier. Steps and step size otherwise are those of the explicit bound
+bounded range, T choices cost much less, and a certified calibration finds ε₀ about four times as large. The printed
+one is ``variant="as-printed"``, with the printed steps and step size (hidden constants 1): private where its ledger says
+so, which is for every ε in practical use, and noisier. Steps and step size otherwise are those of the explicit bound
 ``wang-xu-2019/theorem-6/explicit``.
 """
 
@@ -293,7 +293,9 @@ class VertexFrankWolfe:
                 best = products.argmin(axis=1)
                 measured["gap"].add(gaps(x, gradient, vertices.points(best)))
                 measured["objective"].add(objective)
-                measured["shortfall"].add(np.take_along_axis(products, chosen[:, None], axis=1)[:, 0] - products.min(axis=1))
+                measured["shortfall"].add(
+                    np.take_along_axis(products, chosen[:, None], axis=1)[:, 0] - products.min(axis=1)
+                )
                 x = (1 - gamma) * x + gamma * vertices.points(chosen)
         walked = time.perf_counter()
 

@@ -1,4 +1,4 @@
-"""The vertices of a polytope as candidates: their products with gradients, without a matrix where one can be avoided."""
+"""The vertices of a polytope as candidates: their products with gradients, without a matrix where none is needed."""
 
 from __future__ import annotations
 
