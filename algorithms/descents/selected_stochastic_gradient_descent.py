@@ -126,7 +126,7 @@ class SelectedStochasticGradientDescent:
             distance: D > 0.
             failure_probability: ζ in (0, 1); K = ⌈log₂(2/ζ)⌉.
             selection_share: ε₀/ε in (0, 1); print has 1/2, which the variant as printed takes whatever is given here.
-            variant: "projected", or "as-printed" for ε₀ = ε/2 and every run at (ε/(2K), δ/K) with print's constant 1000.
+            variant: "projected", or "as-printed" for ε₀ = ε/2 and every run at (ε/(2K), δ/K) with the constant 1000.
 
         Raises:
             InvalidValue: A number is not allowed.

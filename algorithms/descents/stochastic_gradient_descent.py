@@ -2,8 +2,8 @@
 
 Lowy, Ullman & Wright 2024, Algorithm 3 with Proposition D.1. What differs from print: the noise is a proven calibration
 (print has the constant 1000 where about 5 would do), the full batch is the default (it has the least noise for a
-budget), and every iterate is projected on the ball of radius D around w₁, so that quasar-convexity is needed on that ball
-only: without it no loss of bounded slope has a constant, since the iterates may go anywhere. The bound is
+budget), and every iterate is projected on the ball of radius D around w₁, so that quasar-convexity is needed on that
+ball only: on all of R^p the losses of Geman & McClure and of Cauchy, for two, have no constant. The bound is
 ``lowy-ullman-wright-2024/proposition-d.1/explicit``. ``variant="as-printed"`` has the constant 1000 and no projection.
 """
 

@@ -2,10 +2,10 @@
 
 Wang & Xu 2019, Algorithm 4, and Wang, Chen & Xu 2019, Algorithm 3, which are the same method. What differs from print:
 the budget of one choice. Print has ε/√(8T ln(1/δ)), by advanced composition; because the exponential mechanism is of
-bounded range, T choices cost much less, and a certified calibration finds ε₀ about four times as large. The printed
-one is ``variant="as-printed"``, with the printed steps and step size (hidden constants 1): private where its ledger says
-so, which is for every ε in practical use, and noisier. Steps and step size otherwise are those of the explicit bound
-``wang-xu-2019/theorem-6/explicit``.
+bounded range, T choices cost much less, and a certified calibration finds ε₀ about four times as large. The variant
+"as-printed" has the printed one, with the printed steps and step size (hidden constants 1): private where its ledger
+says so, which is for every ε in practical use, and noisier. Otherwise steps and step size are those of the explicit
+bound ``wang-xu-2019/theorem-6/explicit``.
 """
 
 from __future__ import annotations
