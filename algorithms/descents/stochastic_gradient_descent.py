@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from algorithms.ledger import Batch, OpenLedger, PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, Array, on_sample, streams
-from algorithms.oracles import BatchGradientOracle, GradientOracle, Poisson, at_least, in_batches
+from algorithms.oracles import BatchGradientOracle, GradientAnswer, GradientOracle, Poisson, at_least, in_batches
 from algorithms.oracles.batches import demand_all_records
 from algorithms.planning import checked_multiplier, multiplier_of_one, multiplier_within, root_above
 from algorithms.problems.finite_sum import FiniteSum
@@ -182,8 +182,9 @@ class StochasticGradientDescent:
             repetitions: How many.
 
         Returns:
-            The run. ``output[r]`` is private (one repetition, at the ledger's cost). Measured at the output, and not
-            private: ``objective``, F(ŵ), the metric: where the data are realisable, inf F = 0.
+            The run. ``output[r]`` is private (one repetition, at the ledger's cost). What is measured is not: on the
+            full batch ``objective``, F(w_t), whose average over t is the mean of F(ŵ) over its index; on batches, which
+            never see F, ``objective_at_output``, F(ŵ). That is the metric: where the data are realisable, inf F = 0.
 
         Raises:
             InvalidValue: Seed or repetitions are not allowed, the batch is drawn from another number of records, or the
@@ -194,7 +195,8 @@ class StochasticGradientDescent:
         ball, eta = ball_around_the_start(problem, self.distance, self.variant), self.step_size_for(problem)
         ledger = OpenLedger()
         oracle = _oracle(problem, self.noise_multiplier, self.sampling, generators, ledger)
-        measured = Recorders(("noise",), self.steps, len(generators))
+        names = ("noise", "objective") if self.sampling is None else ("noise",)
+        measured = Recorders(names, self.steps, len(generators))
 
         started = time.perf_counter()
         with threadpool_limits(limits=1, user_api="blas"):
@@ -209,8 +211,8 @@ class StochasticGradientDescent:
             output=output,
             output_step=R,
             trace=measured.trace(),
-            measured={"objective": objective},
-            metric="objective",
+            measured={"objective_at_output": objective},
+            metric="objective" if self.sampling is None else "objective_at_output",
             ledger=closed,
             budget=self.budget,
             spent=spent,
@@ -238,7 +240,7 @@ def walk(
         steps: T.
         step_size: η.
         ball: To project w - w₁ on, or None.
-        measured: Gets the noise of every step.
+        measured: Gets the noise of every step, and F where it has a place for it and the oracle sees it.
 
     Returns:
         The index R, shape (R,), drawn first, so that w_R is kept when the walk passes it; and w_R, shape (R, p).
@@ -252,6 +254,8 @@ def walk(
         output[chosen] = w[chosen]
         answer = oracle(w)
         measured["noise"].add(((answer.noisy - answer.exact) ** 2).sum(axis=1))
+        if isinstance(answer, GradientAnswer) and "objective" in measured:
+            measured["objective"].add(answer.objective)
         w = w - step_size * answer.noisy
         if ball is not None:
             w = first + ball.project(w - first)

@@ -3,8 +3,8 @@
 Wang & Xu 2019, Algorithm 2, and Wang, Chen & Xu 2019, Algorithm 2, which are the same method. Print prescribes the
 noise up to a constant, and steps and step size up to one that hides G, L and the initial gap. Here the noise is a
 proven calibration, and the steps are those of the explicit bound ``wang-xu-2019/theorem-4/explicit``. The variant
-"as-printed" takes the printed steps and step size with hidden constants 1: for sets of norm below 1 the gap then exceeds
-the printed rate by any factor, because the prefactor of the rate is the norm where it should be max(1, norm).
+"as-printed" takes the printed steps and step size with hidden constants 1: for sets of norm below 1 the gap then
+exceeds the printed rate by any factor, because the prefactor of the rate is the norm where it should be max(1, norm).
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ _EPSILON = 1.0
 _DIMENSIONS = {"gaussian": 5, "vertex": 10}
 _NAMES = {"gaussian": "DP-FW-L2", "vertex": "DP-FW-L1"}
 _BOUNDED = (500, 1000, 2000)
-_SIZES = {Size.QUICK: (250, 500, 1000, 2000), Size.FULL: (250, 500, 1000, 2000, 4000, 8000)}
-_REPETITIONS = {Size.QUICK: 16, Size.FULL: 64}
+_SIZES = {Size.QUICK: (500, 1000, 2000), Size.FULL: (500, 1000, 2000, 4000, 8000, 16_000)}
+_REPETITIONS = {Size.QUICK: 32, Size.FULL: 64}
 
 
 def _cell(which: str, size: Size, records: int) -> Cell:
@@ -56,7 +56,8 @@ def _bound(which: str, records: int) -> Enclosure:
     dimension = _DIMENSIONS[which]
     if which == "gaussian":
         return tasks.planned_gaussian(records, dimension, _EPSILON).bound(tasks.smooth_design(records, dimension))
-    return tasks.planned_vertex(records, dimension, _EPSILON).bound(tasks.sign_design(records, dimension))
+    algorithm, problem = tasks.planned_vertex(records, dimension, tasks.budget_of(_EPSILON))
+    return algorithm.bound(problem)
 
 
 def _bounded(theorem: str, which: str, records: int) -> Planned:
