@@ -65,7 +65,9 @@ def steps_of(formula: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> 
 def demand_smooth(problem: FiniteSum, *, unconstrained: bool) -> None:
     """Raise ``InvalidValue`` for a regulariser, and for a problem over a ball where the algorithm needs all of R^p."""
     if isinstance(problem, Problem) and problem.l1:
-        raise InvalidValue("l1", problem.l1, "0", "‖x‖₁ has no gradient: second-order points are those of a smooth risk")
+        raise InvalidValue(
+            "l1", problem.l1, "0", "‖x‖₁ has no gradient: second-order points are those of a smooth risk"
+        )
     if unconstrained and isinstance(problem, Problem | LinearModel) and problem.radius is not None:
         raise InvalidValue("radius", problem.radius, "None", "the steps leave a ball; take ConstrainedSecondOrder")
 
@@ -120,7 +122,8 @@ def records_needed(
     """
     known = {**constants(problem), **values}
     rank = hessian_rank(problem)
-    share = sympy.Integer(1) if rank is None else sympy.sqrt(sympy.Rational(min(rank, problem.dimension), problem.dimension))
+    p = problem.dimension
+    share = sympy.sqrt(sympy.Rational(p if rank is None else min(rank, p), p))
 
     def at(multiplier: Fraction, **only: sympy.Expr) -> Enclosure:
         budget = sympy.Rational(4 * count / (multiplier * _ROUNDED_UP) ** 2)
@@ -144,15 +147,14 @@ def smallest_tolerance(enough: Callable[[Fraction], bool], largest: Fraction) ->
         InvalidValue: There are too few even there.
     """
     if not enough(largest):
-        raise InvalidValue(
-            "records", "too few", "enough for some stationarity", "nothing is promised at this budget: take more records"
-        )
+        advice = "nothing is promised at this budget: take more records"
+        raise InvalidValue("records", "too few", f"enough for a tolerance of {float(largest):g}", advice)
     high = largest
     while enough(high / 2):
         high /= 2
     low = high / 2
     while high / low > _RATIO:
-        middle = Fraction(math.sqrt(low * high)).limit_denominator(10**6) if low > Fraction(1, 100) else (low + high) / 2
+        middle = (low + high) / 2
         if enough(middle):
             high = middle
         else:

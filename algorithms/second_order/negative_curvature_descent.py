@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from algorithms import secure_noise
 from algorithms.ledger import PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, streams
-from algorithms.oracles import GradientOracle, HessianOracle, at_least
+from algorithms.oracles import at_least
 from algorithms.planning import (
     Group,
     WhichNoise,
@@ -46,7 +46,6 @@ from algorithms.second_order.guarantees import (
     demand_records,
     demand_smooth,
     exact_hessians,
-    hessian_rank,
     norms,
     only_found,
     records_needed,
@@ -235,15 +234,12 @@ class NegativeCurvatureDescent:
         """
         demand_smooth(problem, unconstrained=True)
         values = self._values(problem)
-        steep, bent = (value_of(formula, values) for formula in (theorem.gradient_threshold(), theorem.curvature_threshold()))
+        steep, bent = value_of(theorem.gradient_threshold(), values), value_of(theorem.curvature_threshold(), values)
         length, step_size = value_of(theorem.curvature_move(), values), 1 / value_of(symbols.smoothness, values)
         generators = streams(seed, repetitions)
-        ledger = ReservedLedger()
-        common = {"ledger": ledger, "noise": self.noise, "relation": self._relation}
-        gradients = GradientOracle(problem, self.gradient_multiplier, generators, **common)
-        hessians = HessianOracle(problem, self.hessian_multiplier, generators, rank=hessian_rank(problem), **common)
-        ledger.reserve(gradients, self.steps)
-        ledger.reserve(hessians, self.steps)
+        ledger = ReservedLedger(generators, self.noise, self._relation)
+        gradients = ledger.gradients(problem, self.gradient_multiplier, self.steps)
+        hessians = ledger.hessians(problem, self.hessian_multiplier, self.steps)
 
         started = time.perf_counter()
         x = np.tile(problem.initial_point, (len(generators), 1))
@@ -280,7 +276,7 @@ class NegativeCurvatureDescent:
             outputs={"found": found},
             output_step=np.where(found, looked_at, 0),
             trace=Trace(),
-            measured={"failure": 1.0 - good, "gradient_norm": steepness, "curvature": smallest},
+            measured={"failure": (~good).astype(np.float64), "gradient_norm": steepness, "curvature": smallest},
             metric="failure",
             ledger=closed,
             budget=self.budget,

@@ -7,7 +7,7 @@ NP-hard, and no ratio is known here; whoever has an oracle with one may pass it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -140,6 +140,9 @@ def local_minimisers(matrix: Array, linear: Array, radius: float) -> list[Array]
     p = len(linear)
     if p == 0 or radius == 0:
         return [np.zeros(p)]
+    if p == 1:
+        ends = [np.array([radius]), np.array([-radius])]
+        return [*ends, np.clip(-linear / matrix[0, 0], -radius, radius)] if matrix[0, 0] > 0 else ends
     eigenvalues, basis = np.linalg.eigh(matrix)
     b = basis.T @ linear
     smallest, found = float(eigenvalues[0]), []
@@ -183,20 +186,20 @@ def _filled(eigenvalues: Array, b: Array, radius: float) -> Iterable[Array]:
     return [v + first, v - first]
 
 
-def _second_root(eigenvalues: Array, b: Array, excess: object) -> Iterable[float]:
+def _second_root(eigenvalues: Array, b: Array, excess: Callable[[float], float]) -> Iterable[float]:
     """The root of φ = R² between -μ_2 and -μ_1 where φ rises, if there is one."""
-    assert callable(excess)
     left, right = max(0.0, -float(eigenvalues[1])), -float(eigenvalues[0])
     left, right = left + 1e-12 * (right - left), right - 1e-12 * (right - left)
     if not left < right:
         return []
 
     def slope(multiplier: float) -> float:
-        return float(-2 * np.sum(b**2 / (eigenvalues + multiplier) ** 3))
+        with np.errstate(all="ignore"):
+            return float(-2 * np.sum(b**2 / (eigenvalues + multiplier) ** 3))
 
     lowest = left
     if slope(left) < 0:
-        if slope(right) <= 0:
+        if not slope(right) > 0:
             return []
         lowest = brentq(slope, left, right)
     if not excess(lowest) <= 0 < excess(right):

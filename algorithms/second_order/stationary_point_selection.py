@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 from algorithms import secure_noise
 from algorithms.ledger import PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, streams
-from algorithms.oracles import GradientOracle, Gradients, HessianOracle, at_least
+from algorithms.oracles import Gradients, at_least
 from algorithms.planning import (
     Group,
     WhichNoise,
@@ -54,7 +54,6 @@ from algorithms.second_order.guarantees import (
     demand_records,
     demand_smooth,
     exact_hessians,
-    hessian_rank,
     norms,
     only_found,
     records_needed,
@@ -202,7 +201,17 @@ class StationaryPointSelection:
         multipliers = multipliers_of_groups(budget, groups, noise)
 
         def at(alpha: Fraction) -> StationaryPointSelection:
-            return cls(*multipliers.values(), T, alpha, zeta, None, variant, budget, noise)
+            return cls(
+                multipliers["descent"],
+                multipliers["gradients"],
+                multipliers["Hessians"],
+                T,
+                alpha,
+                zeta,
+                variant=variant,
+                budget=budget,
+                noise=noise,
+            )
 
         def enough(alpha: Fraction) -> bool:
             return at(alpha).records_needed(problem).exact_upper <= problem.records
@@ -287,13 +296,10 @@ class StationaryPointSelection:
         alpha, gamma = float(self.stationarity), value_of(CURVATURE, values)
         steep, bent = self.thresholds(problem)
         generators = streams(seed, repetitions)
-        ledger, memory = ReservedLedger(), Gradients(problem)
-        common = {"ledger": ledger, "noise": self.noise, "relation": self._relation}
-        descent = GradientOracle(problem, self.descent_multiplier, generators, gradients=memory, **common)
-        gradients = GradientOracle(problem, self.gradient_multiplier, generators, gradients=memory, **common)
-        hessians = HessianOracle(problem, self.hessian_multiplier, generators, rank=hessian_rank(problem), **common)
-        for oracle, count in ((descent, T), (gradients, T + 1), (hessians, T + 1)):
-            ledger.reserve(oracle, count)
+        ledger, memory = ReservedLedger(generators, self.noise, self._relation), Gradients(problem)
+        descent = ledger.gradients(problem, self.descent_multiplier, T, memory)
+        gradients = ledger.gradients(problem, self.gradient_multiplier, T + 1, memory)
+        hessians = ledger.hessians(problem, self.hessian_multiplier, T + 1)
 
         started = time.perf_counter()
         w = np.tile(problem.initial_point, (len(generators), 1))
