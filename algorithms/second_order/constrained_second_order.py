@@ -31,6 +31,7 @@ from threadpoolctl import threadpool_limits
 from algorithms import secure_noise
 from algorithms.ledger import PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, streams
+from algorithms.oracles import in_batches
 from algorithms.planning import (
     Group,
     WhichNoise,
@@ -324,7 +325,7 @@ class ConstrainedSecondOrder:
                         break
                 w = self.constraint.project(w)  # what rounding took outside
             walked = time.perf_counter()
-            slope, H = problem.gradient(w), exact_hessians(problem, w)
+            slope, H = in_batches(problem, w)[1], exact_hessians(problem, w)
             gap = -_products(slope, self.constraint.linear_minimiser(slope) - w)
             u = np.array([self.oracle(*each, 0.0) for each in zip(H, slope, w, strict=True)])
             lowest = _forms(H, u - w) / ratio

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from algorithms import secure_noise
 from algorithms.ledger import PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, streams
-from algorithms.oracles import at_least
+from algorithms.oracles import at_least, in_batches
 from algorithms.planning import (
     Group,
     WhichNoise,
@@ -264,7 +264,7 @@ class NegativeCurvatureDescent:
                 if not searching.any():
                     break
             walked = time.perf_counter()
-            steepness = norms(problem.gradient(x))
+            steepness = norms(in_batches(problem, x)[1])
             smallest, _ = smallest_eigenvectors(exact_hessians(problem, x))
         alpha, gamma = float(self.stationarity), value_of(CURVATURE, values)
         good = found & (steepness <= alpha) & (smallest >= -gamma)

@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 from algorithms import secure_noise
 from algorithms.ledger import PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, streams
-from algorithms.oracles import Gradients, at_least
+from algorithms.oracles import Gradients, at_least, in_batches
 from algorithms.planning import (
     Group,
     WhichNoise,
@@ -320,7 +320,7 @@ class StationaryPointSelection:
                     break
                 w = w - eta * descent(w).noisy
             walked = time.perf_counter()
-            steepness = norms(problem.gradient(point))
+            steepness = norms(in_batches(problem, point)[1])
             smallest, _ = smallest_eigenvectors(exact_hessians(problem, point))
         found = ~searching
         good = (steepness <= alpha) & (smallest >= -gamma)

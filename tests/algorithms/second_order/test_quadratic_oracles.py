@@ -30,7 +30,7 @@ def lowest_of_many(rng, constraint, hessian, gradient, point, slack):
     p = constraint.dimension
     u = constraint.project(rng.standard_normal((4000, p)) * 1.5)
     best, best_value, width = point, 0.0, 1.0
-    for _ in range(12):
+    for _ in range(15):
         steps = u - point
         over = steps @ gradient > slack
         with np.errstate(all="ignore"):
@@ -40,14 +40,14 @@ def lowest_of_many(rng, constraint, hessian, gradient, point, slack):
         if values.min() < best_value:
             best, best_value = point + steps[values.argmin()], float(values.min())
         width /= 2
-        u = constraint.project(best + width * rng.standard_normal((2000, p)))
+        u = constraint.project(best + width * rng.standard_normal((500, p)))
     return best_value
 
 
 @pytest.mark.parametrize("constraint", [L2Ball(1, 1), L2Ball(2, 1), L2Ball(3, "1/2"), L2Ball(5, 2)], ids=str)
 def test_the_ball_oracle_is_feasible_and_never_beaten(constraint):
     rng, oracle = np.random.default_rng(constraint.dimension), BallOracle(constraint)
-    for _ in range(60):
+    for _ in range(30):
         arguments = case(rng, constraint)
         hessian, gradient, point, slack = arguments
         u = oracle(*arguments)
@@ -60,7 +60,7 @@ def test_the_ball_oracle_is_feasible_and_never_beaten(constraint):
 @pytest.mark.parametrize("constraint", [Box.cube(1), Box([-1, 0], [2, 1]), Box.cube(3, "1/2")], ids=str)
 def test_the_box_oracle_is_feasible_and_never_beaten(constraint):
     rng, oracle = np.random.default_rng(constraint.dimension), BoxOracle(constraint)
-    for _ in range(40):
+    for _ in range(20):
         arguments = case(rng, constraint)
         hessian, gradient, point, slack = arguments
         u = oracle(*arguments)
@@ -72,10 +72,10 @@ def test_the_box_oracle_is_feasible_and_never_beaten(constraint):
 def test_a_disc_in_all_angles():
     # every point of the circle, and every point of the chord: what is left is exact up to the grid
     rng, oracle = np.random.default_rng(5), BallOracle(L2Ball(2, 1))
-    angles = np.linspace(0, 2 * np.pi, 40_001)
+    angles = np.linspace(0, 2 * np.pi, 10_001)
     circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     local = 0
-    for _ in range(300):
+    for _ in range(120):
         hessian, gradient, point, slack = case(rng, L2Ball(2, 1))
         steps = circle - point
         values = np.einsum("ip,pq,iq->i", steps, hessian, steps)
@@ -86,7 +86,7 @@ def test_a_disc_in_all_angles():
         # a minimum on the arc that is not the circle's: the plane cuts off the better one
         arc = inside & (values < np.roll(values, 1)) & (values < np.roll(values, -1))
         local += bool(arc.any() and values[arc].min() == best and values.min() < best - 1e-3)
-    assert local >= 3  # this rare kind was there
+    assert local >= 1  # this rare kind was there
 
 
 def test_hard_case_of_the_subproblem():
