@@ -32,6 +32,7 @@ from dpbounds.privacy.mechanisms import (
     PureDP,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    UniformBall,
     parts_of,
 )
 from dpbounds.privacy.relations import Relation, as_relation
@@ -497,6 +498,9 @@ def _placed_inside(mechanism: Mechanism) -> tuple[tuple[object, ...], Fraction, 
         return (ZCDP, mechanism.relation), mechanism.rho, True
     if isinstance(mechanism, Laplace) and mechanism.noise_multiplier is not None:
         return (Laplace, mechanism.dimension), 1 / mechanism.noise_multiplier, False
+    if isinstance(mechanism, UniformBall) and mechanism.sensitivity is None:
+        # all that a ball gives away is its total variation, which falls as the radius grows
+        return (UniformBall, mechanism.dimension), 1 / mechanism.radius, False
     if isinstance(mechanism, PureDP | ExponentialMechanism):
         monotone = getattr(mechanism, "monotone", None)
         return (type(mechanism), mechanism.relation, monotone), mechanism.epsilon, False

@@ -7,7 +7,6 @@ the statement ``wang-xu-2019/theorem-2/explicit`` of the library derives the bou
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +17,7 @@ import sympy
 from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
+from algorithms.descents.iterates import best_count, squared_norms, uniform_steps
 from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, streams
 from algorithms.oracles import GradientOracle, rational
@@ -30,7 +30,7 @@ from algorithms.planning import (
     release_of,
     root_above,
 )
-from algorithms.problems.problem import Array, Problem
+from algorithms.problems.problem import Problem
 from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
@@ -176,7 +176,7 @@ class ProjectedGradientDescent:
 
         started = time.perf_counter()
         # "R is uniformly sampled from {1, ..., T}": drawn first, so that x_R is kept when the walk passes it
-        R = np.array([generator.integers(1, T, endpoint=True) for generator in generators])
+        R = uniform_steps(generators, T)
         x = np.tile(problem.initial_point, (len(generators), 1))
         output = np.empty_like(x)
         with threadpool_limits(limits=1, user_api="blas"):
@@ -185,10 +185,10 @@ class ProjectedGradientDescent:
                 output[chosen] = x[chosen]
                 answer = oracle(x)  # ∇F(x_k) + e_k
                 following = problem.proximal_step(x, answer.noisy, gamma)  # line 2
-                measured["noisy"].add(_squared_norms(x - following) / gamma**2)
-                measured["exact"].add(_squared_norms(problem.projected_gradient(x, answer.exact, gamma)))
+                measured["noisy"].add(squared_norms(x - following) / gamma**2)
+                measured["exact"].add(squared_norms(problem.projected_gradient(x, answer.exact, gamma)))
                 measured["objective"].add(answer.objective)
-                measured["noise"].add(_squared_norms(answer.noisy - answer.exact))
+                measured["noise"].add(squared_norms(answer.noisy - answer.exact))
                 x = following
         walked = time.perf_counter()
 
@@ -277,13 +277,7 @@ def best_steps(problem: Problem, single_step_multiplier: Fraction, step_size: fl
     gap = rational(problem.initial_gap, "initial_gap")
     slope = rational(problem.lipschitz, "lipschitz") * single_step_multiplier / problem.records
     ratio = gap / Fraction(step_size) / (problem.dimension * slope**2)
-    # the smallest T with T(T+1) >= ratio: (2T+1)² >= 4 ratio + 1
-    count = max(1, (math.isqrt(math.ceil(4 * ratio + 1)) - 1) // 2)
-    while count > 1 and (count - 1) * count >= ratio:
-        count -= 1
-    while count * (count + 1) < ratio:
-        count += 1
-    return count
+    return best_count(ratio)
 
 
 def _demand_short_step(problem: Problem, gamma: Fraction) -> None:
@@ -291,8 +285,3 @@ def _demand_short_step(problem: Problem, gamma: Fraction) -> None:
         limit = evaluate(2 / problem.smoothness, {}).lower
         allowed = f"a number greater than 0 and less than 2/L = {limit:.6g}, where the bound holds"
         raise InvalidValue("step_size", float(gamma), allowed)
-
-
-def _squared_norms(rows: Array) -> Array:
-    squares: Array = np.einsum("ij,ij->i", rows, rows)
-    return squares

@@ -17,9 +17,13 @@ import sympy
 from numpy.typing import ArrayLike
 
 from algorithms.problems.sets import ConstraintSet, L1Ball, L2Ball, Simplex
-from algorithms.problems.sets.base import Array, checked_rows, row_norms
+from algorithms.problems.sets.base import Array, Width, checked_rows, row_norms
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions import symbols
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.theorems.wang_xu_2019 import lemma_4
 
 _HALVINGS = 80  # of a bracket of multipliers: below the spacing of doubles
 
@@ -34,6 +38,14 @@ class DistanceGenerator(Protocol):
     @property
     def modulus(self) -> sympy.Expr:
         """The strong-convexity constant of w in ``norm``, exact (a proven lower bound, at least 1)."""
+
+    @property
+    def euclidean_square(self) -> sympy.Expr:
+        """A number c with ‖x‖₂² <= c N(x)², exact: what is L-smooth in l2 is cL-smooth in N."""
+
+    @property
+    def dual_second_moment(self) -> Width:
+        """At least E N*(b)² for b ~ N(0, I): the noise as the analysis sees it."""
 
     def norm(self, points: ArrayLike) -> Array:
         """N(x), shape (R,)."""
@@ -81,6 +93,16 @@ class EuclideanMirror:
     def modulus(self) -> sympy.Expr:
         """Exactly 1."""
         return sympy.Integer(1)
+
+    @property
+    def euclidean_square(self) -> sympy.Expr:
+        """1/s, with equality everywhere."""
+        return 1 / sympy.Rational(self.scale)
+
+    @property
+    def dual_second_moment(self) -> Width:
+        """Exactly E‖b‖₂²/s = p/s."""
+        return self.constraint.dimension / sympy.Rational(self.scale)
 
     def norm(self, points: ArrayLike) -> Array:
         """√s ‖x‖₂."""
@@ -149,6 +171,16 @@ class PNormMirror:
     def modulus(self) -> sympy.Expr:
         """Exactly 1, see the class."""
         return sympy.Integer(1)
+
+    @property
+    def euclidean_square(self) -> sympy.Expr:
+        """r²: ‖x‖₂ <= ‖x‖₁ = r N(x), with equality along an axis."""
+        return sympy.Rational(self.constraint.radius) ** 2
+
+    @property
+    def dual_second_moment(self) -> Width:
+        """r²((E max |b_i|)² + 1), at least E r² max |b_i|²; see ``_largest_square``."""
+        return _largest_square(self.constraint.dimension, self.constraint.radius)
 
     def norm(self, points: ArrayLike) -> Array:
         """‖x‖₁/r."""
@@ -259,6 +291,16 @@ class EntropyMirror:
         """Exactly 1, see the class."""
         return sympy.Integer(1)
 
+    @property
+    def euclidean_square(self) -> sympy.Expr:
+        """r²: ‖x‖₂ <= ‖x‖₁ = r N(x), with equality along an axis."""
+        return sympy.Rational(self.constraint.radius) ** 2
+
+    @property
+    def dual_second_moment(self) -> Width:
+        """r²((E max |b_i|)² + 1), at least E r² max |b_i|²; see ``_largest_square``."""
+        return _largest_square(self.constraint.dimension, self.constraint.radius)
+
     def norm(self, points: ArrayLike) -> Array:
         """‖x‖₁/r."""
         lengths: Array = np.abs(checked_rows(points, self.constraint.dimension)).sum(axis=1) / self._total
@@ -318,6 +360,13 @@ class EntropyMirror:
             allowed = f"entries at least 0 with sum {self.constraint.radius}"
             raise InvalidValue(f"{name}[{row}]", rows[row], allowed, "project it on the simplex first")
         return rows / self._total
+
+
+def _largest_square(dimension: int, radius: Fraction) -> Enclosure:
+    """An upper bound on E r² max |b_i|²: Lemma 4 of Wang & Xu 2019 for the l1 ball, whose support function it is."""
+    ball = L1Ball(dimension, radius)
+    values = {symbols.gaussian_width: ball.gaussian_width, symbols.norm_bound: radius}
+    return evaluate(lemma_4.second_moment(), values)
 
 
 def _checked_step(step_size: float) -> float:

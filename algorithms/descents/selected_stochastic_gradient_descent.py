@@ -1,0 +1,311 @@
+"""DP-SGD with high probability: several runs for quasar-convex losses, and a private choice of the best.
+
+Lowy, Ullman & Wright 2024, Proposition 5.2 and its proof in Appendix D, made explicit in
+``lowy-ullman-wright-2024/proposition-5.2/explicit``. K = ⌈log₂(2/ζ)⌉ runs each miss twice their mean bound with
+probability at most 1/2; all K outputs are released, and an exponential mechanism on their risks picks one.
+
+What differs from print: every run is projected on the ball of radius D around w₁. Print does not project, and gives the
+mechanism no sensitivity; with the range 4GD, which only points within 2D of each other have, it is private for no more
+than losses of bounded range M <= 2GD. ``variant="as-printed"`` draws exactly that, and writes into the ledger what it
+really costs: ε₀ where M <= 2GD, ε₀ M/(2GD) where M is larger (the run then refuses to end), and it refuses to start
+where the loss has no bounded range: then nothing is known to be promised.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import sympy
+from threadpoolctl import threadpool_limits
+
+from algorithms.descents.stochastic_gradient_descent import (
+    Variant,
+    ball_around_the_start,
+    checked_distance,
+    checked_variant,
+    constants,
+    enough_steps,
+    printed_multiplier,
+    printed_steps,
+    quasar_constant,
+    walk,
+)
+from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.noise import NOISE_DRAWN, streams
+from algorithms.oracles import GradientOracle, at_least, choice, choose, in_batches
+from algorithms.planning import checked_multiplier, checked_share, multiplier_within, root_above
+from algorithms.problems.finite_sum import FiniteSum
+from algorithms.run import Recorders, Run, settled
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.expressions import symbols
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.evaluation import evaluate
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism
+from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.lowy_ullman_wright_2024 import proposition_5_2_explicit, proposition_d_1_explicit
+
+THEOREMS = {
+    "spent": "lowy-ullman-wright-2024/proposition-5.2",
+    "excess": "lowy-ullman-wright-2024/proposition-5.2/explicit",
+}
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class SelectedStochasticGradientDescent:
+    """K runs of Algorithm 3 of Lowy, Ullman & Wright 2024 on all records, and a private choice among their outputs.
+
+    Attributes:
+        noise_multiplier: Of every step of every run: standard deviation on the sum of gradients in units of G, exact.
+        steps: T of each run.
+        runs: K.
+        selection_epsilon: ε₀ > 0 of the choice, exact.
+        distance: D, at least the distance from w₁ to a minimiser.
+        budget: What ``run`` holds its ledger against, or None.
+        variant: "projected" or "as-printed".
+
+    Raises:
+        InvalidValue: A value is not allowed.
+    """
+
+    noise_multiplier: Fraction
+    steps: int
+    runs: int
+    selection_epsilon: Fraction
+    distance: Fraction
+    budget: PrivacyBudget | None
+    variant: Variant
+
+    def __init__(
+        self,
+        noise_multiplier: ExactLike,
+        steps: int,
+        runs: int,
+        selection_epsilon: ExactLike,
+        distance: ExactLike = 1,
+        budget: PrivacyBudget | None = None,
+        variant: Variant = "projected",
+    ) -> None:
+        object.__setattr__(self, "noise_multiplier", checked_multiplier(noise_multiplier))
+        object.__setattr__(self, "steps", positive_integer(steps, "steps"))
+        object.__setattr__(self, "runs", positive_integer(runs, "runs"))
+        object.__setattr__(self, "selection_epsilon", checked_multiplier(selection_epsilon, "selection_epsilon"))
+        object.__setattr__(self, "distance", checked_distance(distance))
+        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "variant", checked_variant(variant))
+
+    @classmethod
+    def calibrated(
+        cls,
+        problem: FiniteSum,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = "1e-6",
+        steps: int | None = None,
+        relation: str | Relation = Relation.REPLACE_ONE,
+        distance: ExactLike = 1,
+        failure_probability: ExactLike = "1/20",
+        selection_share: ExactLike = "1/4",
+        variant: Variant = "projected",
+    ) -> SelectedStochasticGradientDescent:
+        """Return the algorithm for a failure probability ζ, with the smallest proven noise beside its choice.
+
+        The choice is accounted for as ε₀-private: as a mechanism of bounded range it costs a little less, but that
+        account takes half a minute.
+
+        Args:
+            problem: Supplies n and p; no record is looked at.
+            epsilon: ε > 0 to keep.
+            delta: δ in (0, 1) to keep.
+            steps: T of each run, or None for the explicit proposition's (or, as printed, print's).
+            relation: "replace-one" (the paper's) or "add-or-remove-one".
+            distance: D > 0.
+            failure_probability: ζ in (0, 1); K = ⌈log₂(2/ζ)⌉.
+            selection_share: ε₀/ε in (0, 1); print has 1/2, which the variant as printed takes whatever is given here.
+            variant: "projected", or "as-printed" for ε₀ = ε/2 and every run at (ε/(2K), δ/K) with the constant 1000.
+
+        Raises:
+            InvalidValue: A number is not allowed.
+        """
+        budget, kind = PrivacyBudget.of(epsilon, delta, relation), checked_variant(variant)
+        count = enough_runs(failure_probability)
+        share = Fraction(1, 2) if kind == "as-printed" else checked_share(selection_share, "selection_share")
+        chosen = share * budget.epsilon
+        if steps is not None:
+            positive_integer(steps, "steps")
+        if kind == "as-printed":
+            each = PrivacyBudget(budget.epsilon / (2 * count), budget.delta / count, budget.relation)
+            walked = printed_steps(problem, each) if steps is None else steps
+            multiplier = printed_multiplier(problem, each, walked, None)
+            return cls(multiplier, walked, count, chosen, distance, budget, kind)
+        single = _multiplier_beside(budget, chosen)
+        each_run = single * root_above(count)
+        walked = enough_steps(problem, each_run) if steps is None else steps
+        return cls(single * root_above(count * walked), walked, count, chosen, distance, budget, kind)
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run releases, as a mechanism for the accountants."""
+        walks = Gaussian(self.noise_multiplier) ** (self.steps * self.runs)
+        return walks @ choice(self.selection_epsilon, self._relation, pure=True)
+
+    @property
+    def _relation(self) -> Relation:
+        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
+
+    def selection(self, problem: FiniteSum) -> tuple[Fraction, Fraction]:
+        """ε of the choice as it is really drawn, and the sensitivity Δ of the scores -F: weights are exp(-ε F/(2Δ)).
+
+        A record that is added changes F by h/n, with h the record's loss: G-Lipschitz, and of range M where M is known.
+        Over points within 2D of each other h varies by at most min(2GD, M); for a record that is replaced, h is a
+        difference of two, with twice that range. What moves all scores alike cancels, so Δ is half of the range.
+
+        Returns:
+            Projected: ε₀ and that Δ. As printed: the weights are exp(-ε₀ n F/(4GD)) whatever the points and whatever
+            the relation; Δ is that of the range M alone, and ε belongs to these weights.
+
+        Raises:
+            UnsupportedMechanism: As printed, the loss has no bounded range: nothing is known to be promised.
+        """
+        factor, n = self._relation.sensitivity_factor, problem.records
+        travelled = 2 * at_least(problem.lipschitz, "lipschitz") * self.distance
+        ranged = problem.loss_range is not None and problem.loss_range.is_finite is not False
+        bounded = at_least(problem.loss_range, "loss_range") if ranged else None
+        if self.variant == "projected":
+            reach = travelled if bounded is None else min(travelled, bounded)
+            return self.selection_epsilon, factor * reach / (2 * n)
+        if bounded is None:
+            raise UnsupportedMechanism(
+                "candidates that are not projected lie in no set of known diameter, and the loss has no bounded range: "
+                "no ε is known that this choice keeps; use the projected variant"
+            )
+        sensitivity = factor * bounded / (2 * n)
+        return self.selection_epsilon * factor * bounded / (2 * travelled), sensitivity
+
+    def step_size_for(self, problem: FiniteSum) -> float:
+        """η = D/√(T(G² + pσ²)) for the noise that is really drawn, rounded down."""
+        return evaluate(proposition_d_1_explicit.step_size().subs(self._values(problem)), {}).lower
+
+    def bound(
+        self,
+        problem: FiniteSum,
+        failure_probability: ExactLike | None = None,
+        quasar_convexity: ExactLike | None = None,
+    ) -> Enclosure:
+        """Enclose what F(ŵ) - inf F exceeds with a probability of at most ζ.
+
+        Args:
+            problem: Supplies G, n and p; its minimiser must lie within D of w₁, which the caller must know.
+            failure_probability: ζ, at least 2^(1-K), for which K runs are enough; None for that.
+            quasar_convexity: q in (0, 1] wherever the iterates go, or None for a linear model with realisable data.
+
+        Raises:
+            InvalidValue: As ``StochasticGradientDescent.bound``; ζ is too small; or the variant is as printed.
+
+        Source: Lowy, Ullman & Wright 2024, Proposition 5.2 (without constants there).
+        """
+        if self.variant == "as-printed":
+            raise InvalidValue("variant", repr(self.variant), "'projected' for a bound")
+        least = Fraction(2, 2**self.runs)
+        failure = least if failure_probability is None else exact(failure_probability, "failure_probability")
+        if not least <= failure < 1:
+            allowed = f"at least 2^(1-K) = {float(least):g} for {self.runs} runs, and less than 1"
+            raise InvalidValue("failure_probability", failure_probability, allowed)
+        values = self._values(problem)
+        # the ρ that all runs together would have with this noise: σ² = 2G²TK/(n²ρ)
+        shift = values[symbols.lipschitz] / (problem.records * values[symbols.noise_stddev])
+        values |= {
+            symbols.rho: 2 * shift**2 * self.steps * self.runs,
+            symbols.quasar_convexity: quasar_constant(problem, self.distance, quasar_convexity, self.variant),
+            symbols.candidates: sympy.Integer(self.runs),
+            symbols.step_epsilon: sympy.Rational(self.selection_epsilon),
+            symbols.failure_probability: sympy.Rational(failure),
+        }
+        return evaluate(proposition_5_2_explicit.selected().subs(values), {})
+
+    def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
+        drawn = GradientOracle(problem, self.noise_multiplier, (), OpenLedger()).noise_stddev
+        return constants(problem, None, self.steps, self.distance, drawn)
+
+    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
+        """Make K runs and choose, ``repetitions`` times at once, with independent randomness.
+
+        Args:
+            problem: What to minimise.
+            seed: Of all streams; repetition r has its own, for its K runs one after the other.
+            repetitions: How many.
+
+        Returns:
+            The run. ``output[r]`` and ``outputs["candidates"][r]``, shape (K, p), are private (one repetition, at the
+            ledger's cost). Measured, and not private: ``objective``, F at the chosen point (the metric: where the data
+            are realisable, inf F = 0), and ``best``, F at the best candidate.
+
+        Raises:
+            InvalidValue: Seed or repetitions are not allowed, or the ball of radius D around w₁ reaches beyond the
+                problem's own.
+            UnsupportedMechanism: As printed, on a loss without bounded range.
+            BudgetExceeded: The ledger shows more than was planned: as printed, on a loss of range above 2GD.
+        """
+        generators = streams(seed, repetitions)
+        ball, eta = ball_around_the_start(problem, self.distance, self.variant), self.step_size_for(problem)
+        selection_epsilon, sensitivity = self.selection(problem)
+        ledger = OpenLedger()
+        oracle = GradientOracle(problem, self.noise_multiplier, generators, ledger)
+        measured = Recorders(("noise",), self.steps * self.runs, len(generators))
+
+        started = time.perf_counter()
+        candidates = np.empty((len(generators), self.runs, problem.dimension))
+        risks = np.empty((len(generators), self.runs))
+        with threadpool_limits(limits=1, user_api="blas"):
+            for index in range(self.runs):
+                _, candidates[:, index] = walk(problem, oracle, self.steps, eta, ball, measured)
+                risks[:, index] = in_batches(problem, candidates[:, index])[0]
+        chosen = choose(
+            -risks,
+            epsilon=selection_epsilon,
+            sensitivity=sensitivity,
+            relation=self._relation,
+            generators=generators,
+            ledger=ledger,
+            pure=True,
+        )
+        each = np.arange(len(generators))
+        walked = time.perf_counter()
+
+        closed, spent = settled(ledger, self.planned, self.budget)
+        accounted = time.perf_counter()
+        return Run(
+            algorithm="selected stochastic gradient descent",
+            output=candidates[each, chosen],
+            outputs={"candidates": candidates, "chosen": chosen},
+            trace=measured.trace(),
+            measured={"objective": risks[each, chosen], "best": risks.min(axis=1)},
+            metric="objective",
+            ledger=closed,
+            budget=self.budget,
+            spent=spent,
+            steps=self.steps,
+            parameters={"step_size": eta, "runs": float(self.runs), "distance": float(self.distance)},
+            seed=int(seed),
+            timings={"descent": walked - started, "accounting": accounted - walked},
+            noise_drawn=NOISE_DRAWN,
+        )
+
+
+@lru_cache(maxsize=256)
+def _multiplier_beside(budget: PrivacyBudget, selection_epsilon: Fraction) -> Fraction:
+    """The smallest proven noise multiplier of one Gaussian release beside one choice."""
+    selection = choice(selection_epsilon, budget.relation, pure=True)
+    return multiplier_within(budget, lambda z: Gaussian(z) @ selection)
+
+
+def enough_runs(failure_probability: ExactLike) -> int:
+    """K = ⌈log₂(2/ζ)⌉, exactly: the smallest with 2^(-K) <= ζ/2."""
+    failure = exact(failure_probability, "failure_probability")
+    if not 0 < failure < 1:
+        raise InvalidValue("failure_probability", failure_probability, "a number greater than 0 and less than 1")
+    return (math.ceil(2 / failure) - 1).bit_length()

@@ -1,0 +1,99 @@
+"""Linear models whose records have a public bound on every entry: the geometry in which the l1 ball costs log p."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import sympy
+
+from algorithms.frank_wolfe.feasible import known
+from algorithms.problems.finite_sum import FiniteSum
+from algorithms.problems.linear_model import LinearModel
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact, to_float
+
+
+@runtime_checkable
+class HasL1Constants(Protocol):
+    """A problem that knows its constants in the l1 norm."""
+
+    @property
+    def lipschitz_l1(self) -> sympy.Expr:
+        """G₁, at least the largest entry's magnitude of every record's gradient."""
+
+    @property
+    def smoothness_l1(self) -> sympy.Expr:
+        """L₁: every record's gradient changes by at most L₁‖x - x'‖₁ in each entry."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundedEntries(LinearModel):
+    """A linear model with |a_ij| <= b for every entry of every record, besides ‖a_i‖₂ <= B.
+
+    One record's gradient is φ'(u) a, whose entries are at most b sup|φ'|, and it changes by (φ'(u) - φ'(u')) a with
+    |u - u'| = |<a, x - x'>| <= b ‖x - x'‖₁. Both are attained.
+
+    Attributes:
+        entry_bound: b > 0, public.
+    """
+
+    entry_bound: Fraction = Fraction(1)
+
+    @property
+    def lipschitz_l1(self) -> sympy.Expr:
+        """B sup|φ'|."""
+        return sympy.Rational(min(self.entry_bound, self.feature_bound)) * self.loss.largest_slope
+
+    @property
+    def smoothness_l1(self) -> sympy.Expr:
+        """b² sup|φ''|."""
+        return sympy.Rational(min(self.entry_bound, self.feature_bound)) ** 2 * self.loss.largest_curvature
+
+
+def bounded_entries(model: LinearModel, entry_bound: ExactLike = 1) -> BoundedEntries:
+    """Return the model with every entry of every record cut at ±b, one by one.
+
+    Cutting entries makes no record longer, so the model's bound B on ‖a‖₂ still holds. It has clipped records to B
+    already: give it B = b√p, at least, where entries are all that should be bounded.
+
+    Args:
+        model: Whose records are cut.
+        entry_bound: b > 0, public: a bound found by looking at the data would be a release of its own.
+
+    Raises:
+        InvalidValue: The bound is not greater than 0.
+    """
+    bound = exact(entry_bound, "entry_bound")
+    limit = to_float(bound, "down") if bound > 0 else 0.0
+    if not limit > 0:
+        raise InvalidValue("entry_bound", entry_bound, "a number greater than 0")
+    features = np.clip(model.features, -limit, limit)
+    cut = int((features != model.features).any(axis=1).sum())
+    features.flags.writeable = False
+    note = f"every entry is cut at {bound} (a public bound): {cut} of {len(features)} records were (not private)"
+    return BoundedEntries(
+        loss=model.loss,
+        features=features,
+        targets=model.targets,
+        feature_bound=model.feature_bound,
+        target_bound=model.target_bound,
+        radius=model.radius,
+        notes=(*model.notes, note),
+        entry_bound=bound,
+    )
+
+
+def l1_constants(problem: FiniteSum) -> tuple[sympy.Expr, sympy.Expr]:
+    """G₁ and L₁: the problem's own, or else its l2 constants, which bound them.
+
+    ‖∇f‖∞ <= ‖∇f‖₂ <= G, and ‖∇f(x) - ∇f(x')‖∞ <= ‖.‖₂ <= L‖x - x'‖₂ <= L‖x - x'‖₁.
+
+    Raises:
+        InvalidValue: The problem has neither.
+    """
+    if isinstance(problem, HasL1Constants):
+        return problem.lipschitz_l1, problem.smoothness_l1
+    return known(problem.lipschitz, "lipschitz"), known(problem.smoothness, "smoothness")

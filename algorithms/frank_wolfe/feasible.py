@@ -1,0 +1,110 @@
+"""What both Frank-Wolfe methods need of a problem and a set, before any record is looked at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import sympy
+
+from algorithms.problems.finite_sum import Array, FiniteSum
+from algorithms.problems.problem import Problem
+from algorithms.problems.sets import ConstraintSet, SparseVectors
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.evaluation import decide
+
+# How far outside the set a start may lie, relative to the set's size: what rounding does to a point of its boundary.
+_ROUNDING = 1e-9
+
+
+def checked_set(constraint: ConstraintSet) -> ConstraintSet:
+    """Return the set, or raise ``InvalidValue`` where a step between two of its points could leave it."""
+    if isinstance(constraint, SparseVectors):
+        raise InvalidValue("constraint", "sparse vectors", "a convex set", "the l1 ball is their hull for one entry")
+    return constraint
+
+
+def checked_fraction(value: float | None) -> float | None:
+    """Return γ as a double in (0, 1], or None for the best, or raise ``InvalidValue``."""
+    if value is None:
+        return None
+    if not (math.isfinite(value) and 0 < value <= 1):
+        allowed = "a number greater than 0 and at most 1, or None for the best"
+        raise InvalidValue("step_fraction", value, allowed, "a step is a convex combination of two points of the set")
+    return float(value)
+
+
+def checked_start(start: Sequence[float] | None) -> tuple[float, ...] | None:
+    """Return the start as plain numbers, or raise ``InvalidValue`` where one of them is not finite."""
+    if start is None:
+        return None
+    point = tuple(float(coordinate) for coordinate in start)
+    if not all(map(math.isfinite, point)):
+        raise InvalidValue("start", point, "finite numbers")
+    return point
+
+
+def starting_point(problem: FiniteSum, constraint: ConstraintSet, start: Sequence[float] | None) -> Array:
+    """Return x₁ where problem, set and start fit together.
+
+    Args:
+        problem: Supplies the start where none is given, and says where its constants hold.
+        constraint: C.
+        start: Chosen without looking at the data, or None.
+
+    Raises:
+        InvalidValue: The dimensions differ, x₁ lies outside C, C reaches further than the problem's own ball (where its
+            constants hold), or the problem has a regulariser, which a linear minimiser knows nothing of.
+    """
+    if constraint.dimension != problem.dimension:
+        raise InvalidValue("constraint.dimension", constraint.dimension, f"the problem's {problem.dimension}")
+    if isinstance(problem, Problem) and problem.l1 > 0:
+        advice = "put ‖x‖₁ into the constraint: the l1 ball"
+        raise InvalidValue("l1", problem.l1, "0 for a Frank-Wolfe method", advice)
+    radius = getattr(problem, "radius", None)
+    if radius is not None and not decide(sympy.Le(constraint.norm_bound, sympy.Rational(radius)), {}):
+        allowed = f"a set within the problem's ball of radius {float(radius):g}"
+        raise InvalidValue("constraint", f"a set with points of norm {constraint.norm_bound}", allowed)
+    point = problem.initial_point if start is None else np.array(start, dtype=np.float64)
+    if point.shape != (problem.dimension,):
+        raise InvalidValue("start.shape", point.shape, f"({problem.dimension},)")
+    if not constraint.contains(point[None], tolerance=_ROUNDING * float(constraint.norm_bound))[0]:
+        where = "the problem's initial point" if start is None else "the point given"
+        raise InvalidValue("start", where, "a point of the set", "give a start that lies in it, a vertex say")
+    return point
+
+
+def gap_at_the_start(
+    problem: FiniteSum, start: Sequence[float] | None, lipschitz: sympy.Expr | None, diameter: sympy.Expr
+) -> sympy.Expr:
+    """The smallest public bound on F(x₁) - inf_C F: the problem's own, the range of the loss, or G times the diameter.
+
+    Args:
+        problem: Supplies the first two, each where it has one; the first is about its own initial point only.
+        start: None for the problem's initial point.
+        lipschitz: In the norm in which the diameter is taken.
+        diameter: Of C.
+
+    Raises:
+        InvalidValue: There is none of the three.
+    """
+    travelled = None if lipschitz is None else lipschitz * diameter
+    known = (problem.initial_gap if start is None else None, problem.loss_range, travelled)
+    finite = [bound for bound in known if bound is not None and bound.is_finite is not False]
+    if not finite:
+        raise InvalidValue("initial_gap", None, "a bound on F(x₁) - inf F, a loss range or a Lipschitz constant")
+    return sympy.Min(*finite)
+
+
+def known(constant: sympy.Expr | None, name: str) -> sympy.Expr:
+    """Return the constant, or raise ``InvalidValue`` where the problem has none."""
+    if constant is None or constant.is_finite is False:
+        raise InvalidValue(name, constant, "a finite constant of the problem")
+    return constant
+
+
+def gaps(X: Array, gradients: Array, minimisers: Array) -> Array:
+    """<∇F(x), x - v>, v the linear minimiser at ∇F(x): the Frank-Wolfe gap, shape (R,)."""
+    found: Array = np.einsum("rp,rp->r", gradients, X - minimisers)
+    return found

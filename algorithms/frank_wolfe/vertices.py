@@ -1,0 +1,95 @@
+"""The vertices of a polytope as candidates: their products with gradients, without a matrix where none is needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.noise import Array
+from algorithms.oracles import BATCH_WIDTH
+from algorithms.problems.sets import ConstraintSet, L1Ball, Simplex
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import to_float
+
+Chosen = NDArray[np.int64]
+
+
+class Vertices(Protocol):
+    """N candidates in R^p."""
+
+    @property
+    def count(self) -> int:
+        """N."""
+
+    def products(self, gradients: Array) -> Array:
+        """<s, g> for every row g and every vertex s: shape (R, N)."""
+
+    def points(self, chosen: Chosen) -> Array:
+        """The vertices of these indices, shape (R, p)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corners:
+    """R e_1, ..., r e_p, and for the l1 ball -r e_1, ..., -r e_p: the products are the gradient's entries times ±r."""
+
+    dimension: int
+    radius: float
+    signed: bool
+
+    @property
+    def count(self) -> int:
+        """2p or p."""
+        return 2 * self.dimension if self.signed else self.dimension
+
+    def products(self, gradients: Array) -> Array:
+        """±r g_j."""
+        scaled = self.radius * gradients
+        return np.concatenate([scaled, -scaled], axis=1) if self.signed else scaled
+
+    def points(self, chosen: Chosen) -> Array:
+        """±r e_j."""
+        rows = np.zeros((len(chosen), self.dimension))
+        signs = np.where(chosen < self.dimension, self.radius, -self.radius)
+        rows[np.arange(len(chosen)), chosen % self.dimension] = signs
+        return rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """The rows of a matrix."""
+
+    matrix: Array
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return len(self.matrix)
+
+    def products(self, gradients: Array) -> Array:
+        """Matrix products of one width each, so that no repetition's numbers depend on how many there are."""
+        found = np.empty((len(gradients), self.count))
+        padded = np.zeros((BATCH_WIDTH, gradients.shape[1]))
+        for start in range(0, len(gradients), BATCH_WIDTH):
+            rows = gradients[start : start + BATCH_WIDTH]
+            padded[: len(rows)] = rows
+            found[start : start + len(rows)] = (padded @ self.matrix.T)[: len(rows)]
+        return found
+
+    def points(self, chosen: Chosen) -> Array:
+        """Rows of the matrix."""
+        return self.matrix[chosen]
+
+
+def vertices_of(constraint: ConstraintSet) -> Vertices:
+    """Return the candidates of a set, or raise ``InvalidValue`` where there are infinitely or too many."""
+    if isinstance(constraint, L1Ball | Simplex):
+        radius = to_float(constraint.radius, "down")  # no corner outside the exact set: the sensitivity is that set's
+        return Corners(constraint.dimension, radius, isinstance(constraint, L1Ball))
+    matrix = constraint.vertices
+    if matrix is None:
+        allowed = "a set with finitely many vertices: an l1 ball, a simplex, a polytope, a box of few coordinates"
+        raise InvalidValue("constraint", type(constraint).__name__, allowed, "GaussianFrankWolfe serves every set")
+    return Listed(matrix)

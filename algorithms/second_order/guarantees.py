@@ -1,0 +1,193 @@
+"""What the algorithms of this room share: constants, curvatures, and how many records their guarantees ask for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from algorithms.problems.finite_sum import Array, FiniteSum
+from algorithms.problems.linear_model import LinearModel
+from algorithms.problems.problem import Problem
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions import symbols
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.evaluation import evaluate
+from dpbounds.expressions.exact import ExactLike, exact
+
+# Noise is drawn at the planned level rounded up (to a double; √r and irrational constants before that): by less than
+# this factor in all. Guarantees are stated for what is drawn.
+_ROUNDED_UP = 1 + Fraction(1, 2**38)
+
+# How finely a stationarity is searched for: it is too large by this factor at most.
+_RATIO = Fraction(65, 64)
+
+# √(ρ_H α): an α-SOSP has no curvature below minus this.
+CURVATURE = sympy.sqrt(symbols.hessian_lipschitz * symbols.stationarity)
+
+
+def constant(value: sympy.Expr | None, name: str) -> sympy.Expr:
+    """Return a constant of a problem, or raise ``InvalidValue`` where there is no finite one."""
+    if value is None or value.is_finite is False:
+        raise InvalidValue(name, value, "a finite constant of the problem", "steps and guarantee are made from it")
+    return value
+
+
+def constants(problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
+    """G, L, ρ_H, Δ_F and d of a problem: all public.
+
+    Raises:
+        InvalidValue: One of them is missing.
+    """
+    return {
+        symbols.lipschitz: constant(problem.lipschitz, "lipschitz"),
+        symbols.smoothness: constant(problem.smoothness, "smoothness"),
+        symbols.hessian_lipschitz: constant(problem.hessian_lipschitz, "hessian_lipschitz"),
+        symbols.initial_gap: constant(problem.initial_gap, "initial_gap"),
+        symbols.dimension: sympy.Integer(problem.dimension),
+    }
+
+
+def value_of(formula: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> float:
+    """A formula as a double."""
+    return evaluate(formula.subs(dict(values)), {}).upper
+
+
+def steps_of(formula: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> int:
+    """A number of steps: the larger one where its enclosure leaves a choice."""
+    return math.floor(evaluate(formula.subs(dict(values)), {}).exact_upper)
+
+
+def demand_smooth(problem: FiniteSum, *, unconstrained: bool) -> None:
+    """Raise ``InvalidValue`` for a regulariser, and for a problem over a ball where the algorithm needs all of R^p."""
+    if isinstance(problem, Problem) and problem.l1:
+        raise InvalidValue(
+            "l1", problem.l1, "0", "‖x‖₁ has no gradient: second-order points are those of a smooth risk"
+        )
+    if unconstrained and isinstance(problem, Problem | LinearModel) and problem.radius is not None:
+        raise InvalidValue("radius", problem.radius, "None", "the steps leave a ball; take ConstrainedSecondOrder")
+
+
+def hessian_rank(problem: FiniteSum) -> int | None:
+    """A public bound on the rank of one record's Hessian: 1 for φ(<a, x> - t), else None, which means p."""
+    return 1 if isinstance(problem, Problem | LinearModel) else None
+
+
+def checked_failure(value: ExactLike) -> Fraction:
+    """Return ζ as an exact number strictly between 0 and 1, or raise ``InvalidValue``."""
+    failure = exact(value, "failure_probability")
+    if not 0 < failure < 1:
+        raise InvalidValue("failure_probability", value, "a number greater than 0 and less than 1")
+    return failure
+
+
+def checked_tolerance(value: ExactLike, name: str = "stationarity") -> Fraction:
+    """Return a tolerance as an exact number greater than 0, or raise ``InvalidValue``."""
+    tolerance = exact(value, name)
+    if tolerance <= 0:
+        raise InvalidValue(name, value, "a number greater than 0")
+    return tolerance
+
+
+def records_needed(
+    sample_size: sympy.Expr,
+    problem: FiniteSum,
+    *,
+    gradient_multiplier: Fraction,
+    hessian_multiplier: Fraction,
+    count: int,
+    values: Mapping[sympy.Symbol, sympy.Expr],
+) -> Enclosure:
+    """How many records a sample-size theorem asks for at the noise that is really drawn.
+
+    The theorems set noise 2√(N/ρ) per unit of what a record moves, for gradients and for Hessians of rank d. At a
+    multiplier z that is ρ = 4N/z²; each multiplier has its own ρ. The larger of two terms is asked for, one for
+    gradients, in proportion to G, one for Hessians, in proportion to L: either is what is left when the other constant
+    is 0. Records with Hessians of rank r instead of d have √(r/d) of the noise, as if L were smaller by that.
+
+    Args:
+        sample_size: The theorem's formula.
+        problem: Supplies constants; n is not looked at.
+        gradient_multiplier: Noise on gradients, per G/n.
+        hessian_multiplier: Noise on Hessians, per √r L/n.
+        count: N, the number of releases of each kind.
+        values: Of the formula's other symbols.
+
+    Returns:
+        A proven enclosure of n.
+    """
+    known = {**constants(problem), **values}
+    rank = hessian_rank(problem)
+    p = problem.dimension
+    share = sympy.sqrt(sympy.Rational(p if rank is None else min(rank, p), p))
+
+    def at(multiplier: Fraction, **only: sympy.Expr) -> Enclosure:
+        budget = sympy.Rational(4 * count / (multiplier * _ROUNDED_UP) ** 2)
+        silenced = {getattr(symbols, name): value for name, value in only.items()}
+        return evaluate(sample_size.subs({**known, **silenced, symbols.rho: budget}), {})
+
+    zero = sympy.Integer(0)
+    return at(gradient_multiplier, smoothness=zero).larger(
+        at(hessian_multiplier, lipschitz=zero, smoothness=known[symbols.smoothness] * share)
+    )
+
+
+def smallest_tolerance(enough: Callable[[Fraction], bool], largest: Fraction) -> Fraction:
+    """The smallest tolerance, up to a factor of 65/64, for which there are records enough.
+
+    Args:
+        enough: Whether they are, monotone in the tolerance.
+        largest: Where to start; nothing larger is of use.
+
+    Raises:
+        InvalidValue: There are too few even there.
+    """
+    if not enough(largest):
+        advice = "nothing is promised at this budget: take more records"
+        raise InvalidValue("records", "too few", f"enough for a tolerance of {float(largest):g}", advice)
+    high = largest
+    while enough(high / 2):
+        high /= 2
+    low = high / 2
+    while high / low > _RATIO:
+        middle = (low + high) / 2
+        if enough(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def smallest_eigenvectors(matrices: Array) -> tuple[Array, Array]:
+    """The smallest eigenvalue, shape (m,), and a unit eigenvector of it, shape (m, p), of symmetric matrices."""
+    values, vectors = np.linalg.eigh(matrices)
+    return values[:, 0], vectors[:, :, 0]
+
+
+def exact_hessians(problem: FiniteSum, X: Array) -> Array:
+    """∇²F at every row, one at a time, so that none depends on its neighbours; for measurement only."""
+    one_each = [problem.hessian(row[None]) for row in X]
+    return np.concatenate(one_each) if one_each else np.zeros((0, X.shape[1], X.shape[1]))
+
+
+def norms(rows: Array) -> Array:
+    """Euclidean norms, shape (R,)."""
+    lengths: Array = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return lengths
+
+
+def only_found(points: Array, found: NDArray[np.bool_]) -> Array:
+    """The points, and NaN where nothing was found: an output that cannot be mistaken for one."""
+    return np.where(found[:, None], points, np.nan)
+
+
+def demand_records(problem: FiniteSum, needed: Enclosure) -> None:
+    """Raise ``InvalidValue`` where the problem has fewer records than a guarantee asks for."""
+    if problem.records < needed.exact_upper:
+        raise InvalidValue(
+            "records", problem.records, f"at least {math.ceil(needed.exact_upper)}", "below that nothing is promised"
+        )

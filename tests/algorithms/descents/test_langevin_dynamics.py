@@ -1,0 +1,255 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from scipy import stats
+
+from algorithms import noise, oracles, problems
+from algorithms.descents import langevin_dynamics as module
+from algorithms.descents.langevin_dynamics import LangevinDynamics, pl_constant_of
+from algorithms.problems.landscapes import WAVY, Profile, landscape
+from algorithms.verification import Verdict, bound_check, noise_check
+from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.theorems.registry import theorem
+
+
+def smooth(n=300, p=3, seed=0, **options):
+    data = problems.wang_xu_design(n, p, seed=seed, feature_bound=4)
+    return problems.sigmoid_loss(data.features, data.labels, **{"l1": 0, "feature_bound": 4, **options})
+
+
+def wavy(n, start=0.3):
+    return landscape(WAVY, n, [start, start], radius=2)
+
+
+QUADRATIC = Profile(
+    name="w²/2",
+    derivatives=lambda w: (w * w / 2, w, np.ones_like(w)),
+    largest_slope=lambda radius: radius,
+    largest_curvature=lambda radius: sympy.Integer(1),
+    largest_third_derivative=lambda radius: sympy.Integer(0),
+    minimum=sympy.Integer(0),
+    minimisers=(0.0,),
+    pl_constant=sympy.Integer(1),
+)
+
+PROBLEM = smooth()
+
+
+# --- Algorithm 1, written again without batches
+
+
+@pytest.mark.parametrize("output", ["last", "random"])
+def test_it_is_algorithm_1_step_by_step(output):
+    problem = smooth(n=200)
+    method = LangevinDynamics(40, 7, inverse_temperature=50, regulariser="0.1", output=output)
+    run = method.run(problem, seed=5, repetitions=3)
+    sigma = 40 / 200  # G = 1
+    eta = 2 / (50 * sigma**2)
+    assert run.step_size == pytest.approx(eta, rel=1e-14)
+    for r, generator in enumerate(noise.streams(5, 3)):
+        j = generator.integers(1, 7, endpoint=True) if output == "random" else 7
+        w, values = np.zeros(3), []
+        for k in range(1, 8):
+            s = 1 / (1 + np.exp(problem.signed_features @ w))
+            values.append(s.mean() + 0.05 * w @ w)
+            gradient = -(problem.signed_features * (s * (1 - s))[:, None]).mean(axis=0) + 0.1 * w
+            w = w - eta * gradient - math.sqrt(2 * eta / 50) * generator.standard_normal(3)
+            if k == j:
+                assert run.output[r] == pytest.approx(w, abs=1e-11)
+                value = (1 / (1 + np.exp(problem.signed_features @ w))).mean() + 0.05 * w @ w
+                assert run.samples[r] == pytest.approx(value, rel=1e-11)
+        assert run.output_step[r] == j
+        assert run.trace.objective.per_repetition[r] == pytest.approx(np.mean(values), rel=1e-11)
+
+
+def test_on_a_quadratic_the_law_is_known_and_the_bound_is_attained():
+    """w_T is normal with mean (1-η)^T w₀ and variance η²σ² Σ (1-η)^2k: the bound is an equality for L = μ."""
+    problem = landscape(QUADRATIC, 400, [1.0, -0.5, 0.25], radius=40)
+    method = LangevinDynamics(2, 12, inverse_temperature=200)
+    run = method.run(problem, seed=2, repetitions=2000)
+    eta, sigma = run.step_size, 2 * float(problem.lipschitz) / 400
+    assert 0 < eta < 1
+    mean = (1 - eta) ** 12 * problem.initial_point
+    variance = (eta * sigma) ** 2 * sum((1 - eta) ** (2 * k) for k in range(12))
+    total = (((run.output - mean) ** 2) / variance).sum()
+    low, high = stats.chi2.ppf([5e-7, 1 - 5e-7], 6000)  # a false alarm with 1e-6
+    assert low < total < high
+    expected = (mean @ mean + 3 * variance) / 2
+    assert method.bound(problem).upper == pytest.approx(expected, rel=1e-8)
+    means = [
+        LangevinDynamics(2, k, inverse_temperature=200).bound(problem).upper for k in range(1, 13)
+    ]  # each with T = k
+    averaged = LangevinDynamics(2, 12, inverse_temperature=200, output="random").bound(problem)
+    assert averaged.upper == pytest.approx(np.mean(means), rel=1e-12)
+
+
+def test_without_noise_to_speak_of_it_finds_the_minimum():
+    problem = wavy(4000)
+    method = LangevinDynamics("1e-4", 3000, inverse_temperature=10**17)
+    assert method.step_size_for(problem) * 8 < 2
+    run = method.run(problem, repetitions=2)
+    assert run.samples.max() < 1e-8
+    assert run.trace["gradient"].per_step[-1] < 1e-8 * run.trace["gradient"].per_step[0]
+
+
+@pytest.mark.parametrize("output", ["last", "random"])
+def test_repetitions_are_independent_bit_for_bit(output):
+    method = LangevinDynamics(40, 8, inverse_temperature=50, regulariser=2, output=output)
+    full = method.run(PROBLEM, seed=1, repetitions=oracles.BATCH_WIDTH + 5)
+    for repetitions in (1, 3, oracles.BATCH_WIDTH):
+        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
+        assert (few.output == full.output[:repetitions]).all()
+        assert (few.samples == full.samples[:repetitions]).all()
+        assert few.ledger == full.ledger
+
+
+# --- privacy
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+@pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-9"), (8, "1e-3")])
+def test_calibrated_noise_keeps_the_budget_and_hardly_more(epsilon, delta, relation):
+    method = LangevinDynamics.calibrated(
+        PROBLEM, epsilon, delta, relation=relation, inverse_temperature=10, regulariser=2
+    )
+    run = method.run(PROBLEM, repetitions=1)
+    assert run.spent.exact_upper <= Fraction(epsilon)
+    assert run.spent.lower > float(epsilon) * (1 - 1e-6)
+    assert run.ledger.spent(delta, relation) == run.spent
+
+
+def test_the_noise_is_that_of_the_identity():
+    method = LangevinDynamics.calibrated(PROBLEM, regulariser=2, steps=20)
+    run = method.run(PROBLEM)
+    (release,) = run.ledger.releases
+    beta = run.parameters["inverse_temperature"]
+    assert 2 / (run.step_size * beta) == pytest.approx(float(release.noise_stddev) ** 2, rel=1e-14)
+    arguments = {"dimension": 3, "steps": run.steps, "ledger": run.ledger}
+    assert noise_check("x", run.trace["noise"].per_repetition, **arguments).verdict is Verdict.HOLDS
+
+
+def test_the_time_of_the_diffusion_does_not_depend_on_the_steps():
+    times = []
+    for steps in (10, 1000):
+        method = LangevinDynamics.calibrated(PROBLEM, steps=steps, inverse_temperature=100)
+        times.append(method.step_size_for(PROBLEM) * steps)
+    assert times[0] == pytest.approx(times[1], rel=1e-9)
+
+
+def test_the_time_is_at_least_that_of_the_closed_form():
+    """The certified noise is below that of zCDP, so the diffusion runs for longer than theorem-1/explicit says."""
+    method = LangevinDynamics.calibrated(PROBLEM, 1, "1e-5", steps=10, inverse_temperature=100)
+    closed = theorem("wang-chen-xu-2019/theorem-1/explicit").evaluate(
+        "diffusion_time",
+        dataset_size=300,
+        epsilon=1,
+        delta="1e-5",
+        inverse_temperature=100,
+        lipschitz=1,
+    )
+    ratio = 10 * method.step_size_for(PROBLEM) / closed.value.upper
+    assert 1 < ratio < 5
+
+
+def test_the_printed_step_doubles_the_variance():
+    repaired, printed = (
+        LangevinDynamics.calibrated(PROBLEM, steps=10, inverse_temperature=100, variant=variant)
+        for variant in ("repaired", "as-printed")
+    )
+    ratio = printed.noise_multiplier**2 / repaired.noise_multiplier**2
+    assert 2 <= ratio < 2 * (1 + 1e-10)
+    assert repaired.step_size_for(PROBLEM) / printed.step_size_for(PROBLEM) == pytest.approx(2, rel=1e-10)
+    run = printed.run(PROBLEM, repetitions=1)
+    assert run.spent.upper < 0.75  # the ledger says what was drawn, which is more than the budget asks for
+
+
+def test_less_noise_or_one_query_more_is_found(monkeypatch):
+    class Cheap(oracles.GradientOracle):
+        @property
+        def noise_stddev(self):
+            return 0.99 * super().noise_stddev
+
+    class Chatty(oracles.GradientOracle):
+        def __call__(self, X):
+            super().__call__(X)
+            return super().__call__(X)
+
+    for planted in (Cheap, Chatty):
+        monkeypatch.setattr(module, "GradientOracle", planted)
+        with pytest.raises(BudgetExceeded):
+            LangevinDynamics(20, 5, inverse_temperature=100).run(PROBLEM, repetitions=1)
+
+
+# --- utility
+
+
+@pytest.mark.parametrize("output", ["last", "random"])
+@pytest.mark.parametrize("records", [4000, 8000, 16_000])
+def test_the_excess_risk_stays_below_the_bound(records, output):
+    problem = wavy(records)
+    method = LangevinDynamics.calibrated(problem, 4, 1e-5, output=output)
+    assert method.step_size_for(problem) <= 1 / 16
+    run = method.run(problem, seed=3)
+    bound = method.bound(problem)
+    assert bound_check(module.THEOREMS["objective"], run.samples, bound).verdict is Verdict.HOLDS
+    assert run.samples.mean() > 1e-4 * bound.upper
+
+
+def test_a_strong_regulariser_gives_the_constant():
+    assert pl_constant_of(PROBLEM, 2) == 2 - PROBLEM.smoothness
+    method = LangevinDynamics.calibrated(PROBLEM, 4, 1e-5, regulariser=2)
+    run = method.run(PROBLEM, seed=3)
+    least = LangevinDynamics("1e-3", 500, 10**9, regulariser=2).run(PROBLEM, repetitions=1).samples[0]
+    bound = method.bound(PROBLEM)
+    assert bound_check("x", run.samples - least, bound).verdict is Verdict.HOLDS
+    assert 0.1 < (run.samples - least).mean() / bound.upper < 1
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"noise_multiplier": 0}, "noise_multiplier = 0"),
+        ({"steps": 0}, "steps = 0"),
+        ({"inverse_temperature": 0}, "inverse_temperature = 0"),
+        ({"inverse_temperature": math.nan}, "inverse_temperature"),
+        ({"regulariser": -1}, "regulariser = -1"),
+        ({"output": "best"}, "output = 'best'"),
+        ({"noise": "ball"}, "noise = 'ball'"),
+    ],
+)
+def test_bad_parameters_are_refused_by_name(arguments, message):
+    with pytest.raises(InvalidValue, match=message):
+        LangevinDynamics(**{"noise_multiplier": 1, "steps": 1, "inverse_temperature": 1, **arguments})
+
+
+def test_what_is_not_known_is_asked_for():
+    for arguments, message in (
+        ({}, "a PL constant of the regularised risk"),
+        ({"regulariser": "0.1"}, "a PL constant of the regularised risk"),
+        ({"pl_constant": 0}, "pl_constant = 0"),
+        ({"inverse_temperature": 1, "variant": "printed"}, "variant"),
+    ):
+        with pytest.raises(InvalidValue, match=message):
+            LangevinDynamics.calibrated(PROBLEM, **arguments)
+    with pytest.raises(InvalidValue, match="step_size = .*use more steps"):
+        LangevinDynamics.calibrated(PROBLEM, steps=1, inverse_temperature=1).bound(PROBLEM, pl_constant=1)
+    with pytest.raises(InvalidValue, match="it is no PL constant"):
+        LangevinDynamics.calibrated(PROBLEM, inverse_temperature=1).bound(PROBLEM, pl_constant=10)
+
+
+def test_problems_that_do_not_fit_are_refused():
+    method = LangevinDynamics(20, 3, inverse_temperature=100)
+    for problem, message in ((smooth(l1="0.01"), "problem.l1"), (smooth(radius=1), "problem.radius")):
+        with pytest.raises(InvalidValue, match=message):
+            method.run(problem)
+    with pytest.raises(InvalidValue, match="project first"):  # this one leaves the ball where its constants hold
+        LangevinDynamics(500, 50, inverse_temperature=1).run(wavy(100), repetitions=2)
+    for arguments in ({"repetitions": 0}, {"seed": -1}):
+        with pytest.raises(InvalidValue):
+            method.run(PROBLEM, **arguments)

@@ -1,0 +1,281 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+
+from algorithms import noise, oracles, problems, secure_noise
+from algorithms.descents import mirror_descent as module
+from algorithms.descents.iterates import best_count, gap_at
+from algorithms.descents.mirror_descent import MirrorDescent, bound_expression
+from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
+from algorithms.problems.mirrors import EntropyMirror, EuclideanMirror, PNormMirror
+from algorithms.problems.sets import L1Ball, L2Ball, Simplex
+from algorithms.verification import Verdict, bound_check
+from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.privacy.mechanisms import ZCDP
+
+
+def smooth(n=300, p=4, seed=0, **options):
+    data = problems.wang_xu_design(n, p, seed=seed, feature_bound=4)
+    return problems.sigmoid_loss(data.features, data.labels, **{"l1": 0, "feature_bound": 4, **options})
+
+
+PROBLEM = smooth()
+MIRRORS = {
+    "l2 ball": EuclideanMirror.of_ball(L2Ball(4, 2)),
+    "l2 norm on the l1 ball": EuclideanMirror(L1Ball(4, 2)),
+    "q-norm": PNormMirror.of_ball(L1Ball(4, 2)),
+    "entropy": EntropyMirror(Simplex(4, 2)),
+}
+
+
+# --- Algorithm 3, written again without batches
+
+
+def plain_l2_ball(x, g, gamma):
+    v = x - gamma * 4 * g
+    return v * min(1, 2 / np.linalg.norm(v))
+
+
+def plain_entropy(x, g, gamma):
+    weights = x * np.exp(-gamma * 2 * g)
+    return 2 * weights / weights.sum()
+
+
+def plain_q_norm(x, g, gamma):
+    """c‖u‖_q²/2 on the l1 ball of radius 2, by bisection on the multiplier of the constraint."""
+    q = float(MIRRORS["q-norm"].exponent)
+    c = 4 ** (2 * (1 - 1 / q)) / ((q - 1) * 4)
+
+    def half_square_slope(v, exponent):
+        length = (np.abs(v) ** exponent).sum() ** (1 / exponent)
+        return length ** (2 - exponent) * np.sign(v) * np.abs(v) ** (exponent - 1) if length else 0 * v
+
+    theta = c * half_square_slope(x, q) - gamma * g
+
+    def at(m):
+        return half_square_slope(np.sign(theta) * np.maximum(np.abs(theta) - m, 0), q / (q - 1)) / c
+
+    low, high = 0.0, np.abs(theta).max()
+    if np.abs(at(0.0)).sum() <= 2:
+        return at(0.0)
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.abs(at(middle)).sum() > 2 else (low, middle)
+    return at(high)
+
+
+PLAIN = {
+    "l2 ball": (plain_l2_ball, np.zeros(4), lambda v: np.linalg.norm(v) / 2),
+    "q-norm": (plain_q_norm, np.zeros(4), lambda v: np.abs(v).sum() / 2),
+    "entropy": (plain_entropy, np.full(4, 0.5), lambda v: np.abs(v).sum() / 2),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_it_is_algorithm_3_step_by_step(name):
+    problem, (step, start, norm) = smooth(n=200), PLAIN[name]
+    run = MirrorDescent(MIRRORS[name], noise_multiplier=3, steps=6).run(problem, seed=5, repetitions=3)
+    gamma = 1 / (2 * 4 * float(problem.smoothness))  # L̃ = 4L: a set of l2 radius 2
+    sigma = 3 * float(problem.lipschitz) / 200
+    assert run.step_size == pytest.approx(gamma, rel=1e-15)
+    for r, generator in enumerate(noise.streams(5, 3)):
+        R = generator.integers(1, 6, endpoint=True)
+        x, noisy, exact = start, [], []
+        for k in range(1, 7):
+            if k == R:
+                assert run.output[r] == pytest.approx(x, abs=1e-10)
+            s = 1 / (1 + np.exp(problem.signed_features @ x))
+            gradient = -(problem.signed_features * (s * (1 - s))[:, None]).mean(axis=0)
+            following = step(x, gradient + sigma * generator.standard_normal(4), gamma)
+            noisy.append((norm(x - following) / gamma) ** 2)
+            exact.append((norm(x - step(x, gradient, gamma)) / gamma) ** 2)
+            x = following
+        assert run.output_step[r] == R
+        assert run.trace.noisy.per_repetition[r] == pytest.approx(np.mean(noisy), rel=1e-8)
+        assert run.trace.exact.per_repetition[r] == pytest.approx(np.mean(exact), rel=1e-8)
+
+
+def test_on_an_l2_ball_it_is_projected_descent_with_a_scaled_step():
+    ball = smooth(radius=2)
+    ours = MirrorDescent(MIRRORS["l2 ball"], 10, 9, step_size=0.1).run(PROBLEM, seed=3, repetitions=4)
+    theirs = ProjectedGradientDescent(10, 9, step_size=0.4).run(ball, seed=3, repetitions=4)
+    assert ours.output == pytest.approx(theirs.output, abs=1e-13)
+    # P in units of the set: ‖x - x⁺‖/(rγ), and γr² is the other one's step
+    assert ours.trace.noisy.per_repetition == pytest.approx(4 * theirs.trace.noisy.per_repetition, rel=1e-10)
+
+
+@pytest.mark.parametrize("name", MIRRORS)
+def test_without_noise_to_speak_of_the_exact_mapping_vanishes(name):
+    run = MirrorDescent(MIRRORS[name], "1e-9", 1500).run(PROBLEM, repetitions=1)
+    assert run.trace.exact.per_step[-1] < 1e-3 * run.trace.exact.per_step[0]
+    assert (np.diff(run.trace.objective.per_step) <= 1e-10).all()
+
+
+@pytest.mark.parametrize("name", MIRRORS)
+def test_every_output_is_in_the_set_and_repetitions_are_independent(name):
+    method = MirrorDescent(MIRRORS[name], 20, 8)
+    full = method.run(PROBLEM, seed=1, repetitions=oracles.BATCH_WIDTH + 5)
+    assert MIRRORS[name].constraint.contains(full.output, 1e-9).all()
+    for repetitions in (1, 3, oracles.BATCH_WIDTH):
+        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
+        assert (few.output == full.output[:repetitions]).all()
+        assert (few.trace.noisy.per_repetition == full.trace.noisy.per_repetition[:repetitions]).all()
+        assert few.ledger == full.ledger
+
+
+# --- privacy
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+@pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-9"), (8, "1e-3")])
+def test_calibrated_noise_keeps_the_budget_and_hardly_more(epsilon, delta, relation):
+    method = MirrorDescent.calibrated(PROBLEM, MIRRORS["entropy"], epsilon, delta, steps=7, relation=relation)
+    run = method.run(PROBLEM, repetitions=1)
+    assert run.spent.exact_upper <= Fraction(epsilon)
+    assert run.spent.lower > float(epsilon) * (1 - 1e-6)
+    assert run.ledger.spent(delta, relation) == run.spent
+    (release,) = run.ledger.releases
+    assert (release.count, release.per_record_bound) == (7, Fraction(1, 300))
+
+
+def test_secure_noise_keeps_the_budget(monkeypatch):
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(
+        secure_noise, "_sampler", lambda scale, p: lambda row: [v + round(scale * rng.standard_normal()) for v in row]
+    )
+    run = MirrorDescent.calibrated(PROBLEM, MIRRORS["entropy"], 1, "1e-6", steps=4, noise="secure").run(
+        PROBLEM, repetitions=2
+    )
+    (release,) = run.ledger.releases
+    assert (type(release.described), release.count) == (ZCDP, 4)
+    assert 0.99 < run.spent.upper <= 1
+
+
+def test_less_noise_or_one_query_more_is_found(monkeypatch):
+    class Cheap(oracles.GradientOracle):
+        @property
+        def noise_stddev(self):
+            return 0.99 * super().noise_stddev
+
+    class Chatty(oracles.GradientOracle):
+        def __call__(self, X):
+            super().__call__(X)
+            return super().__call__(X)
+
+    for planted in (Cheap, Chatty):
+        monkeypatch.setattr(module, "GradientOracle", planted)
+        with pytest.raises(BudgetExceeded):
+            MirrorDescent(MIRRORS["q-norm"], 20, 5).run(PROBLEM, repetitions=1)
+
+
+def test_calibration_looks_at_no_record():
+    other = problems.sigmoid_loss(np.ones((300, 4)), np.ones(300), l1=0, feature_bound=4)
+    ours, theirs = (MirrorDescent.calibrated(problem, MIRRORS["entropy"]) for problem in (PROBLEM, other))
+    assert ours == theirs
+    assert ours.bound(PROBLEM) == theirs.bound(other)
+
+
+# --- utility
+
+
+@pytest.mark.parametrize("name", MIRRORS)
+@pytest.mark.parametrize("records", [250, 500, 1000])
+def test_measured_mappings_stay_below_the_bound(name, records):
+    problem = smooth(n=records)
+    method = MirrorDescent.calibrated(problem, MIRRORS[name], 2, 1e-5)
+    run = method.run(problem, seed=3, repetitions=16)
+    for mapping in ("noisy", "exact"):
+        bound = method.bound(problem, mapping)
+        check = bound_check(module.THEOREMS[mapping], run.trace[mapping].per_repetition, bound)
+        assert check.verdict is Verdict.HOLDS
+        assert run.trace[mapping].mean > 0.001 * bound.upper
+
+
+def test_the_bound_in_plain_floats():
+    method = MirrorDescent(MIRRORS["l2 ball"], 30, 50)
+    smoothness, sigma, width = 4 * 16 / (6 * math.sqrt(3)), 30 / 300, 4 * 4
+    noisy = 8 * smoothness * 0.5 / (3 * 50) + 4 / 3 * width * sigma**2
+    assert method.bound(PROBLEM).upper == pytest.approx(noisy, rel=1e-12)
+    assert method.bound(PROBLEM, "exact").upper == pytest.approx((noisy**0.5 + sigma * width**0.5) ** 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", MIRRORS)
+def test_what_the_bound_asks_of_a_norm(name):
+    """‖x‖₂² <= c N(x)², <g, x> <= N*(g) N(x), and E N*(b)² at most what is claimed; all nearly attained somewhere."""
+    w, draw = MIRRORS[name], np.random.default_rng(0)
+    square = float(w.euclidean_square)
+    points = np.concatenate([draw.standard_normal((200, 4)), np.eye(4)])
+    ratios = (points**2).sum(axis=1) / w.norm(points) ** 2
+    assert square * (1 - 1e-12) <= ratios.max() <= square * (1 + 1e-12)
+    noise_squares = w.dual_norm(draw.standard_normal((40_000, 4))) ** 2
+    moment = w.dual_second_moment
+    claimed = moment.upper if isinstance(moment, Enclosure) else float(moment)
+    error = 5 * noise_squares.std() / 200  # 5 standard errors: 3e-7
+    assert claimed / 1.6 < noise_squares.mean() < claimed + error
+
+
+def test_the_best_number_of_steps_minimises_the_bound():
+    found = MirrorDescent.calibrated(PROBLEM, MIRRORS["q-norm"], 2, "1e-5")
+    near = [
+        MirrorDescent.calibrated(PROBLEM, MIRRORS["q-norm"], 2, "1e-5", steps=found.steps + by) for by in (-1, 0, 1)
+    ]
+    bounds = [one.bound(PROBLEM).upper for one in near]
+    assert bounds[1] <= min(bounds) * (1 + 1e-9)
+    assert [best_count(Fraction(ratio)) for ratio in (0, 1, 2, 3, 6, 7)] == [1, 1, 1, 2, 2, 3]
+
+
+def test_a_start_elsewhere_enlarges_the_gap_by_what_it_may():
+    assert gap_at(PROBLEM, np.zeros(4)) == Fraction(1, 2)
+    near = gap_at(PROBLEM, np.array([0.3, 0, 0, 0]))
+    assert near == pytest.approx(0.5 + 0.3, rel=1e-9)
+    assert near >= Fraction(1, 2) + Fraction(0.3)
+    assert gap_at(PROBLEM, np.full(4, 10.0)) == 1  # the sigmoid's range
+
+
+def test_bound_expression_is_one_of_two():
+    assert bound_expression("noisy").has(sympy.Symbol("mirror_step", positive=True))
+    with pytest.raises(InvalidValue, match="mapping"):
+        bound_expression("both")
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"noise_multiplier": 0}, "noise_multiplier = 0"),
+        ({"steps": 0}, "steps = 0"),
+        ({"step_size": math.nan}, "step_size"),
+        ({"noise": "ball"}, "noise = 'ball'"),
+        ({"start": (1.0, 1.0, 0.0)}, "4 finite numbers"),
+        ({"start": (math.nan, 1.0, 0.0, 1.0)}, "4 finite numbers"),
+        ({"start": (1.0, 0.0, 0.0, 0.0)}, "a point of the mirror's set"),
+        ({"start": (2.0, 0.0, 0.0, 0.0)}, "positive entries"),
+    ],
+)
+def test_bad_parameters_are_refused_by_name(arguments, message):
+    with pytest.raises(InvalidValue, match=message):
+        MirrorDescent(**{"mirror": MIRRORS["entropy"], "noise_multiplier": 1, "steps": 1, **arguments})
+
+
+def test_problems_that_do_not_fit_are_refused():
+    method = MirrorDescent(MIRRORS["entropy"], 20, 3)
+    for problem, message in ((smooth(l1="0.01"), "problem.l1"), (smooth(p=5), "mirror.constraint.dimension = 4")):
+        for ask in (method.run, method.bound):
+            with pytest.raises(InvalidValue, match=message):
+                ask(problem)
+    long = MirrorDescent(MIRRORS["l2 ball"], 20, 3, step_size=10.0)
+    assert long.run(PROBLEM, repetitions=1).output.shape == (1, 4)
+    with pytest.raises(InvalidValue, match=r"step_size = 10.0.*less than 2/L"):
+        long.bound(PROBLEM)
+
+
+@pytest.mark.parametrize("arguments", [{"repetitions": 0}, {"seed": -1}])
+def test_bad_run_arguments_are_refused(arguments):
+    with pytest.raises(InvalidValue):
+        MirrorDescent(MIRRORS["entropy"], 1, 1).run(PROBLEM, **arguments)

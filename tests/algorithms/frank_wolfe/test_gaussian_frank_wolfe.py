@@ -1,0 +1,262 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from algorithms import noise, oracles, problems
+from algorithms.frank_wolfe import gaussian_frank_wolfe as module
+from algorithms.frank_wolfe.gaussian_frank_wolfe import GaussianFrankWolfe
+from algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors
+from algorithms.verification import Verdict, bound_check, noise_check
+from dpbounds.errors import BudgetExceeded, InvalidValue
+
+
+def design(n=1000, p=4, **options):
+    data = problems.wang_xu_design(n, p, feature_bound=4)
+    return problems.sigmoid_loss(data.features, data.labels, **{"l1": 0, "feature_bound": 4, **options})
+
+
+PROBLEM = design()
+SETS = {
+    "l2": (L2Ball(4, 2), None),
+    "l1": (L1Ball(4, "3/2"), None),
+    "simplex": (Simplex(4), (1, 0, 0, 0)),
+    "box": (Box([-1, -1, 0, -1], [1, 1, 2, 1]), (0, 0, 1, 0)),
+    "polytope": (Polytope([[2, 0, 0, 0], [0, 2, 0, 0], [-1, -1, -1, -1], [0, 0, 1, 1]]), (0, 2, 0, 0)),
+}
+
+
+# --- Algorithm 2, written again without batches
+
+
+def _minimiser(name, g):
+    if name == "l2":
+        return -2 * g / np.linalg.norm(g)
+    if name == "l1":
+        j = np.argmax(np.abs(g))
+        return -1.5 * np.sign(g[j]) * np.eye(4)[j]
+    if name == "simplex":
+        return np.eye(4)[np.argmin(g)]
+    if name == "box":
+        return np.where(g < 0, [1, 1, 2, 1], [-1, -1, 0, -1]).astype(float)
+    vertices = SETS["polytope"][0].vertices
+    return vertices[np.argmin(vertices @ g)]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_it_is_algorithm_2_step_by_step(name):
+    constraint, start = SETS[name]
+    problem = design(n=150)
+    run = GaussianFrankWolfe(constraint, 3, 6, step_fraction=0.25, start=start).run(problem, seed=5, repetitions=2)
+    sigma = 3 * float(problem.lipschitz) / 150
+    for r, generator in enumerate(noise.streams(5, 2)):
+        R = generator.integers(1, 6, endpoint=True)
+        x, found = np.zeros(4) if start is None else np.array(start, float), []
+        for k in range(1, 7):
+            if k == R:
+                assert run.output[r] == pytest.approx(x, abs=1e-12)
+            s = 1 / (1 + np.exp(problem.signed_features @ x))
+            gradient = -(problem.signed_features * (s * (1 - s))[:, None]).mean(axis=0)
+            found.append(gradient @ (x - _minimiser(name, gradient)))
+            towards = _minimiser(name, gradient + sigma * generator.standard_normal(4))
+            x = x + 0.25 * (towards - x)
+        assert run.output_step[r] == R
+        assert run.trace.gap.per_repetition[r] == pytest.approx(np.mean(found), rel=1e-10)
+        assert min(found) >= 0
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_without_noise_to_speak_of_the_gap_vanishes_and_no_iterate_leaves_the_set(name):
+    constraint, start = SETS[name]
+    run = GaussianFrankWolfe(constraint, "1e-9", 600, step_fraction=0.02, start=start).run(design(n=200), repetitions=1)
+    assert run.trace.gap.per_step[-50:].mean() < 0.06 * run.trace.gap.per_step[0]
+    assert constraint.contains(run.output, tolerance=1e-9).all()
+
+
+def test_repetitions_are_independent_bit_for_bit():
+    method = GaussianFrankWolfe(L2Ball(4), 20, 8)
+    full = method.run(PROBLEM, seed=1, repetitions=oracles.BATCH_WIDTH + 5)
+    for repetitions in (1, 3, oracles.BATCH_WIDTH):
+        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
+        assert (few.output == full.output[:repetitions]).all()
+        assert (few.trace.gap.per_repetition == full.trace.gap.per_repetition[:repetitions]).all()
+        assert few.ledger == full.ledger
+
+
+# --- privacy
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+@pytest.mark.parametrize("variant", ["explicit", "as-printed"])
+def test_calibrated_noise_keeps_the_budget_and_hardly_more(relation, variant):
+    method = GaussianFrankWolfe.calibrated(PROBLEM, L2Ball(4), 1, "1e-6", relation=relation, variant=variant)
+    run = method.run(PROBLEM, repetitions=1)
+    assert run.spent.exact_upper <= 1
+    assert run.spent.lower > 1 - 1e-6
+    (release,) = run.ledger.releases
+    assert release.count == method.steps
+    assert release.per_record_bound == Fraction(1, 1000)  # G = 4 · 1/4
+
+
+def test_the_noise_that_was_added_is_the_noise_in_the_ledger():
+    run = GaussianFrankWolfe(L1Ball(4), 5, 50).run(PROBLEM, repetitions=8)
+    arguments = {"dimension": 4, "steps": 50, "ledger": run.ledger}
+    assert noise_check("x", run.trace.noise.per_repetition, **arguments).verdict is Verdict.HOLDS
+    assert noise_check("x", 0.8 * run.trace.noise.per_repetition, **arguments).verdict is Verdict.FAILS
+
+
+def test_one_query_more_per_step_is_found(monkeypatch):
+    class Chatty(oracles.GradientOracle):
+        def __call__(self, X):
+            super().__call__(X)
+            return super().__call__(X)
+
+    monkeypatch.setattr(module, "GradientOracle", Chatty)
+    with pytest.raises(BudgetExceeded):
+        GaussianFrankWolfe(L2Ball(4), 20, 5).run(PROBLEM, repetitions=1)
+
+
+def test_calibration_looks_at_no_record():
+    other = problems.sigmoid_loss(
+        np.random.default_rng(9).standard_normal((1000, 4)), np.ones(1000), feature_bound=4, l1=0
+    )
+    ours, theirs = (GaussianFrankWolfe.calibrated(problem, L2Ball(4)) for problem in (PROBLEM, other))
+    assert ours == theirs
+    assert ours.bound(PROBLEM) == theirs.bound(other)
+
+
+# --- utility
+
+
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [
+        *((name, n) for name in ("l2", "l1") for n in (250, 500, 1000)),
+        *(pytest.param(name, n, marks=pytest.mark.slow) for name in SETS for n in (2000, 4000)),
+        ("simplex", 250),
+        ("box", 250),
+        ("polytope", 250),
+    ],
+)
+def test_the_measured_gap_stays_below_the_bound(name, n):
+    constraint, start = SETS[name]
+    problem = design(n)
+    method = GaussianFrankWolfe.calibrated(problem, constraint, start=start)
+    bound = method.bound(problem)
+    run = method.run(problem, seed=2, repetitions=8)
+    assert bound_check(module.THEOREMS["gap"], run.samples, bound).verdict is Verdict.HOLDS
+    assert run.samples.mean() > 0.02 * bound.upper  # says something
+
+
+def test_the_bound_in_plain_floats():
+    method = GaussianFrankWolfe(L2Ball(4, 2), 30, 50, step_fraction=0.1)
+    G, L, sigma = 1, 16 / (6 * math.sqrt(3)), 30 / 1000
+    width = 2 * math.sqrt(2) * math.gamma(2.5) / math.gamma(2)
+    expected = 0.5 * G / (0.1 * 50) + sigma * width + L * 0.1 * 16 / 2
+    assert method.bound(PROBLEM).upper == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_best_fraction_and_steps_beat_their_neighbours():
+    method = GaussianFrankWolfe.calibrated(PROBLEM, L2Ball(4))
+    best, gamma = method.bound(PROBLEM).upper, method.step_fraction_for(PROBLEM)
+    for share in (0.8 * gamma, 1.25 * gamma):
+        other = GaussianFrankWolfe(L2Ball(4), method.noise_multiplier, method.steps, step_fraction=share)
+        assert best < other.bound(PROBLEM).upper
+    for steps in (method.steps // 2, method.steps * 2):
+        assert best < GaussianFrankWolfe.calibrated(PROBLEM, L2Ball(4), steps=steps).bound(PROBLEM).upper
+
+
+def test_another_start_has_its_own_initial_gap():
+    near, far = (
+        GaussianFrankWolfe(L2Ball(4, "1/10"), 30, 50, 0.1, start).bound(PROBLEM).upper
+        for start in (None, (0.1, 0, 0, 0))
+    )
+    assert near == far  # G · 2r = 1/5 is less than φ(0) = 1/2
+    near, far = (
+        GaussianFrankWolfe(L2Ball(4, 3), 30, 50, 0.1, start).bound(PROBLEM).upper for start in (None, (3, 0, 0, 0))
+    )
+    assert far - near == pytest.approx(0.5 / (0.1 * 50))  # the range of the loss, 1, in place of φ(0)
+
+
+@pytest.mark.slow
+def test_small_sets_have_a_larger_gap_than_printed():
+    """Printed steps on [-r, r]^p: the prefactor ‖C‖ of the rate must be max(1, ‖C‖)."""
+    ratios = []
+    for radius in ("1/5", "1/50"):
+        constraint = L2Ball(4, radius)
+        problem = design(500, feature_bound=1)
+        method = GaussianFrankWolfe.calibrated(problem, constraint, 1, "1e-6", variant="as-printed")
+        width, r = float(constraint.gaussian_width), float(constraint.radius)
+        rate = r * ((r**2 + width**2) * math.log(1e6)) ** 0.25 / math.sqrt(500)
+        ratios.append(method.run(problem, repetitions=2).samples.mean() / rate)
+    assert ratios[1] > 1.5 * ratios[0]
+
+
+def test_printed_steps_that_would_leave_the_set_are_refused():
+    with pytest.raises(InvalidValue, match="leaves the set"):
+        GaussianFrankWolfe.calibrated(design(20), L2Ball(4, "1/100"), epsilon="1/100", variant="as-printed")
+
+
+def test_the_population_risk_of_the_sigmoid_link_stays_below_its_bound():
+    rng = np.random.default_rng(3)
+    truth = np.array([0.6, -0.8, 0])
+
+    def draw(n):
+        x = rng.standard_normal((n, 3))
+        x /= np.maximum(1, np.linalg.norm(x, axis=1, keepdims=True))
+        return x, 1 / (1 + np.exp(-x @ truth))
+
+    x, chance = draw(5_000)
+    problem = problems.squared_sigmoid_link(x, np.where(rng.random(5_000) < chance, 1, -1))
+    method = GaussianFrankWolfe.calibrated(problem, L2Ball(3), steps=30)
+    run = method.run(problem, repetitions=8)
+    fresh, right = draw(5_000)
+    excess = ((1 / (1 + np.exp(-run.output @ fresh.T)) - right) ** 2).mean(axis=1)
+    assert excess.mean() < method.population_bound(problem).lower < 1
+    for wrong in (PROBLEM, problems.squared_sigmoid_link(x, np.ones(5_000), feature_bound=2)):
+        with pytest.raises(InvalidValue, match="sigmoid link"):
+            method.population_bound(wrong)
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"noise_multiplier": 0}, "noise_multiplier = 0"),
+        ({"steps": 0}, "steps = 0"),
+        ({"step_fraction": 1.5}, "step_fraction = 1.5"),
+        ({"step_fraction": math.nan}, "step_fraction"),
+        ({"start": (0, math.nan, 0, 0)}, "start"),
+        ({"constraint": SparseVectors(4, 2)}, "convex"),
+        ({"noise": "ball"}, "noise = 'ball'"),
+    ],
+)
+def test_bad_parameters_are_refused_by_name(arguments, message):
+    with pytest.raises(InvalidValue, match=message):
+        GaussianFrankWolfe(**{"constraint": L2Ball(4), "noise_multiplier": 1, "steps": 1, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("problem", "constraint", "start", "message"),
+    [
+        (PROBLEM, L2Ball(4), (2, 0, 0, 0), "start"),
+        (PROBLEM, L2Ball(4), (0, 0), "start.shape"),
+        (PROBLEM, Simplex(4), None, "initial point"),
+        (PROBLEM, L2Ball(3), None, "constraint.dimension"),
+        (design(l1="1/10"), L2Ball(4), None, "l1"),
+        (design(radius="1/2"), L2Ball(4), None, "ball of radius 0.5"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_before_anything_is_drawn(problem, constraint, start, message):
+    method = GaussianFrankWolfe(constraint, 1, 2, step_fraction=0.5, start=start)
+    for call in (method.run, method.bound, lambda p: GaussianFrankWolfe.calibrated(p, constraint, start=start)):
+        with pytest.raises(InvalidValue, match=message):
+            call(problem)
+
+
+def test_an_unknown_variant_is_refused():
+    with pytest.raises(InvalidValue, match="variant"):
+        GaussianFrankWolfe.calibrated(PROBLEM, L2Ball(4), variant="fast")

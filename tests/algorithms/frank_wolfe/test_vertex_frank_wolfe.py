@@ -1,0 +1,277 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from algorithms import noise, oracles, problems
+from algorithms.frank_wolfe import vertex_frank_wolfe as module
+from algorithms.frank_wolfe.bounded_entries import bounded_entries, l1_constants
+from algorithms.frank_wolfe.vertex_frank_wolfe import VertexFrankWolfe
+from algorithms.frank_wolfe.vertices import vertices_of
+from algorithms.ledger import PrivacyBudget
+from algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors
+from algorithms.verification import Verdict, bound_check
+from dpbounds.errors import BudgetExceeded, InvalidValue
+
+
+def signs(n=1000, p=6, seed=0):
+    """Entries ±1, the label follows the first of them."""
+    rng = np.random.default_rng(seed)
+    features = np.where(rng.random((n, p)) < 0.5, 1.0, -1.0)
+    labels = np.where(rng.random(n) < 1 / (1 + np.exp(-features[:, 0])), 1, -1)
+    return bounded_entries(problems.squared_sigmoid_link(features, labels, feature_bound=p), 1)
+
+
+PROBLEM = signs()
+G1, L1 = (float(constant) for constant in l1_constants(PROBLEM))
+SETS = {
+    "l1": (L1Ball(6, 2), None, np.vstack([2 * np.eye(6), -2 * np.eye(6)])),
+    "simplex": (Simplex(6), (1, 0, 0, 0, 0, 0), np.eye(6)),
+    "box": (Box.cube(6, "1/2"), None, Box.cube(6, "1/2").vertices),
+    "polytope": (Polytope(np.triu(np.ones((6, 6)))), (1,) * 6, np.triu(np.ones((6, 6)))),
+}
+
+
+# --- Algorithm 4, written again without batches
+
+
+@pytest.mark.parametrize("method", ["exponential", "noisy-max"])
+@pytest.mark.parametrize("name", SETS)
+def test_it_is_algorithm_4_step_by_step(name, method):
+    constraint, start, vertices = SETS[name]
+    problem = signs(n=60)
+    run = VertexFrankWolfe(constraint, "1/2", 5, 0.25, start, method=method).run(problem, seed=5, repetitions=2)
+    scale = 2 * (2 * G1 * np.abs(vertices).sum(axis=1).max() / 60) / 0.5
+    for r, generator in enumerate(noise.streams(5, 2)):
+        R = generator.integers(1, 5, endpoint=True)
+        x, found, shortfalls = np.zeros(6) if start is None else np.array(start, float), [], []
+        for k in range(1, 6):
+            if k == R:
+                assert run.output[r] == pytest.approx(x, abs=1e-12)
+            s = 1 / (1 + np.exp(problem.features @ x))
+            gradient = -(problem.features * (2 * s * s * (1 - s))[:, None]).mean(axis=0)
+            products = vertices @ gradient
+            drawn = generator.standard_exponential(len(vertices))
+            if method == "exponential":
+                drawn = -np.log(drawn)
+            else:
+                drawn = drawn * np.where(generator.random(len(vertices)) < 0.5, -1, 1)
+            chosen = np.argmax(-products + scale * drawn)
+            found.append(gradient @ x - products.min())
+            shortfalls.append(products[chosen] - products.min())
+            x = 0.75 * x + 0.25 * vertices[chosen]
+        assert run.output_step[r] == R
+        assert run.trace.gap.per_repetition[r] == pytest.approx(np.mean(found), rel=1e-10)
+        assert run.trace.shortfall.per_repetition[r] == pytest.approx(np.mean(shortfalls), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_without_noise_to_speak_of_the_gap_vanishes_and_no_iterate_leaves_the_set(name):
+    constraint, start, _ = SETS[name]
+    run = VertexFrankWolfe(constraint, 10**9, 400, 0.02, start).run(signs(n=100), repetitions=1)
+    assert run.trace.gap.per_step[-50:].mean() < 0.1 * run.trace.gap.per_step[0]
+    assert constraint.contains(run.output, tolerance=1e-9).all()
+
+
+def test_a_vertex_is_drawn_as_the_exponential_mechanism_says():
+    """One step with γ = 1 and R = 1 of 1 keeps x₁; so the law is read off the shortfalls. False alarm 1e-6."""
+    problem, draws = signs(n=10), 40_000
+    method = VertexFrankWolfe(Simplex(6), 3, 1, 1.0, (1, 0, 0, 0, 0, 0))
+    x = np.array([[1.0, 0, 0, 0, 0, 0]])
+    gradient = problem.gradient(x)[0]
+    weights = np.exp(-3 * gradient / (2 * 2 * G1 / 10))
+    mean = weights @ (gradient - gradient.min()) / weights.sum()
+    found = method.run(problem, repetitions=draws).trace.shortfall.per_repetition
+    assert abs(found.mean() - mean) < 4.9 * found.std() / math.sqrt(draws)
+
+
+@pytest.mark.parametrize("name", ["l1", "polytope"])
+def test_repetitions_are_independent_bit_for_bit(name):
+    constraint, start, _ = SETS[name]
+    method = VertexFrankWolfe(constraint, "1/10", 6, 0.1, start)
+    full = method.run(PROBLEM, seed=1, repetitions=oracles.BATCH_WIDTH + 5)
+    for repetitions in (1, 3, oracles.BATCH_WIDTH):
+        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
+        assert (few.output == full.output[:repetitions]).all()
+        assert (few.trace.gap.per_repetition == full.trace.gap.per_repetition[:repetitions]).all()
+        assert few.ledger == full.ledger
+
+
+# --- privacy
+
+
+@pytest.mark.parametrize(
+    ("relation", "variant", "method", "least"),
+    [
+        ("replace-one", "explicit", "exponential", 0.8),
+        pytest.param("add-or-remove-one", "explicit", "exponential", 0.8, marks=pytest.mark.slow),
+        ("add-or-remove-one", "explicit", "noisy-max", 0.999),
+        pytest.param("replace-one", "explicit", "noisy-max", 0.999, marks=pytest.mark.slow),
+        ("replace-one", "as-printed", "exponential", 0.1),
+        ("add-or-remove-one", "as-printed", "exponential", 0.1),
+    ],
+)
+def test_calibrated_choices_keep_the_budget(relation, variant, method, least):
+    algorithm = VertexFrankWolfe.calibrated(
+        PROBLEM, L1Ball(6), 1, "1e-6", steps=50, relation=relation, variant=variant, method=method, step_fraction=0.2
+    )
+    run = algorithm.run(PROBLEM, repetitions=1)
+    assert run.spent.exact_upper <= 1
+    assert run.spent.lower > least  # the enclosure of a choice of bounded range is a tenth wide; print spends a fifth
+    (release,) = run.ledger.releases
+    assert release.count == 50
+    assert release.described.epsilon == algorithm.step_epsilon
+
+
+def test_printed_choices_are_several_times_noisier():
+    printed = VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), steps=50, variant="as-printed", step_fraction=0.2)
+    ours = VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), steps=50)
+    assert float(printed.step_epsilon) == pytest.approx(1 / math.sqrt(8 * 50 * math.log(1e6)), rel=1e-12)
+    assert 2 * printed.step_epsilon < ours.step_epsilon
+
+
+@pytest.mark.slow
+def test_far_out_the_printed_budget_overspends_and_the_run_says_so():
+    algorithm = VertexFrankWolfe.calibrated(
+        PROBLEM, L1Ball(6), 40, "9/10", steps=3, variant="as-printed", step_fraction=0.5
+    )
+    with pytest.raises(BudgetExceeded):
+        algorithm.run(PROBLEM, repetitions=1)
+
+
+def test_the_sensitivity_is_attained_by_replacing_a_record():
+    features = np.ones((10, 6))
+    one = bounded_entries(problems.squared_sigmoid_link(features, np.ones(10), feature_bound=6), 1)
+    other = bounded_entries(problems.squared_sigmoid_link(features, -np.ones(10), feature_bound=6), 1)
+    method = VertexFrankWolfe(L1Ball(6, 2), 1, 1, 0.5)
+    # u = <a, x> where |φ'| is largest, 8/27: at e^u = 1/2 for one label, at e^-u for the other: not at once, but at 0
+    x = np.zeros((1, 6))
+    moved = 2 * np.abs((one.gradient(x) - other.gradient(x)) / 10).max()
+    assert 0.8 * float(method.sensitivity(one)) < moved <= float(method.sensitivity(one))
+    assert method.sensitivity(one) == 2 * 2 * Fraction(8, 27) / 10
+
+
+def test_one_choice_more_per_step_is_found(monkeypatch):
+    real = module.choose
+
+    def chatty(*args, **options):
+        real(*args, **options)
+        return real(*args, **options)
+
+    monkeypatch.setattr(module, "choose", chatty)
+    with pytest.raises(BudgetExceeded):
+        VertexFrankWolfe(L1Ball(6), 1, 3, 0.5).run(PROBLEM, repetitions=1)
+
+
+def test_calibration_looks_at_no_record():
+    ours, theirs = (VertexFrankWolfe.calibrated(problem, L1Ball(6), steps=50) for problem in (PROBLEM, signs(seed=8)))
+    assert ours == theirs
+    assert ours.bound(PROBLEM) == theirs.bound(signs(seed=8))
+
+
+# --- utility
+
+
+@pytest.mark.parametrize("n", [500, 1000, 2000])
+def test_the_measured_gap_stays_below_the_bound(n):
+    problem = signs(n)
+    steps = n // 20
+    method = VertexFrankWolfe(L1Ball(6), math.sqrt(8 * 0.02 / steps), steps)  # about (1, 1e-6)-private
+    bound = method.bound(problem)
+    run = method.run(problem, seed=2, repetitions=12)
+    assert bound_check(module.THEOREMS["gap"], run.samples, bound).verdict is Verdict.HOLDS
+    assert run.samples.mean() > 0.05 * bound.upper
+    # E s <= (2Δ/ε₀) ln N
+    selection = 4 * G1 / (n * float(method.step_epsilon)) * math.log(12)
+    assert 0.1 * selection < run.trace.shortfall.mean < selection
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETS)
+def test_the_measured_gap_stays_below_the_bound_on_every_set_with_the_steps_of_the_theorem(name):
+    constraint, start, _ = SETS[name]
+    method = VertexFrankWolfe.calibrated(PROBLEM, constraint, start=start)
+    run = method.run(PROBLEM, repetitions=12)
+    assert bound_check("x", run.samples, method.bound(PROBLEM)).verdict is Verdict.HOLDS
+
+
+def test_the_bound_in_plain_floats():
+    method = VertexFrankWolfe(L1Ball(6, 2), "1/20", 50, step_fraction=0.1)
+    expected = 0.25 / (0.1 * 50) + L1 * 0.1 * 16 / 2 + 4 * G1 * 2 * 20 / 1000 * math.log(12)
+    assert method.bound(PROBLEM).upper == pytest.approx(expected, rel=1e-9)
+    added = VertexFrankWolfe(L1Ball(6, 2), "1/20", 50, 0.1, budget=PrivacyBudget.of(1, "1e-6", "add-or-remove-one"))
+    replaced = VertexFrankWolfe(L1Ball(6, 2), 2 * added.step_epsilon, 50, step_fraction=0.1)
+    assert added.bound(PROBLEM) == replaced.bound(PROBLEM)
+    with pytest.raises(InvalidValue, match="exponential"):
+        VertexFrankWolfe(L1Ball(6), 1, 1, 0.5, method="noisy-max").bound(PROBLEM)
+
+
+def test_the_population_bound_holds_what_is_measured():
+    method = VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), steps=50)
+    output = method.run(PROBLEM, repetitions=12).output
+    corners = np.array(np.meshgrid(*[[-1, 1]] * 6)).reshape(6, -1).T  # all features there are
+    right = 1 / (1 + np.exp(-corners[:, 0]))
+    excess = ((1 / (1 + np.exp(-output @ corners.T)) - right) ** 2).mean()
+    assert excess < method.population_bound(PROBLEM).lower
+    with pytest.raises(InvalidValue, match="sigmoid link"):
+        VertexFrankWolfe(L1Ball(6, 2), 1, 1, 0.5).population_bound(PROBLEM)
+
+
+# --- constants and vertices
+
+
+def test_entries_are_cut_one_by_one_and_the_constants_are_those_of_the_cut():
+    features = np.array([[3.0, 0.25], [-0.5, -4.0]])
+    model = bounded_entries(problems.cauchy(features, [0, 1], feature_bound=5), "1/2")
+    assert (model.features == [[0.5, 0.25], [-0.5, -0.5]]).all()
+    assert l1_constants(model) == (model.loss.largest_slope / 2, model.loss.largest_curvature / 4)
+    assert (bounded_entries(model, "1/2").features == model.features).all()
+    assert "2 of 2" in model.notes[-1]
+    with pytest.raises(InvalidValue, match="entry_bound"):
+        bounded_entries(model, 0)
+
+
+def test_without_a_bound_on_entries_the_l2_constants_serve():
+    plain = problems.squared_sigmoid_link(np.eye(3), [1, 1, -1], feature_bound=2)
+    assert l1_constants(plain) == (plain.lipschitz, plain.smoothness)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_products_and_points_are_those_of_the_listed_vertices(name):
+    constraint, _, matrix = SETS[name]
+    found = vertices_of(constraint)
+    gradients = np.random.default_rng(0).standard_normal((40, 6))
+    assert found.count == len(matrix)
+    assert found.products(gradients) == pytest.approx(gradients @ matrix.T)
+    assert found.points(np.arange(len(matrix))) == pytest.approx(matrix)
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"step_epsilon": 0}, "step_epsilon = 0"),
+        ({"steps": 0}, "steps = 0"),
+        ({"step_fraction": 0.0}, "step_fraction"),
+        ({"method": "max"}, "method = 'max'"),
+        ({"constraint": L2Ball(6)}, "finitely many vertices"),
+        ({"constraint": Box.cube(13)}, "finitely many vertices"),
+        ({"constraint": SparseVectors(6, 1)}, "convex"),
+        ({"start": (math.inf,) * 6}, "start"),
+    ],
+)
+def test_bad_parameters_are_refused_by_name(arguments, message):
+    with pytest.raises(InvalidValue, match=message):
+        VertexFrankWolfe(**{"constraint": L1Ball(6), "step_epsilon": 1, "steps": 1, **arguments})
+
+
+def test_an_infeasible_start_and_a_long_printed_step_are_refused():
+    with pytest.raises(InvalidValue, match="initial point"):
+        VertexFrankWolfe(Simplex(6), 1, 1, 0.5).run(PROBLEM)
+    with pytest.raises(InvalidValue, match="leaves the set"):
+        VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6, "1/10"), steps=2, variant="as-printed")
+    with pytest.raises(InvalidValue, match="variant"):
+        VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), variant="fast")

@@ -1,0 +1,35 @@
+import pytest
+
+from algorithms.verification import Verdict
+from algorithms.verification.cells import Result
+from algorithms.verification.examples.second_order import EXAMPLES
+from algorithms.verification.plans.second_order import PLANNED
+from algorithms.verification.suite import Size
+
+RATES = [one for one in PLANNED if "fails" in one.name or "operator norm" in one.name]
+
+
+def result(planned, **numbers):
+    (cell,) = planned.cells(Size.QUICK)
+    return Result(cell.key, numbers, 0.0)
+
+
+@pytest.mark.parametrize("planned", RATES, ids=lambda one: one.name)
+def test_a_rate_above_its_bound_is_seen(planned):
+    draws = 64.0
+    assert planned.judge([result(planned, hits=0.0, draws=draws)], 0.9999).verdict is Verdict.HOLDS
+    assert planned.judge([result(planned, hits=30.0, draws=draws)], 0.9999).verdict is Verdict.FAILS
+    assert planned.judge([result(planned, hits=10.0, draws=draws)], 0.9999).verdict is Verdict.UNDECIDED
+
+
+def test_a_ledger_above_its_budget_is_seen():
+    spent = [one for one in PLANNED if one.kind == "spent"]
+    assert len(spent) == 4
+    for one in spent:
+        assert one.judge([result(one, spent_lower=1.1, spent_upper=1.2)], 0.99).verdict is Verdict.FAILS
+        assert one.judge([result(one, spent_lower=0.9, spent_upper=1.0)], 0.99).verdict is Verdict.HOLDS
+
+
+def test_every_algorithm_has_an_example():
+    assert [one.name for one in EXAMPLES] == ["dp-gd", "dp-gd-sosp", "dp-gd-sosp-as-printed", "dp-gd-so", "dp-nc"]
+    assert [one.printed for one in EXAMPLES] == [False, False, True, False, False]

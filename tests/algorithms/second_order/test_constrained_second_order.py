@@ -1,0 +1,166 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from algorithms import noise, problems
+from algorithms.problems import cauchy
+from algorithms.problems.sets import Box, L1Ball, L2Ball
+from algorithms.second_order.constrained_second_order import ConstrainedSecondOrder
+from algorithms.verification import Verdict
+from algorithms.verification.estimates import estimate_check
+from algorithms.verification.tasks.second_order import double_well
+from dpbounds.errors import BudgetExceeded, InvalidValue
+
+INTERVAL = L2Ball(1, "6/5")
+DISC = L2Ball(3, "1/2")
+
+
+def regression(n=400, p=3):
+    rng = np.random.default_rng(3)
+    features = rng.standard_normal((n, p))
+    return cauchy(features, features @ np.array([0.5, -0.3, 0.2]), feature_bound=2)
+
+
+PROBLEM = regression()
+
+
+def test_it_is_algorithm_6_step_by_step_on_an_interval():
+    # in one dimension the quadratic's minimiser is an end of [w + lowest, w + highest]: written out here
+    problem, T, R, a, b = double_well(200_000, 1, "6/5"), 120, 1.2, 0.5, 1.0
+    L, rho, G, D = float(problem.smoothness), float(problem.hessian_lipschitz), float(problem.lipschitz), 2.4
+    run = ConstrainedSecondOrder(INTERVAL, 400, 9000, T, "1/2", 1).run(problem, seed=1, repetitions=8)
+    eta, theta, slack = a / (2 * D**2 * L), b / (2 * rho * D**3), b**2 / (96 * rho * D**3)
+    assert run.parameters["slack"] == pytest.approx(slack)
+    kinds = set()
+    for r, generator in enumerate(noise.streams(1, 8)):
+        w, result = 0.0, None
+        for _ in range(T):
+            g = w**3 - w + 400 * G / 200_000 * generator.standard_normal()
+            v = -R * np.sign(g)
+            if g * (v - w) < -a / 2:
+                w = (1 - eta) * w + eta * v
+                kinds.add("first")
+                continue
+            h = 3 * w**2 - 1 + 9000 * L / 200_000 * generator.standard_normal()
+            ends = [max(-R, w + slack / g), R] if g < 0 else [-R, min(R, w + slack / g)]
+            u = min([w, *ends], key=lambda u, w=w, h=h: h * (u - w) ** 2)
+            if h * (u - w) ** 2 > -b / 2:
+                result = w
+                break
+            w = (1 - theta) * w + theta * u
+            kinds.add("second")
+        assert run.outputs["found"][r] == (result is not None)
+        assert run.output[r, 0] == pytest.approx(math.nan if result is None else result, abs=1e-9, nan_ok=True)
+    assert kinds == {"first", "second"}
+    assert run.outputs["found"].any()
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+@pytest.mark.parametrize("constraint", [DISC, Box.cube(3, "1/2")], ids=["ball", "box"])
+def test_the_budget_is_kept_and_used(relation, constraint):
+    method = ConstrainedSecondOrder.calibrated(PROBLEM, constraint, 1, 1, 1, "1e-5", steps=6, relation=relation)
+    run = method.run(PROBLEM, repetitions=2)
+    assert 1 - 1e-6 < run.spent.lower <= run.spent.exact_upper <= 1
+    assert [release.count for release in run.ledger.releases] == [6, 6]
+
+
+def test_repetitions_do_not_depend_on_how_many_there_are():
+    method = ConstrainedSecondOrder(DISC, 5, 5, 6, "1/2", "1/2")
+    many, few = (method.run(PROBLEM, seed=1, repetitions=count) for count in (36, 3))
+    assert np.array_equal(many.output[:3], few.output, equal_nan=True)
+    assert (many.measured["gap"][:3] == few.measured["gap"]).all()
+    assert many.ledger == few.ledger
+
+
+@pytest.mark.parametrize(("gap", "bend"), [("1/2", "1"), ("1/2", "5/4"), ("1", "9/10")])
+def test_it_succeeds_at_the_records_that_the_guarantee_asks_for(gap, bend):
+    small = double_well(2, 1, "6/5")
+    method = ConstrainedSecondOrder.calibrated(small, INTERVAL, gap, bend, failure_probability="1/2")
+    needed = math.ceil(method.records_needed(small).exact_upper)
+    problem = double_well(needed, 1, "6/5")
+    run = method.run(problem, repetitions=24)
+    numbers = {"hits": float(run.samples.sum()), "draws": 24.0}
+    assert estimate_check("x", numbers, method.bound(problem), 1 - 1e-6).verdict is Verdict.HOLDS
+    assert (np.abs(run.output) > 0.1).all()  # the start is not good enough: min q = -1.44 there
+    with pytest.raises(InvalidValue, match="records"):
+        method.bound(double_well(needed - 2, 1, "6/5"))
+
+
+@pytest.mark.slow
+def test_it_leaves_a_saddle_point_of_a_disc():
+    small, disc = double_well(2), L2Ball(2, "3/2")
+    method = ConstrainedSecondOrder.calibrated(small, disc, 1, 2, failure_probability="1/4")
+    problem = double_well(math.ceil(method.records_needed(small).exact_upper))
+    run = method.run(problem, repetitions=2)
+    assert (run.samples == 0).all()
+    assert (np.linalg.norm(run.output, axis=1) > 0.1).all()
+
+
+def test_a_constrained_minimum_is_no_failure():
+    # over a disc that the minimum lies outside of, without noise to speak of: the gap closes
+    run = ConstrainedSecondOrder(DISC, "1e-6", "1e-6", 4000, "1/10", 1).run(PROBLEM, repetitions=1)
+    assert run.outputs["found"].all()
+    assert (run.measured["gap"] <= 0.1).all()
+    assert (run.samples == 0).all()
+
+
+def test_nothing_found_is_said():
+    run = ConstrainedSecondOrder(INTERVAL, "1e-6", "1e-6", 3, "1/2", 1).run(double_well(100, 1, "6/5"), repetitions=3)
+    assert not run.outputs["found"].any()
+    assert np.isnan(run.output).all()
+    assert (run.samples == 1).all()
+
+
+def test_a_weaker_oracle_asks_for_more_steps_and_records():
+    class Weaker:
+        ratio = Fraction(1, 2)
+
+        def __call__(self, hessian, gradient, point, slack):
+            raise AssertionError
+
+    def planned(oracle):
+        return ConstrainedSecondOrder.calibrated(PROBLEM, DISC, 1, 1, oracle=oracle)
+
+    exact, weaker = planned(None), planned(Weaker())
+    assert weaker.steps > 4 * exact.steps
+    assert weaker.records_needed(PROBLEM).lower > 4 * exact.records_needed(PROBLEM).upper
+
+
+class Impossible:
+    ratio = Fraction(2)
+
+
+@pytest.mark.parametrize(
+    ("match", "attempt"),
+    [
+        ("gradient_multiplier", lambda: ConstrainedSecondOrder(DISC, 0, 1, 5, 1, 1)),
+        ("hessian_multiplier", lambda: ConstrainedSecondOrder(DISC, 1, 0, 5, 1, 1)),
+        ("steps", lambda: ConstrainedSecondOrder(DISC, 1, 1, 0, 1, 1)),
+        ("gap_tolerance", lambda: ConstrainedSecondOrder(DISC, 1, 1, 5, 0, 1)),
+        ("curvature_tolerance", lambda: ConstrainedSecondOrder(DISC, 1, 1, 5, 1, 0)),
+        ("ratio", lambda: ConstrainedSecondOrder(DISC, 1, 1, 5, 1, 1, oracle=Impossible())),
+        ("NP-hard", lambda: ConstrainedSecondOrder(L1Ball(3, 1), 1, 1, 5, 1, 1)),
+        ("dimension", lambda: ConstrainedSecondOrder(L2Ball(2, 1), 1, 1, 5, 1, 1).run(PROBLEM)),
+        ("initial_point", lambda: ConstrainedSecondOrder(Box([1] * 3, [2] * 3), 1, 1, 5, 1, 1).run(PROBLEM)),
+        ("gap_tolerance", lambda: ConstrainedSecondOrder(DISC, 1, 1, 5, 10**6, 1).run(PROBLEM)),
+        ("curvature_tolerance", lambda: ConstrainedSecondOrder(DISC, 1, 1, 5, 1, 10**6).run(PROBLEM)),
+        ("steps", lambda: ConstrainedSecondOrder(DISC, 1, 1, 5, "1/10", "1/10").bound(PROBLEM)),
+        ("l1", lambda: ConstrainedSecondOrder(INTERVAL, 1, 1, 5, 1, 1).run(problems.sigmoid_loss([[1.0]], [1]))),
+    ],
+)
+def test_bad_input_is_refused(match, attempt):
+    with pytest.raises(InvalidValue, match=match):
+        attempt()
+
+
+def test_found_less_noise_than_was_reserved(monkeypatch):
+    real = noise.gaussian
+    monkeypatch.setattr(
+        noise,
+        "gaussian",
+        lambda *args, noise_stddev, **rest: real(*args, noise_stddev=noise_stddev / 2, **rest),
+    )
+    with pytest.raises(BudgetExceeded, match="nothing was released"):
+        ConstrainedSecondOrder(DISC, 10, 10, 5, 1, 1).run(PROBLEM)

@@ -1,0 +1,231 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+
+from algorithms import noise, oracles, problems
+from algorithms.problems import cauchy
+from algorithms.second_order import reserved
+from algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
+from algorithms.verification import Verdict
+from algorithms.verification.estimates import estimate_check
+from algorithms.verification.tasks.second_order import double_well
+from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.expressions import symbols
+from dpbounds.expressions.evaluation import evaluate
+from dpbounds.theorems.dpbounds import negative_curvature_descent as theorem
+
+
+def regression(n=400, p=3, **options):
+    rng = np.random.default_rng(3)
+    features = rng.standard_normal((n, p))
+    return cauchy(features, features @ np.array([0.5, -0.3, 0.2]), feature_bound=2, **options)
+
+
+PROBLEM = regression()
+
+
+def smaller(vectors):
+    return vectors[:, 0]
+
+
+def test_it_is_the_algorithm_step_by_step():
+    # noise as large as the decisions it takes part in: some repetitions return, some do not, saddles are seen
+    problem, T = double_well(2000), 12
+    alpha, L, rho, G = 0.3, float(problem.smoothness), float(problem.hessian_lipschitz), float(problem.lipschitz)
+    method = NegativeCurvatureDescent(40, 400, T, Fraction(3, 10))
+    run = method.run(problem, seed=2, repetitions=12)
+    kinds = set()
+    for r, generator in enumerate(noise.streams(2, 12)):
+        w, result, when = np.zeros(2), None, 0
+        for t in range(1, T + 1):
+            g = w**3 - w + 40 * G / 2000 * generator.standard_normal(2)
+            if np.linalg.norm(g) > 0.75 * alpha:
+                w = w - g / L
+                kinds.add("gradient")
+                continue
+            a, b, c = generator.standard_normal(3) * 400 * math.sqrt(2) * L / 2000
+            values, vectors = np.linalg.eigh(np.diag(3 * w**2 - 1) + np.array([[a, b], [b, c]]))
+            if values[0] >= -7 / 8 * math.sqrt(rho * alpha):
+                result, when = w, t
+                break
+            v = smaller(vectors)
+            kinds.add("curvature")
+            w = w + math.sqrt(alpha / rho) * (-v if g @ v > 0 else v)
+        assert run.outputs["found"][r] == (result is not None)
+        assert run.output_step[r] == when
+        if result is None:
+            assert np.isnan(run.output[r]).all()
+            assert run.measured["failure"][r] == 1
+        else:
+            assert run.output[r] == pytest.approx(result, abs=1e-9)
+            kinds.add("return")
+    assert kinds == {"gradient", "curvature", "return"}
+    assert run.outputs["found"].sum() > 0
+
+
+def test_not_found_is_said_and_nothing_is_returned():
+    run = NegativeCurvatureDescent("1e-6", "1e-6", 3, "1/100").run(double_well(100), repetitions=4)
+    assert not run.outputs["found"].any()
+    assert np.isnan(run.output).all()
+    assert (run.output_step == 0).all()
+    assert (run.measured["failure"] == 1).all()
+    assert np.isfinite(run.measured["gradient_norm"]).all()
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+def test_the_budget_is_kept_and_used(relation):
+    method = NegativeCurvatureDescent.calibrated(PROBLEM, 1, "1e-5", 2, relation=relation, share="3/4")
+    run = method.run(PROBLEM, repetitions=3)
+    assert 1 - 1e-6 < run.spent.lower <= run.spent.exact_upper <= 1
+    gradients, hessians = run.ledger.releases
+    assert gradients.count == hessians.count == method.steps
+    assert float(hessians.noise_multiplier / gradients.noise_multiplier) == pytest.approx(math.sqrt(3), rel=1e-6)
+    assert hessians.per_record_bound == Fraction(8) / 400  # rank 1: L/n without a root of p
+
+
+def test_repetitions_do_not_depend_on_how_many_there_are():
+    method = NegativeCurvatureDescent(3, 3, 40, "1/4")
+    many, few = (method.run(PROBLEM, seed=1, repetitions=count) for count in (40, 3))
+    assert np.array_equal(many.output[:3], few.output, equal_nan=True)
+    assert (many.output_step[:3] == few.output_step).all()
+    assert len(set(many.output_step)) > 1
+    assert many.ledger == few.ledger
+
+
+@pytest.mark.parametrize("alpha", ["1/10", "1/14", "1/20"])
+def test_it_succeeds_at_the_records_that_the_guarantee_asks_for(alpha):
+    method = NegativeCurvatureDescent.calibrated(double_well(2), stationarity=alpha, failure_probability="1/4")
+    needed = math.ceil(method.records_needed(double_well(2)).exact_upper)
+    problem = double_well(needed)
+    run = method.run(problem, repetitions=64)
+    numbers = {"hits": float(run.samples.sum()), "draws": 64.0}
+    assert estimate_check("x", numbers, method.bound(problem), 1 - 1e-6).verdict is Verdict.HOLDS
+    assert (run.measured["gradient_norm"] <= float(Fraction(alpha))).all()
+    assert (run.measured["curvature"] > 0).all()  # the start, a saddle point, was left
+    with pytest.raises(InvalidValue, match="records"):
+        method.bound(double_well(needed - 2))
+
+
+def test_it_can_fail_with_few_records():
+    method = NegativeCurvatureDescent.calibrated(double_well(2), stationarity="1/10")
+    run = method.run(double_well(20_000), repetitions=64)
+    assert run.samples.mean() > 0.1
+
+
+def test_the_records_needed_are_the_theorems_at_its_own_noise():
+    # noise 2√(T/ρ) for gradients and Hessians alike is the theorem's, for Hessians of full rank
+    problem = double_well(2)
+    method = NegativeCurvatureDescent(200, 200, 400, "1/8", "1/20")
+    values = {
+        symbols.rho: sympy.Rational(4 * 400, 200**2),
+        symbols.steps: 400,
+        symbols.stationarity: sympy.Rational(1, 8),
+        symbols.failure_probability: sympy.Rational(1, 20),
+        symbols.lipschitz: problem.lipschitz,
+        symbols.smoothness: problem.smoothness,
+        symbols.hessian_lipschitz: problem.hessian_lipschitz,
+        symbols.dimension: 2,
+    }
+    expected = evaluate(theorem.sample_size().subs(values), {}).upper
+    assert method.records_needed(problem).upper == pytest.approx(expected, rel=1e-9)
+    assert method.records_needed(problem).exact_lower > expected  # for what rounding may add to the noise
+    # more noise on Hessians alone moves the larger of the two terms in the end
+    assert NegativeCurvatureDescent(200, 20_000, 400, "1/8").records_needed(problem).upper > 10 * expected
+
+
+def test_rank_one_needs_fewer_records():
+    class Full:
+        """The same constants, Hessians of any rank."""
+
+        def __getattr__(self, name):
+            return getattr(PROBLEM, name)
+
+    method = NegativeCurvatureDescent(1, 1000, 100, 1)
+    ratio = method.records_needed(Full()).upper / method.records_needed(PROBLEM).upper
+    assert ratio == pytest.approx(math.sqrt(3), rel=1e-9)
+
+
+def test_the_smallest_stationarity_is_found():
+    problem = double_well(10**6)
+    method = NegativeCurvatureDescent.calibrated(problem)
+    assert method.bound(problem).contains(Fraction(1, 10))
+    better = NegativeCurvatureDescent.calibrated(problem, stationarity=method.stationarity * Fraction(63, 65))
+    assert better.records_needed(problem).exact_lower > 10**6
+    with pytest.raises(InvalidValue, match="more records"):
+        NegativeCurvatureDescent.calibrated(double_well(1000))
+
+
+def test_calibration_looks_at_no_record():
+    rng = np.random.default_rng(8)
+    other = cauchy(rng.standard_normal((400, 3)), rng.standard_normal(400), feature_bound=2)
+    ours, theirs = (NegativeCurvatureDescent.calibrated(each, stationarity=1) for each in (PROBLEM, other))
+    assert ours == theirs
+
+
+def test_without_noise_to_speak_of_it_finds_a_minimum():
+    run = NegativeCurvatureDescent("1e-9", "1e-9", 5000, "1/1000").run(double_well(1000), repetitions=4)
+    assert run.outputs["found"].all()
+    assert np.abs(run.output) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("match", "attempt"),
+    [
+        ("gradient_multiplier", lambda: NegativeCurvatureDescent(0, 1, 5, 1)),
+        ("hessian_multiplier", lambda: NegativeCurvatureDescent(1, -1, 5, 1)),
+        ("steps", lambda: NegativeCurvatureDescent(1, 1, 0, 1)),
+        ("stationarity", lambda: NegativeCurvatureDescent(1, 1, 5, 0)),
+        ("stationarity", lambda: NegativeCurvatureDescent(1, 1, 5, math.nan)),
+        ("failure_probability", lambda: NegativeCurvatureDescent(1, 1, 5, 1, 1)),
+        ("share", lambda: NegativeCurvatureDescent.calibrated(PROBLEM, share=1)),
+        ("steps", lambda: NegativeCurvatureDescent(1, 1, 5, "1/10").bound(PROBLEM)),
+        ("radius", lambda: NegativeCurvatureDescent(1, 1, 5, 1).run(regression(radius=1))),
+        ("l1", lambda: NegativeCurvatureDescent(1, 1, 5, 1).run(problems.sigmoid_loss([[1.0]], [1]))),
+    ],
+)
+def test_bad_input_is_refused(match, attempt):
+    with pytest.raises(InvalidValue, match=match):
+        attempt()
+
+
+# Planted bugs
+
+
+def test_found_one_hessian_more_per_step(monkeypatch):
+    class Chatty(oracles.HessianOracle):
+        def __call__(self, X):
+            super().__call__(X)
+            return super().__call__(X)
+
+    monkeypatch.setattr(reserved, "HessianOracle", Chatty)
+    with pytest.raises(BudgetExceeded, match="nothing was released"):
+        NegativeCurvatureDescent("1e-6", "1e-6", 1, 4).run(double_well(100))
+
+
+def test_found_less_noise_than_was_reserved(monkeypatch):
+    real = noise.gaussian
+    method = NegativeCurvatureDescent(40, 400, 60, "1/20")
+
+    def halved(*args, noise_stddev, **rest):
+        return real(*args, noise_stddev=noise_stddev / 2, **rest)
+
+    monkeypatch.setattr(noise, "gaussian", halved)
+    with pytest.raises(BudgetExceeded, match="differs from what was reserved"):
+        method.run(double_well(4000))
+    monkeypatch.setattr(noise, "gaussian", lambda *args, **rest: real(*args, **rest) / 2)
+    with pytest.raises(BudgetExceeded, match="less noise was added"):
+        method.run(double_well(4000))
+
+
+def test_found_half_the_noise_on_hessians(monkeypatch):
+    class Forgetful(oracles.HessianOracle):
+        @property
+        def noise_stddev(self):
+            return super().noise_stddev / 2
+
+    monkeypatch.setattr(reserved, "HessianOracle", Forgetful)
+    with pytest.raises(BudgetExceeded):
+        NegativeCurvatureDescent.calibrated(PROBLEM, stationarity=2).run(PROBLEM)
