@@ -158,7 +158,8 @@ def alternate_sample(target: Gibbs, schedule: Schedule, generators: Sequence[np.
     """Run Algorithm 3 from a uniform start, for every generator; returns x_T, shape (R, p).
 
     No repetition waits for another: each is at a step of its own, and every round is one attempt of each. A round takes
-    3p normal numbers (for y, X and Z) and three uniform ones (X, Z, keep) of each stream, used or not.
+    3p normal numbers (for y, X and Z) and three uniform ones (X, Z, keep) of each stream, used or not. How many rounds
+    there are depends on the data: who may see a clock must not see this one.
 
     Raises:
         InvalidValue: The Gaussian part meets the ball too rarely to be drawn by rejection.

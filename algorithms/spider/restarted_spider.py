@@ -61,6 +61,7 @@ THEOREMS = {
 }
 
 _MOST_STAGES = 200
+_SMALLEST_GAP = 1e-100  # a larger gap than there is does no harm, and keeps powers within the doubles
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class RestartedSpider:
 
     Attributes:
         stages: What each stage runs: a ``Spider`` without a budget of its own.
-        growth: γ and k; None where no bound is wanted.
+        growth: γ and k; None for those of the problem's ``pl_constant``.
         initial_gap: ψ >= F(w_0) - inf F, public; None for the problem's own.
         budget: What ``run`` holds its ledger against, or None.
 
@@ -324,14 +325,14 @@ def _planned_steps(
     G, L = enclosed(problem.lipschitz, "lipschitz").upper, enclosed(problem.smoothness, "smoothness").upper
     gap = enclosed(problem.initial_gap, "initial_gap").upper if initial_gap is None else float(initial_gap)
     gamma, variance = float(growth.constant), 4 * G**2 * stages / (n**2 * rho)
+    longest = 1 + n * math.sqrt(rho / (2 * stages * d)) * (1 - 1e-6)  # where d σ₂² η² (T - 1) <= 1/2
     steps, square = [], 0.0
     for _ in range(stages):
-        wanted = 4 * L * gamma**2 * 2 ** (2 / k) * gap ** (1 - 2 / k) if gap > 0 else 1.0
-        if 2 * stages * d * max(wanted - 1, 0.0) ** 2 > n**2 * rho:
+        gap = max(gap, _SMALLEST_GAP)
+        wanted = 4 * L * gamma**2 * 2 ** (2 / k) * gap ** (1 - 2 / k)
+        if math.ceil(wanted) > longest:
             return None
         T = max(1, math.ceil(wanted))
-        if 2 * stages * d * (T - 1) ** 2 > n**2 * rho * (1 - 1e-6):
-            return None
         square = 4 * L * gap / T + d * variance
         gap = (gamma * math.sqrt(square)) ** k
         steps.append(T)

@@ -88,6 +88,8 @@ class Walked:
 class Spider:
     """DP-SPIDER, for any ``FiniteSum`` whose records' losses are G-Lipschitz and L-smooth, over all of R^p.
 
+    It takes no projections: the radius of a linear model is not looked at.
+
     Attributes:
         anchor_multiplier: Standard deviation on an anchor's sum of gradients in units of G, exact.
         difference_multiplier: Of a difference, in units of min(L ‖w_t - w_{t-1}‖, 2G); None where every step is an

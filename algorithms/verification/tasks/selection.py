@@ -60,13 +60,13 @@ def gibbs_sample(
     }
 
 
-def net_loss(epsilon: float, variant: WhichVariant, seed: int) -> dict[str, float]:
+def net_loss(records: int, epsilon: float, variant: WhichVariant, seed: int) -> dict[str, float]:
     """The largest privacy loss over a net, exactly: linear records of one sign, of which one changes its sign.
 
     Records are f(x, z) = h(x) + zx with |z| <= B and a steep B beside a flat h, so that G is nearly B. All z = B puts
     the choice at the left end; one record's -B moves it by what two records can do at most.
     """
-    steep, records = Fraction(1000), 1000
+    steep = Fraction(1000)
     problem = landscape(WAVY, records, [0.0], "0.1", shift_bound=steep)
     mechanism = NetExponentialMechanism(Fraction(epsilon), grid(1, "0.1", "0.001"), variant=variant)
     x = mechanism.net.points[:, 0]
@@ -76,9 +76,9 @@ def net_loss(epsilon: float, variant: WhichVariant, seed: int) -> dict[str, floa
     return {"loss": float(np.abs(first - second).max())}
 
 
-def gibbs_loss(epsilon: float, seed: int) -> dict[str, float]:
+def gibbs_loss(records: int, epsilon: float, seed: int) -> dict[str, float]:
     """The same for densities on an interval, by quadrature."""
-    steep, records, radius = Fraction(1000), 1000, Fraction(1, 10)
+    steep, radius = Fraction(1000), Fraction(1, 10)
     problem = landscape(WAVY, records, [0.0], radius, shift_bound=steep)
     target = RegularisedExponentialMechanism(Fraction(epsilon), radius).target(problem)
     x = np.linspace(-float(radius), float(radius), 40_001)

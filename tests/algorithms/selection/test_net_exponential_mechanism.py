@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import dpbounds as dp
 from algorithms import noise, problems
 from algorithms.ledger import OpenLedger
 from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
@@ -231,6 +232,16 @@ def test_regularised_losses_have_their_own_ball_and_slope():
     unit = 2 * float(slope) * 2 * float(method.net.radius) / 300
     expected = 2 * float(slope) * 0.02 + unit * math.log(method.net.size)  # G + λR = 2G
     assert method.bound(problem).upper == pytest.approx(expected, rel=1e-9)
+    printed = dp.theorem("wang-chen-xu-2019/theorem-4/explicit").evaluate(
+        lipschitz=slope,
+        regularisation="1/2",
+        dataset_size=300,
+        dimension=1,
+        epsilon=1,
+        net_radius="0.02",
+        failure_probability="0.05",
+    )
+    assert method.tail(problem, "0.05").upper <= printed.value.upper  # a grid has fewer points
     fine = np.linspace(-float(method.net.radius), float(method.net.radius), 4001)[:, None]
     least = (problem.objective(fine) + fine[:, 0] ** 2 / 4).min()
     run = method.run(problem, repetitions=200)

@@ -252,6 +252,13 @@ def test_bad_parameters_are_refused_by_name():
         RestartedSpider((Spider(1, 1, 4, 2),)).run(PROBLEM, start=np.zeros(3))
 
 
+def test_a_gap_that_is_as_good_as_nothing_is_answered_without_overflow():
+    assert RestartedSpider.calibrated(quartic(), growth=Growth("1/4", 2), stages=1, initial_gap="1e-400")
+    for exponent in (1, Fraction(4, 3)):  # a stage that halves such a gap would take more steps than the noise allows
+        with pytest.raises(InvalidValue, match="records = 2000"):
+            RestartedSpider.calibrated(quartic(), growth=Growth("1/4", exponent), stages=1, initial_gap="1e-400")
+
+
 def test_a_public_bound_on_the_gap_of_another_start():
     near = RestartedSpider.calibrated(PROBLEM, 2, "1e-5", initial_gap="1/100")
     far = RestartedSpider.calibrated(PROBLEM, 2, "1e-5")
