@@ -42,10 +42,10 @@ def test_the_ledger_composes_to_what_was_planned_and_keeps_the_budget(one, relat
 def test_a_repetition_does_not_depend_on_the_others(one):
     algorithm, problem = made(one)
     few, many = (algorithm.run(problem, seed=7, repetitions=count) for count in (2, 5))
-    assert np.array_equal(few.output, many.output[:2])
-    assert np.array_equal(few.samples, many.samples[:2])
+    assert np.array_equal(few.output, many.output[:2], equal_nan=True)
+    assert np.array_equal(few.samples, many.samples[:2], equal_nan=True)
     for name, values in few.outputs.items():
-        assert np.array_equal(values, many.outputs[name][:2]), name
+        assert np.array_equal(values, many.outputs[name][:2], equal_nan=values.dtype.kind == "f"), name
     other = algorithm.run(problem, seed=8, repetitions=2)
     assert not np.array_equal(few.samples, other.samples) or not np.array_equal(few.output, other.output)
 
@@ -73,9 +73,9 @@ def test_noise_that_is_one_percent_smaller_than_planned_raises(one, monkeypatch)
         weakened.append("ball")
         return ball(kind, generators, dimension, radius=0.99 * radius, **rest)
 
-    def weaker_choice(epsilon, relation, method="exponential"):
+    def weaker_choice(epsilon, *rest):
         weakened.append("choice")
-        return choice(Fraction(101, 100) * exact(epsilon, "epsilon"), relation, method)
+        return choice(Fraction(101, 100) * exact(epsilon, "epsilon"), *rest)
 
     monkeypatch.setattr(noise, "gaussian", weaker_gaussian)
     monkeypatch.setattr(noise, "ball", weaker_ball)
@@ -115,7 +115,9 @@ def test_its_statements_exist_and_are_checked(one):
     for name in one.theorems:
         assert theorem(name).id == name
     checked = {each.theorem for each in planned()}
-    assert any(name in checked for name in one.theorems), f"{one.name}: no check belongs to any of {one.theorems}"
+    assert one.printed or any(name in checked for name in one.theorems), (
+        f"{one.name}: no check belongs to any of {one.theorems}"
+    )
 
 
 def test_an_unknown_name_is_refused_with_those_there_are():
