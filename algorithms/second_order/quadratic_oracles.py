@@ -54,7 +54,9 @@ class BallOracle:
     A minimiser is of one of these kinds. Either neither constraint is active; then q >= 0 there, and w is one, too. Or
     the plane is active: the ball's section with it is a ball of one dimension less, a trust-region subproblem without
     a plane. Or only the sphere is: then it is a local minimiser of the subproblem without the plane, which is a global
-    one or the only local one that is not global (Martínez 1994). All of these are computed and compared.
+    one or the only local one that is not global (Martínez 1994). All of these are computed and compared. Where global
+    ones form a whole sphere (an eigenspace of two or more dimensions), one of them is computed; if that is beyond the
+    plane and another is not, the sphere, being connected, meets the plane, so that the section has one.
     """
 
     constraint: L2Ball
