@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from algorithms.ledger import Ledger, PrivacyBudget
 from algorithms.planning import WhichNoise, checked_noise
 from algorithms.problems.problem import Array, Problem, checked_bound
-from algorithms.problems.sets.base import ConstraintSet
+from algorithms.problems.sets import ConstraintSet, L1Ball, L2Ball
 from algorithms.problems.sigmoid import sigmoid_loss
 from algorithms.run import Run
 from dpbounds.errors import InvalidValue
@@ -74,6 +74,14 @@ class Entry:
 # One line per algorithm.
 ALGORITHMS: dict[str, Entry] = {
     "dp-pgd": Entry("algorithms.descents.projected_gradient_descent:ProjectedGradientDescent", True, "optional"),
+    "dp-spider": Entry("algorithms.spider.spider:Spider"),
+    "dp-sgd": Entry("algorithms.descents.stochastic_gradient_descent:StochasticGradientDescent"),
+    "dp-fw": Entry(
+        "algorithms.frank_wolfe.gaussian_frank_wolfe:GaussianFrankWolfe", radius="required", constraint=L2Ball
+    ),
+    "dp-fw-l1": Entry(
+        "algorithms.frank_wolfe.vertex_frank_wolfe:VertexFrankWolfe", radius="required", constraint=L1Ball
+    ),
 }
 
 
@@ -88,7 +96,7 @@ class PrivateLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     covered by any of them.
 
     Args:
-        algorithm: "dp-pgd"; see ``ALGORITHMS``.
+        algorithm: "dp-pgd", "dp-spider", "dp-sgd", "dp-fw" (in an l2 ball) or "dp-fw-l1"; see ``ALGORITHMS``.
         epsilon: ε > 0.
         delta: δ in (0, 1), well below 1/n.
         relation: "replace-one" or "add-or-remove-one" (where n, the divisor, is public all the same).

@@ -70,12 +70,12 @@ class Selected:
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class StationaryPointSelection:
+class AboveThresholdSelection:
     """Algorithm 2 of Ganesh, Liu, Oh & Thakurta 2023 on given points, for any ``FiniteSum``.
 
     Attributes:
-        points: x_1, …, x_N, shape (N, p), read-only, in the order in which they are tested. epsilon: ε in the noise:
-        Laplace of scale 4/(nε) on thresholds and 8/(nε) on points, in units of G and of M; twice
+        points: x_1, …, x_N, shape (N, p), read-only, in the order in which they are tested.
+        epsilon: ε in the noise: Laplace of scale 4/(nε) on thresholds, 8/(nε) on points, in units of G and of M; twice
             that for "doubled".
         stationarity: α > 0.
         failure_probability: ω, for which the offsets are chosen.
@@ -146,7 +146,7 @@ class StationaryPointSelection:
         failure_probability: ExactLike = "0.1",
         second_order: bool = True,
         variant: Variant = "one-test",
-    ) -> StationaryPointSelection:
+    ) -> AboveThresholdSelection:
         """Return the selection with the smallest noise that is proven to be ε-private (δ is not needed).
 
         The noise of "one-test" is 4/(nε) for a replaced record. If one is added or removed, every sensitivity is half

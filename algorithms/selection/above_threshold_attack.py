@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from algorithms.noise import Array
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.selection.above_threshold import StationaryPointSelection, Variant, stationarity
+from algorithms.selection.above_threshold import AboveThresholdSelection, Variant, stationarity
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
 
@@ -140,7 +140,7 @@ class Attack:
         neighbours: The data sets; they differ in one record.
     """
 
-    selection: StationaryPointSelection
+    selection: AboveThresholdSelection
     neighbours: tuple[TwinRecord, TwinRecord]
 
     def chances(self) -> tuple[Array, Array]:
@@ -173,17 +173,17 @@ def attack(
     if k < 2:
         raise InvalidValue("candidates", candidates, "at least 2")
     points = np.array([(2 * math.pi * i / _NU, 0.0) for i in range(k - 1)] + [(math.pi / _NU, math.pi / _RATE)])
-    probe = StationaryPointSelection(points, Fraction(epsilon), 1, variant=variant)
+    probe = AboveThresholdSelection(points, Fraction(epsilon), 1, variant=variant)
     beyond = (probe.offset.upper + gap * float(probe.threshold_noise)) / records
     alpha = _OTHERS_SLOPE * (records - 1) / records - beyond
     curvature = (math.sqrt(7.09 * alpha) + beyond) * records / (records - 1) if alpha > 0 else math.nan
     if not (alpha > 0 and curvature <= 0.5):
         raise InvalidValue("records", records, "more of them", "the noise is as large as the slope of the losses")
-    selection = StationaryPointSelection(points, Fraction(epsilon), Fraction(alpha), variant=variant)
+    selection = AboveThresholdSelection(points, Fraction(epsilon), Fraction(alpha), variant=variant)
     return Attack(selection, (TwinRecord(records, curvature, 1), TwinRecord(records, curvature, -1)))
 
 
-def outcome_chances(selection: StationaryPointSelection, problem: FiniteSum) -> Array:
+def outcome_chances(selection: AboveThresholdSelection, problem: FiniteSum) -> Array:
     """The chance of returning each of the N points, and (last) none of them; shape (N + 1,).
 
     For fixed noise on the thresholds, points pass independently of each other; so the chances are integrals over the

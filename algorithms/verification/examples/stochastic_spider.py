@@ -8,7 +8,7 @@ import numpy as np
 
 from algorithms.ledger import PrivacyBudget
 from algorithms.problems.landscapes import DOUBLE_WELL, landscape
-from algorithms.selection.above_threshold import StationaryPointSelection
+from algorithms.selection.above_threshold import AboveThresholdSelection
 from algorithms.selection.above_threshold import Variant as WhichTest
 from algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
 from algorithms.spider.stochastic_spider import StochasticSpider, Variant
@@ -37,7 +37,7 @@ def _selection(budget: PrivacyBudget, variant: WhichTest = "one-test") -> tuple[
     points = np.linspace(
         [0.7, 0.7], [1.0, 1.0], 200
     )  # ever flatter, so that which one is returned is a matter of chance
-    return StationaryPointSelection.calibrated(
+    return AboveThresholdSelection.calibrated(
         points, "0.05", budget.epsilon, budget.delta, budget.relation, variant=variant
     ), problem
 

@@ -9,7 +9,7 @@ import numpy as np
 from algorithms import problems
 from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape
 from algorithms.problems.problem import Problem
-from algorithms.selection.above_threshold import StationaryPointSelection, Variant
+from algorithms.selection.above_threshold import AboveThresholdSelection, Variant
 from algorithms.selection.above_threshold_attack import attack
 from algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
 from algorithms.spider.stochastic_spider import StochasticSpider, claimed_zcdp
@@ -82,11 +82,11 @@ def printed_search(records: int, seed: int) -> Numbers:
     }
 
 
-def planned_selection(records: int, candidates: int, variant: Variant) -> tuple[StationaryPointSelection, Landscape]:
+def planned_selection(records: int, candidates: int, variant: Variant) -> tuple[AboveThresholdSelection, Landscape]:
     """A selection among ever flatter points, down to a minimum: the first that passes is hardly flat enough."""
     problem = landscape(DOUBLE_WELL, records, [0.7], 2)
     points = np.linspace([0.6], [1.0], candidates)
-    return StationaryPointSelection(points, 1, "0.01", FAILURE, variant=variant), problem
+    return AboveThresholdSelection(points, 1, "0.01", FAILURE, variant=variant), problem
 
 
 def selection(records: int, candidates: int, variant: Variant, repetitions: int, seed: int) -> Numbers:

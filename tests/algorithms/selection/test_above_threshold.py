@@ -7,7 +7,7 @@ from scipy import stats
 
 from algorithms import noise
 from algorithms.problems.landscapes import DOUBLE_WELL, landscape
-from algorithms.selection.above_threshold import StationaryPointSelection, stationarity
+from algorithms.selection.above_threshold import AboveThresholdSelection, stationarity
 from algorithms.selection.above_threshold_attack import outcome_chances
 from algorithms.verification import Verdict, bound_check
 from algorithms.verification.estimates import estimate_check
@@ -54,7 +54,7 @@ def plain(method, problem, generator):
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("epsilon", ["0.02", "0.1", 5])
 def test_it_is_algorithm_2_step_by_step(variant, epsilon):
-    method = StationaryPointSelection(POINTS, epsilon, "0.01", variant=variant)
+    method = AboveThresholdSelection(POINTS, epsilon, "0.01", variant=variant)
     run = method.run(PROBLEM, seed=9, repetitions=200)
     expected = [plain(method, PROBLEM, generator) for generator in noise.streams(9, 200)]
     assert run.outputs["index"].tolist() == expected
@@ -69,7 +69,7 @@ def test_it_is_algorithm_2_step_by_step(variant, epsilon):
 def test_outcomes_have_the_chances_that_quadrature_says(variant, epsilon, second_order):
     # a chi-square test of 10 000 draws, rare outcomes in one bin: right code is refused with probability 1e-6 per case
     points = [[1.5, -1.0], [0.4, 0.4], [0.9, -1.0], [0.0, 1.0], [0.0, 0.0], [1.0, 1.0]]
-    method = StationaryPointSelection(
+    method = AboveThresholdSelection(
         points, epsilon, "0.01", failure_probability="0.9", variant=variant, second_order=second_order
     )
     chances = outcome_chances(method, PROBLEM)
@@ -86,7 +86,7 @@ def test_outcomes_have_the_chances_that_quadrature_says(variant, epsilon, second
         return stats.chi2.sf(sum((seen - due) ** 2 / due for seen, due in grouped), len(bins) - 1)
 
     assert p_value(chances) > 1e-6
-    other = StationaryPointSelection(
+    other = AboveThresholdSelection(
         points, Fraction(epsilon) * 2, "0.01", failure_probability="0.9", variant=variant, second_order=second_order
     )
     assert p_value(outcome_chances(other, PROBLEM)) < 1e-6  # twice the noise would be seen
@@ -99,7 +99,7 @@ def test_outcomes_have_the_chances_that_quadrature_says(variant, epsilon, second
 @pytest.mark.parametrize("variant", ["one-test", "doubled"])
 @pytest.mark.parametrize("second_order", [True, False])
 def test_repaired_selections_spend_the_budget_and_no_more(relation, variant, second_order):
-    method = StationaryPointSelection.calibrated(
+    method = AboveThresholdSelection.calibrated(
         POINTS, "0.1", "0.3", "1e-6", relation, variant=variant, second_order=second_order
     )
     run = method.run(PROBLEM, repetitions=2)
@@ -112,11 +112,11 @@ def test_repaired_selections_spend_the_budget_and_no_more(relation, variant, sec
 
 def test_print_spends_twice_what_it_claims_if_a_record_is_replaced():
     for relation, spends in ((Relation.REPLACE_ONE, 2), (Relation.ADD_OR_REMOVE_ONE, 1)):
-        method = StationaryPointSelection.calibrated(POINTS, "0.1", 1, relation=relation, variant="as-printed")
+        method = AboveThresholdSelection.calibrated(POINTS, "0.1", 1, relation=relation, variant="as-printed")
         run = method.run(PROBLEM, repetitions=2)
         assert run.ledger.releases[0].described == PureDP(spends, relation=relation)
         assert run.budget is None
-    assert isinstance(StationaryPointSelection(POINTS, 1, "0.1").planned, AboveThreshold)
+    assert isinstance(AboveThresholdSelection(POINTS, 1, "0.1").planned, AboveThreshold)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -128,7 +128,7 @@ def test_found_noise_that_is_a_tenth_short(variant, monkeypatch):
     real = noise.laplace
     monkeypatch.setattr(noise, "laplace", lambda streams, *a, **rest: real([Short(g) for g in streams], *a, **rest))
     with pytest.raises(BudgetExceeded, match="less noise was added"):
-        StationaryPointSelection(POINTS, 1, "0.1", variant=variant).run(PROBLEM, repetitions=1200)
+        AboveThresholdSelection(POINTS, 1, "0.1", variant=variant).run(PROBLEM, repetitions=1200)
 
 
 # --- utility: Lemma 4.1
@@ -138,13 +138,13 @@ def test_found_noise_that_is_a_tenth_short(variant, monkeypatch):
 @pytest.mark.parametrize(("n", "count"), [(2000, 5), (20_000, 20), (100_000, 60)])
 def test_the_selected_point_is_as_good_as_promised(variant, n, count):
     problem = landscape(DOUBLE_WELL, n, [0.5], 2)
-    probe = StationaryPointSelection([[1.0]] * count, 1, "0.01", "0.2", variant=variant)
+    probe = AboveThresholdSelection([[1.0]] * count, 1, "0.01", "0.2", variant=variant)
     allowed, bends = probe.bound(problem).upper, probe.bound(problem, "curvature").upper
     # slopes a hair beyond what may be returned, and one minimum, last
     slope = min(allowed * 1.0001, 0.38)
     bad = min(root.real for root in np.roots([1, 0, -1, slope]) if abs(root.imag) < 1e-12 and root.real > 0)
     points = [[bad]] * (count - 1) + [[1.0]]
-    method = StationaryPointSelection(points, 1, "0.01", "0.2", variant=variant)
+    method = AboveThresholdSelection(points, 1, "0.01", "0.2", variant=variant)
     run = method.run(problem, seed=2, repetitions=400)
     wrong = (run.measured["gradient"] > allowed) | (run.measured["curvature"] > bends)
     for failures in (wrong.sum(), (run.measured["found"] == 0).sum()):
@@ -161,17 +161,17 @@ def test_the_bounds_are_those_of_the_lemmas():
         ("as-printed", 32 * math.log(2 * N / 0.1)),
         ("doubled", 64 * math.log(2 * N / 0.1)),
     ):
-        method = StationaryPointSelection(POINTS, "0.5", "0.04", variant=variant)
+        method = AboveThresholdSelection(POINTS, "0.5", "0.04", variant=variant)
         assert method.bound(PROBLEM).upper == pytest.approx(0.04 + slack * G / (n * 0.5))
         assert method.bound(PROBLEM, "curvature").upper == pytest.approx(math.sqrt(rho * 0.04) + slack * M / (n * 0.5))
 
 
 def test_with_hardly_any_noise_the_first_stationary_point_is_found():
-    run = StationaryPointSelection(POINTS, 10**6, "1e-4").run(PROBLEM, repetitions=3)
+    run = AboveThresholdSelection(POINTS, 10**6, "1e-4").run(PROBLEM, repetitions=3)
     assert (run.outputs["index"] == 5).all()
-    first_order = StationaryPointSelection(POINTS, 10**6, "1e-4", second_order=False).run(PROBLEM, repetitions=3)
+    first_order = AboveThresholdSelection(POINTS, 10**6, "1e-4", second_order=False).run(PROBLEM, repetitions=3)
     assert (first_order.outputs["index"] == 0).all()  # a saddle point will do
-    none = StationaryPointSelection(POINTS[1:3], 10**6, "1e-4").run(PROBLEM, repetitions=3)
+    none = AboveThresholdSelection(POINTS[1:3], 10**6, "1e-4").run(PROBLEM, repetitions=3)
     assert (none.outputs["index"] == -1).all()
 
 
@@ -200,23 +200,23 @@ def test_stationarity_of_many_points():
 )
 def test_bad_parameters_are_refused_by_name(arguments, message):
     with pytest.raises(InvalidValue, match=message):
-        StationaryPointSelection(**{"points": POINTS, "epsilon": 1, "stationarity": 1, **arguments})
+        AboveThresholdSelection(**{"points": POINTS, "epsilon": 1, "stationarity": 1, **arguments})
 
 
 def test_what_does_not_fit_is_refused():
     with pytest.raises(InvalidValue, match=r"points\.shape"):
-        StationaryPointSelection([[1.0]], 1, 1).run(PROBLEM)
+        AboveThresholdSelection([[1.0]], 1, 1).run(PROBLEM)
     with pytest.raises(InvalidValue, match="which"):
-        StationaryPointSelection(POINTS, 1, 1, second_order=False).bound(PROBLEM, "curvature")
+        AboveThresholdSelection(POINTS, 1, 1, second_order=False).bound(PROBLEM, "curvature")
     with pytest.raises(InvalidValue, match="which"):
-        StationaryPointSelection(POINTS, 1, 1).bound(PROBLEM, "value")
-    budget = StationaryPointSelection.calibrated(POINTS, 1).budget
+        AboveThresholdSelection(POINTS, 1, 1).bound(PROBLEM, "value")
+    budget = AboveThresholdSelection.calibrated(POINTS, 1).budget
     with pytest.raises(InvalidValue, match="relation"):
-        StationaryPointSelection(POINTS, 1, 1, relation="add-or-remove-one", budget=budget)
+        AboveThresholdSelection(POINTS, 1, 1, relation="add-or-remove-one", budget=budget)
 
 
 def test_the_ledger_refuses_a_spent_budget():
-    method = StationaryPointSelection.calibrated(POINTS, 1, epsilon=1)
-    greedy = StationaryPointSelection(POINTS, 2, 1, budget=method.budget)
+    method = AboveThresholdSelection.calibrated(POINTS, 1, epsilon=1)
+    greedy = AboveThresholdSelection(POINTS, 2, 1, budget=method.budget)
     with pytest.raises((BudgetExceeded, NotCertified)):  # a pure guarantee says what is spent at most, not at least
         greedy.run(PROBLEM, repetitions=1)

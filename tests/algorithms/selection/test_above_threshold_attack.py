@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from algorithms.noise import streams
-from algorithms.selection.above_threshold import StationaryPointSelection, stationarity
+from algorithms.selection.above_threshold import AboveThresholdSelection, stationarity
 from algorithms.selection.above_threshold_attack import TwinRecord, attack
 from dpbounds.errors import InvalidValue
 
@@ -121,5 +121,5 @@ def test_bad_data_sets_are_refused(arguments):
 
 
 def test_epsilon_is_exact():
-    assert isinstance(attack(3).selection, StationaryPointSelection)
+    assert isinstance(attack(3).selection, AboveThresholdSelection)
     assert attack(3, epsilon=0.5).selection.epsilon == Fraction(1, 2)

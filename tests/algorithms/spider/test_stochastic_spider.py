@@ -7,7 +7,7 @@ import pytest
 from algorithms import noise, problems
 from algorithms.oracles import GradientOracle
 from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
-from algorithms.selection.above_threshold import StationaryPointSelection
+from algorithms.selection.above_threshold import AboveThresholdSelection
 from algorithms.spider import stochastic_spider as module
 from algorithms.spider.stochastic_spider import Kicks, StochasticSpider, claimed_zcdp
 from algorithms.verification import Verdict, bound_check
@@ -239,7 +239,7 @@ def test_search_and_selection_together_find_a_point_privately():
     search = method.run(problem, seed=1, repetitions=4)
     alpha = method.bound(problem).upper
     chosen = [
-        StationaryPointSelection.calibrated(points, Fraction(alpha), half, "5e-7", second_order=False).run(
+        AboveThresholdSelection.calibrated(points, Fraction(alpha), half, "5e-7", second_order=False).run(
             problem, seed=100 + r, repetitions=1
         )
         for r, points in enumerate(search.outputs["iterates"][:, :-1])
