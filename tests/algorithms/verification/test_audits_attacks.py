@@ -273,7 +273,7 @@ def test_refusals(call):
 
 @pytest.mark.parametrize("mutation", mutations(), ids=lambda each: each.name)
 def test_each_broken_copy_is_caught_and_no_sound_one(mutation):
-    verdict = judged(mutation, runs=3000, seed=2)
+    verdict = judged(mutation, runs=2500, seed=2)
     assert verdict.caught == mutation.broken, verdict
     assert verdict.right
 
