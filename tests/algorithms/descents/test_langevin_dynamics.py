@@ -238,7 +238,7 @@ def test_what_is_not_known_is_asked_for():
     ):
         with pytest.raises(InvalidValue, match=message):
             LangevinDynamics.calibrated(PROBLEM, **arguments)
-    with pytest.raises(InvalidValue, match="step_size = .*use more steps"):
+    with pytest.raises(InvalidValue, match=r"step_size = .*use more steps"):
         LangevinDynamics.calibrated(PROBLEM, steps=1, inverse_temperature=1).bound(PROBLEM, pl_constant=1)
     with pytest.raises(InvalidValue, match="it is no PL constant"):
         LangevinDynamics.calibrated(PROBLEM, inverse_temperature=1).bound(PROBLEM, pl_constant=10)
