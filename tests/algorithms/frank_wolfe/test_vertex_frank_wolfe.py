@@ -279,7 +279,7 @@ def test_an_infeasible_start_and_a_long_printed_step_are_refused():
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-@pytest.mark.parametrize("epsilon", ["1/2", 2])
+@pytest.mark.parametrize("epsilon", [1, pytest.param("1/2", marks=pytest.mark.slow)])
 def test_twice_the_printed_choice_keeps_the_budget_too(relation, epsilon):
     budget = PrivacyBudget.of(epsilon, "1e-6", relation)
     algorithm, problem = planned_vertex(300, 4, budget, steps=30)
