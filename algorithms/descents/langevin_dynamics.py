@@ -242,7 +242,8 @@ class LangevinDynamics:
         started = time.perf_counter()
         j = np.full(len(generators), T) if self.output == "last" else uniform_steps(generators, T)
         output = np.empty_like(w)
-        with threadpool_limits(limits=1, user_api="blas"):
+        # a walk that diverges is refused by the oracle
+        with threadpool_limits(limits=1, user_api="blas"), np.errstate(over="ignore", invalid="ignore"):
             for k in range(1, T + 1):
                 answer = oracle(w)  # ∇F(w) + e, and -ηe is distributed as √(2η/β) ξ
                 measured["objective"].add(answer.objective + weight / 2 * squared_norms(w))

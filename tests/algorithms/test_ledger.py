@@ -320,7 +320,9 @@ def batch(z, b=10):
         ([(Gaussian(noise_stddev=1, sensitivity=1), 1)], Gaussian(1), UnsupportedMechanism),  # 1 is not 2
         ([(UniformBall(3, 5), 2)], UniformBall(3, 5) ** 2, None),
         ([(UniformBall(3, 5), 3)], UniformBall(3, 5) ** 2, BudgetExceeded),
-        ([(UniformBall("2.97", 5), 2)], UniformBall(3, 5) ** 2, UnsupportedMechanism),
+        ([(UniformBall("2.97", 5), 2)], UniformBall(3, 5) ** 2, BudgetExceeded),
+        ([(UniformBall("3.03", 5), 2)], UniformBall(3, 5) ** 2, None),
+        ([(UniformBall(4, 4), 2)], UniformBall(3, 5) ** 2, UnsupportedMechanism),
     ],
 )  # fmt: skip
 def test_the_plan_is_held_kind_by_kind(made, planned, error):

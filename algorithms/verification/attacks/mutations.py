@@ -366,7 +366,7 @@ def _on_batches(
     delta = float(_CLAIM.delta)
     copy = Descent(_ON_BATCHES, batch=batch, steps=1)
     return Mutation(
-        name, flaw, broken, _batch_claim(), delta, 1, partial(_audit_descent, lambda: copy, _worst, delta, False)
+        name, flaw, broken, _batch_claim(), delta, 4, partial(_audit_descent, lambda: copy, _worst, delta, False)
     )
 
 

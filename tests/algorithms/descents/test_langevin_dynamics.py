@@ -65,8 +65,8 @@ def test_it_is_algorithm_1_step_by_step(output):
         assert run.trace.objective.per_repetition[r] == pytest.approx(np.mean(values), rel=1e-11)
 
 
-def test_on_a_quadratic_the_law_is_known_and_the_bound_is_attained():
-    """w_T is normal with mean (1-η)^T w₀ and variance η²σ² Σ (1-η)^2k: the bound is an equality for L = μ."""
+def test_on_a_quadratic_the_law_is_known_and_the_bound_is_nearly_attained():
+    """w_T is normal with mean (1-η)^T w₀ and variance η²σ² Σ (1-η)^2k: the bound is that and q^T C for L = μ."""
     problem = landscape(QUADRATIC, 400, [1.0, -0.5, 0.25], radius=40)
     method = LangevinDynamics(2, 12, inverse_temperature=200)
     run = method.run(problem, seed=2, repetitions=2000)
@@ -78,7 +78,8 @@ def test_on_a_quadratic_the_law_is_known_and_the_bound_is_attained():
     low, high = stats.chi2.ppf([5e-7, 1 - 5e-7], 6000)  # a false alarm with 1e-6
     assert low < total < high
     expected = (mean @ mean + 3 * variance) / 2
-    assert method.bound(problem).upper == pytest.approx(expected, rel=1e-8)
+    dropped = (1 - eta) ** 24 * 3 * (eta * sigma) ** 2 / (1 - (1 - eta) ** 2) / 2  # the bound leaves out -q^T C
+    assert method.bound(problem).upper == pytest.approx(expected + dropped, rel=1e-8)
     means = [
         LangevinDynamics(2, k, inverse_temperature=200).bound(problem).upper for k in range(1, 13)
     ]  # each with T = k
@@ -88,7 +89,7 @@ def test_on_a_quadratic_the_law_is_known_and_the_bound_is_attained():
 
 def test_without_noise_to_speak_of_it_finds_the_minimum():
     problem = wavy(4000)
-    method = LangevinDynamics("1e-4", 3000, inverse_temperature=10**17)
+    method = LangevinDynamics("1e-4", 300, inverse_temperature=2 * 10**14)
     assert method.step_size_for(problem) * 8 < 2
     run = method.run(problem, repetitions=2)
     assert run.samples.max() < 1e-8
@@ -113,7 +114,7 @@ def test_repetitions_are_independent_bit_for_bit(output):
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-9"), (8, "1e-3")])
 def test_calibrated_noise_keeps_the_budget_and_hardly_more(epsilon, delta, relation):
     method = LangevinDynamics.calibrated(
-        PROBLEM, epsilon, delta, relation=relation, inverse_temperature=10, regulariser=2
+        PROBLEM, epsilon, delta, steps=7, relation=relation, inverse_temperature=100, regulariser=2
     )
     run = method.run(PROBLEM, repetitions=1)
     assert run.spent.exact_upper <= Fraction(epsilon)
@@ -187,10 +188,10 @@ def test_less_noise_or_one_query_more_is_found(monkeypatch):
 
 
 @pytest.mark.parametrize("output", ["last", "random"])
-@pytest.mark.parametrize("records", [4000, 8000, 16_000])
+@pytest.mark.parametrize("records", [2000, 4000, 8000])
 def test_the_excess_risk_stays_below_the_bound(records, output):
     problem = wavy(records)
-    method = LangevinDynamics.calibrated(problem, 4, 1e-5, output=output)
+    method = LangevinDynamics.calibrated(problem, 8, 1e-5, output=output)
     assert method.step_size_for(problem) <= 1 / 16
     run = method.run(problem, seed=3)
     bound = method.bound(problem)
@@ -202,7 +203,7 @@ def test_a_strong_regulariser_gives_the_constant():
     assert pl_constant_of(PROBLEM, 2) == 2 - PROBLEM.smoothness
     method = LangevinDynamics.calibrated(PROBLEM, 4, 1e-5, regulariser=2)
     run = method.run(PROBLEM, seed=3)
-    least = LangevinDynamics("1e-3", 500, 10**9, regulariser=2).run(PROBLEM, repetitions=1).samples[0]
+    least = LangevinDynamics("1e-3", 300, 10**12, regulariser=2).run(PROBLEM, repetitions=1).samples[0]
     bound = method.bound(PROBLEM)
     assert bound_check("x", run.samples - least, bound).verdict is Verdict.HOLDS
     assert 0.1 < (run.samples - least).mean() / bound.upper < 1
@@ -249,7 +250,7 @@ def test_problems_that_do_not_fit_are_refused():
         with pytest.raises(InvalidValue, match=message):
             method.run(problem)
     with pytest.raises(InvalidValue, match="project first"):  # this one leaves the ball where its constants hold
-        LangevinDynamics(500, 50, inverse_temperature=1).run(wavy(100), repetitions=2)
+        LangevinDynamics(500, 50, inverse_temperature="0.001").run(wavy(100), repetitions=2)
     for arguments in ({"repetitions": 0}, {"seed": -1}):
         with pytest.raises(InvalidValue):
             method.run(PROBLEM, **arguments)

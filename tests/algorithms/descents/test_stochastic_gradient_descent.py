@@ -98,7 +98,7 @@ def test_repetitions_are_independent_bit_for_bit(name):
         ("full", 1 - 1e-6),
         ("poisson", 1 - 1e-6),
         pytest.param("without", 0.9, marks=pytest.mark.slow),
-        pytest.param("with", 0.8, marks=pytest.mark.slow),
+        pytest.param("with", 0.6, marks=pytest.mark.slow),
     ],
 )
 def test_calibrated_noise_keeps_the_budget_and_hardly_more(relation, name, least):
@@ -107,7 +107,8 @@ def test_calibrated_noise_keeps_the_budget_and_hardly_more(relation, name, least
     )
     run = method.run(PROBLEM, repetitions=1)
     assert run.spent.exact_upper <= 1
-    assert run.spent.lower > least
+    assert run.spent.upper > 0.99
+    assert run.spent.lower > least  # what dominates fixed-size batches is not attained: their enclosures are wide
     (release,) = run.ledger.releases
     assert release.count == 40
 
