@@ -29,7 +29,13 @@ def double_well(records: int, dimension: int = 2, radius: str = "3/2") -> Landsc
     the constants allow for; that all z_i are 0 is one such data set, and the noise does not know.
     """
     shifts = np.broadcast_to(np.zeros((1, dimension)), (records, dimension))
-    return Landscape(DOUBLE_WELL, shifts, Fraction(1, 10), Fraction(radius), np.zeros(dimension))
+    return Landscape(
+        profile=DOUBLE_WELL,
+        shifts=shifts,
+        shift_bound=Fraction(1, 10),
+        radius=Fraction(radius),
+        start=np.zeros(dimension),
+    )
 
 
 def regression(records: int, dimension: int) -> Problem:
