@@ -63,11 +63,18 @@ class GradientDifferenceOracle:
 
     Where x = y, difference and noise are both exactly 0 (the entry is made all the same).
 
-    Distances are computed with rounding: they are enlarged by (p + 16) 2^-53, relatively, which covers the error of
-    the norm of p rounded differences, so that the noise is never too small.
+    Rounding. Distances are enlarged by (p + 16) 2^-53, relatively, which covers the error of the norm of p rounded
+    differences. And two gradients of nearly equal points differ by less than their own rounding, which is not in
+    proportion to the distance: noise that is would be drowned, and the low bits would tell the data. So C gets a floor.
+    With u = 2^-53, a record's gradient at x is computed to within (p + 256) u (G + L ‖x‖) (its size is at most G; an
+    error of the margin or of the point by (p + 2) u ‖x‖ moves it by L times that), and a mean of n of them, summed in
+    any order, to within n u G more. Four such means enter (two points, two neighbours), so that
+    4 (n + p + 256) u (G + L max(‖x‖, ‖y‖)) is added to the per-record bound of the mean. It is of the order of
+    rounding, and utility bounds leave it out, as they do rounding. What the noise cannot cover in this way is its own
+    rounding, see ``algorithms.noise``.
 
     Attributes:
-        problem: Supplies gradients, n, L and G (no cap where G is None).
+        problem: Supplies gradients, n, L and G.
         noise_multiplier: Greater than 0, exact.
         generators: One stream per repetition.
         ledger: Gets one entry per answer.
@@ -100,12 +107,18 @@ class GradientDifferenceOracle:
 
     def per_record_bounds(self, X: Array, previous: Array) -> Array:
         """C(x, y) over the divisor, rounded up, one per repetition: how far a record can move the answer."""
-        bounds = distances(X, previous) * to_float(at_least(self.problem.smoothness, "smoothness"), "up")
-        if self.problem.lipschitz is not None:
-            bounds = np.minimum(bounds, to_float(2 * at_least(self.problem.lipschitz, "lipschitz"), "up"))
+        G = at_least(self.problem.lipschitz, "lipschitz")
+        L = to_float(at_least(self.problem.smoothness, "smoothness"), "up")
+        apart = distances(X, previous)
+        bounds = np.minimum(apart * L, to_float(2 * G, "up"))
         by = Fraction(self.problem.records) if self.sampling is None else divisor(self.sampling, self.problem.records)
-        scaled: Array = bounds * (to_float(1 / by, "up") * _ROUNDING)
-        return scaled
+        bounds *= to_float(1 / by, "up") * _ROUNDING
+        # what is summed is at most n records, and a mean of few of them is as exact as one of all
+        summed = self.sampling.size if isinstance(self.sampling, Batch) else self.problem.records
+        ulps = 4.01 * (summed + X.shape[1] + 256) * 2.0**-53 * to_float(Fraction(summed) / by, "up")
+        sizes = to_float(G, "up") + L * np.sqrt(np.maximum((X * X).sum(axis=1), (previous * previous).sum(axis=1)))
+        floored: Array = np.where(apart > 0, bounds + ulps * sizes, 0.0)
+        return floored
 
     def __call__(self, X: Array, previous: Array) -> DifferenceAnswer:
         """Answer ∇F at ``X`` minus ∇F at ``previous``, row by row, and write one ledger entry.

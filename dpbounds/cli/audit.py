@@ -1,7 +1,7 @@
 """`dpbounds audit`: an empirical lower bound on ε, held against the certified upper bound and the claim.
 
 JSON: {algorithm, runs, seed, lower {epsilon, delta, confidence, attack, method}, certified, claim {epsilon, delta,
-relation}, sound, claim_refuted, drowned}; with --mutations {copies: [{name, flaw, broken, claim {epsilon, delta}, lower
+relation}, sound, claim_refuted}; with --mutations {copies: [{name, flaw, broken, claim {epsilon, delta}, lower
 {...}, caught}], all_as_expected}.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli import DOES_NOT_HOLD, DONE, output
-from dpbounds.cli.options import POSITIVE, PROBABILITY, note, whole
+from dpbounds.cli.options import POSITIVE, PROBABILITY, whole
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_decimal
 from dpbounds.privacy.relations import Relation
@@ -75,7 +75,6 @@ def command(
         output.print_json(_document(finding, seed))
     else:
         _print(finding)
-    _note(finding)
     return DONE if finding.sound else DOES_NOT_HOLD
 
 
@@ -90,7 +89,6 @@ def _document(finding: Finding, seed: int) -> dict[str, object]:
         "claim": {"epsilon": float(claim.epsilon), "delta": float(claim.delta), "relation": str(claim.relation)},
         "sound": finding.sound,
         "claim_refuted": finding.refutes_claim,
-        "drowned": finding.drowned,
     }
 
 
@@ -118,14 +116,6 @@ def _print(finding: Finding) -> None:
             "  claimed": f"{float(claim.epsilon):.6g}" + ("  <- refuted" if finding.refutes_claim else ""),
         }
     )
-
-
-def _note(finding: Finding) -> None:
-    if finding.drowned:
-        note(
-            f"{finding.drowned} answers were left out: their noise is smaller than the rounding of what it is added "
-            "to, so that in double precision they give the data sets away"
-        )
 
 
 def _mutations(runs: int, confidence: float, seed: int, as_json: bool) -> int:

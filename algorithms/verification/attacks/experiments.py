@@ -40,7 +40,6 @@ class Finding:
         certified: Upper end of the certified ε of what the ledger says was released; infinite where nothing is proven.
         claim: The budget that the run claims to keep.
         runs: In all, on both data sets together.
-        drowned: Answers that were left out because rounding is larger than their noise; see ``Witness``.
     """
 
     name: str
@@ -49,7 +48,6 @@ class Finding:
     certified: float
     claim: PrivacyBudget
     runs: int
-    drowned: int = 0
 
     @property
     def sound(self) -> bool:
@@ -99,21 +97,19 @@ def audit_algorithm(
     """
     pair = problem if isinstance(problem, Pair) else worst_pair(problem, claim.relation)
     ledgers: list[Ledger] = []
-    drowned: list[int] = []
 
     def experiment(side: Any, run_seed: int, repetitions: int) -> Mapping[str, Array]:
         witness = Witness(pair)
         with listening(witness.hear):
             run = algorithm.run(side, seed=run_seed, repetitions=repetitions)
         ledgers.append(run.ledger)
-        drowned.append(witness.drowned)
         return witness.scores(repetitions) | scores_of_output(run, pair)
 
     scores = collected(experiment, pair, runs, seed)
     attack, audit = best(scores, float(claim.delta), confidence, gaussian=all(map(_only_gaussian, ledgers[:1])))
     # the runs on either side write the same releases unless the number of steps depends on what was released
     certified = max(_certified(ledger, claim) for ledger in set(ledgers))
-    return Finding(name, attack, audit, certified, claim, runs, sum(drowned))
+    return Finding(name, attack, audit, certified, claim, runs)
 
 
 def scores_of_output(run: Run, pair: Pair) -> dict[str, Array]:

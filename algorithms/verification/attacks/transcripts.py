@@ -24,7 +24,6 @@ from algorithms.verification.attacks.neighbours import Pair
 
 _IMPOSSIBLE = -1e6  # log-likelihood of an answer that a ball or a sphere cannot give: finite, so that sums are
 _FAR = 1e6  # a distance, in units of the noise, where there was nothing to measure
-_DROWNED = 2.0**-44  # of G: rounding of gradients, with room for sums over many records
 _MOST_COPIES = 8  # of one record in a batch drawn with replacement: more are too rare to matter for a score
 
 
@@ -41,7 +40,6 @@ class Answer:
         alone: From a problem and a record to that of this record alone.
         sampling: Of the random batch that was asked, or None for all records.
         records: n.
-        rounding: Noise at or below this is drowned by the rounding of the values it is added to.
     """
 
     noisy: Array
@@ -52,7 +50,6 @@ class Answer:
     alone: Callable[[Any, int], Array]
     sampling: Batch | Poisson | None
     records: int
-    rounding: float = 0.0
 
 
 Listener = Callable[[Answer], None]
@@ -131,7 +128,6 @@ def _of_difference(oracle: GradientDifferenceOracle, answer: Any, X: Array, prev
         alone=lambda problem, record: _alone(problem, X, record) - _alone(problem, previous, record),
         sampling=oracle.sampling,
         records=oracle.problem.records,
-        rounding=_DROWNED * (1.0 if oracle.problem.lipschitz is None else float(oracle.problem.lipschitz)),
     )
 
 
@@ -167,13 +163,8 @@ class Witness:
 
     The last two only hear full-batch answers.
 
-    The noise of a gradient difference shrinks with the distance of its points. Where they all but coincide, what it is
-    added to differs by rounding alone, and by more than the noise: in double precision such answers tell the data sets
-    apart. Noise from a seeded generator makes no promise about low bits, so they are left out here, and counted.
-
     Attributes:
         answers: How many were heard.
-        drowned: How many answers of single repetitions had noise below the rounding of their values.
     """
 
     def __init__(self, pair: Pair) -> None:
@@ -183,13 +174,12 @@ class Witness:
         self._ratio, self._smallest, self._closest = np.zeros(0), np.zeros(0), np.zeros(0)
         self._last = np.zeros((0, 0))
         self._full = 0
-        self.answers = self.drowned = 0
+        self.answers = 0
 
     def hear(self, answer: Answer) -> None:
         """Take one answer."""
         self.answers += 1
-        rows, noisy = self._rows(answer.generators), answer.amount > answer.rounding
-        self.drowned += int(((answer.amount > 0) & ~noisy).sum())
+        rows, noisy = self._rows(answer.generators), answer.amount > 0  # else the point did not move: nothing was said
         if answer.sampling is None:
             first, second = answer.exact(self._pair.first), answer.exact(self._pair.second)
             ratio = _log_density(answer, second) - _log_density(answer, first)

@@ -59,9 +59,9 @@ def test_it_is_algorithm_1_step_by_step(variant):
         walked.append(w)
         norms = [np.linalg.norm(gradient_of(problem, w)) / n for w in walked]
         assert run.output_step[r] == chosen
-        assert run.output[r] == pytest.approx(walked[chosen], abs=1e-13)
-        assert run.measured["output_gradient_norm"][r] == pytest.approx(norms[chosen], rel=1e-10)
-        assert run.trace.gradient_norm.per_repetition[r] == pytest.approx(np.mean(norms[:11]), rel=1e-10)
+        assert run.output[r] == pytest.approx(walked[chosen], abs=1e-9)
+        assert run.measured["output_gradient_norm"][r] == pytest.approx(norms[chosen], rel=1e-7)
+        assert run.trace.gradient_norm.per_repetition[r] == pytest.approx(np.mean(norms[:11]), rel=1e-7)
         assert run.trace.noise.per_repetition[r] == pytest.approx(np.mean(errors), rel=1e-9)
     assert run.metric == ("gradient_norm" if variant == "repaired" else "output_gradient_norm")
 
@@ -85,7 +85,7 @@ def test_on_random_batches_both_points_of_a_difference_see_the_same_records():
                 change = gradient_of(problem, w, rows) - gradient_of(problem, previous, rows)
                 estimate = estimate + (change + 2 * moved * generator.standard_normal(3)) / 10
             previous, w = w, w - 0.25 * estimate
-        assert run.output[r] == pytest.approx(walked[chosen], abs=1e-12)
+        assert run.output[r] == pytest.approx(walked[chosen], abs=1e-8)
     assert run.metric == "output_gradient_norm"
     assert len(run.trace) == 0
 

@@ -158,14 +158,15 @@ def test_the_ratio_of_a_difference_has_its_own_noise_per_repetition():
         assert ratio[row] == pytest.approx(sides[1] - sides[0])
 
 
-def test_noise_below_the_rounding_of_its_values_is_left_out_and_counted():
+def test_answers_about_points_that_nearly_coincide_are_heard_and_tell_nothing():
     pair, witness = worst_pair(sigmoid()), Witness(worst_pair(sigmoid()))
     oracle = GradientDifferenceOracle(pair.first, Fraction(2), streams(0, 3), OpenLedger())
     with listening(witness.hear):
-        oracle(X, X + np.array([[1e-15, 0], [0, 0], [0.1, 0]]))
+        oracle(X, X + np.array([[0, 0], [1e-16, 0], [0.1, 0]]))
     ratio = witness.scores(3)["likelihood ratio"]
-    assert witness.drowned == 1
-    assert ratio[0] == ratio[1] == 0 != ratio[2]
+    # the oracle's floor is above the rounding of gradients; without it, rounding decided
+    assert abs(ratio[1]) < 3
+    assert ratio[0] == 0 != ratio[2]
 
 
 @pytest.mark.parametrize("problem", [sigmoid(5), landscape()])
