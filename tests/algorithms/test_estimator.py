@@ -39,7 +39,7 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.fixture(scope="module")
 def fitted():
-    return PrivateLinearClassifier(epsilon=2, feature_bound=1, classes=["down", "up"]).fit(X, Y)
+    return PrivateLinearClassifier(epsilon=2, feature_bound=1, classes=["down", "up"], random_state=0).fit(X, Y)
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])

@@ -41,8 +41,8 @@ def _constrained(budget: PrivacyBudget) -> tuple[Algorithm, Any]:
     return ConstrainedSecondOrder.calibrated(
         problem,
         L2Ball(4, "1/2"),
-        "1/2",
-        "1",
+        "1/50",
+        "1/10",
         budget.epsilon,
         budget.delta,
         steps=20,
@@ -53,7 +53,7 @@ def _constrained(budget: PrivacyBudget) -> tuple[Algorithm, Any]:
 def _negative_curvature(budget: PrivacyBudget) -> tuple[Algorithm, Any]:
     problem = regression(400, 4)
     return NegativeCurvatureDescent.calibrated(
-        problem, budget.epsilon, budget.delta, stationarity=1, relation=budget.relation
+        problem, budget.epsilon, budget.delta, stationarity="1/5", relation=budget.relation
     ), problem
 
 

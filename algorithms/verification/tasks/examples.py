@@ -1,0 +1,20 @@
+"""The small example of every algorithm, run once: what it spends."""
+
+from __future__ import annotations
+
+from algorithms.ledger import PrivacyBudget
+from algorithms.verification.examples import example
+from dpbounds.privacy.relations import Relation
+
+EPSILON, DELTA = "1", "1e-5"
+
+
+def ledger(name: str, seed: int) -> dict[str, float | list[float]]:
+    """Two repetitions under each relation: the certified ε of either ledger, held against (1, 1e-5)."""
+    spent = []
+    for relation in Relation:
+        algorithm, problem = example(name).calibrated(PrivacyBudget.of(EPSILON, DELTA, relation))
+        run = algorithm.run(problem, seed=seed % 2**63, repetitions=2)
+        assert run.spent is not None
+        spent.append(run.spent)
+    return {"spent_lower": max(one.lower for one in spent), "spent_upper": max(one.upper for one in spent)}
