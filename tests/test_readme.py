@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+import algorithms
 import dpbounds as dp
+from algorithms import PrivacyBudget
+from algorithms.verification.examples import all_examples
 from dpbounds.cli import _VERBS as VERBS
 from dpbounds.cli import main
 from dpbounds.privacy.domination import neighbour_classes
@@ -133,6 +136,15 @@ def test_what_the_table_leaves_out_is_named_elsewhere():
     for name in ("shuffled", "truncated-poisson", "random-allocation", "dp-ftrl"):
         assert f"`{name}`" in TEXT or f"--sampling {name}" in TEXT
         assert main(["epsilon", "--noise-multiplier", "1", "--sampling", name, "--delta", "0.1"]) == 2
+
+
+def test_every_algorithm_is_listed_with_its_class():
+    rows = [line for line in TEXT.splitlines() if line.startswith("| `") and line.count("|") == 4]
+    listed = {name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
+    assert {one.name for one in all_examples() if not one.printed} <= listed
+    named = {name for row in rows for name in re.findall(r"`([A-Z]\w+)`", row.split("|")[2])}
+    made = {type(one.calibrated(PrivacyBudget.of(1, "1e-5"))[0]).__name__ for one in all_examples() if not one.printed}
+    assert made <= named <= set(algorithms.__all__) | set(dp.__all__)
 
 
 def test_every_linked_file_exists():
