@@ -89,6 +89,34 @@ class Result:
     seconds: float
 
 
+def vector(result: Result, name: str) -> list[float]:
+    """A result's numbers of that name, as a list.
+
+    >>> vector(Result("{}", {"gap": 2.0}, 0.0), "gap")
+    [2.0]
+    """
+    value = result.numbers[name]
+    return value if isinstance(value, list) else [value]
+
+
+def number(result: Result, name: str) -> float:
+    """A result's single number of that name."""
+    return vector(result, name)[0]
+
+
+def parameter(result: Result, name: str) -> float:
+    """A number among the parameters of a result's cell."""
+    value = dict(Cell.from_key(result.key).parameters)[name]
+    if value is None:
+        raise InvalidValue(name, value, "a number", "the cell has a parameter of that name without a value")
+    return float(value)
+
+
+def text(result: Result, name: str) -> str:
+    """A parameter of a result's cell, as text."""
+    return str(dict(Cell.from_key(result.key).parameters)[name])
+
+
 def run(cell: Cell) -> Result:
     """Run a cell in this process, on one thread.
 
