@@ -35,6 +35,8 @@ class SampleCheck(Protocol):
 def spent(theorem: str, name: str, cells: CellsAt, budget: ExactLike, of: str = "spent") -> Planned:
     """Every ledger's certified ε lies within the budget: exact, so the confidence does not matter.
 
+    What counts is the most that a ledger spends: it fails as soon as one of them is proven to spend more than allowed.
+
     Args:
         theorem: Id of the statement that promises it.
         name: Of the check.
@@ -45,12 +47,11 @@ def spent(theorem: str, name: str, cells: CellsAt, budget: ExactLike, of: str = 
     allowed = exact(budget, "budget")
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
-        lower = min(number(each, f"{of}_lower") for each in results)
-        upper = max(number(each, f"{of}_upper") for each in results)
+        lower, upper = (max(number(each, f"{of}_{end}") for each in results) for end in ("lower", "upper"))
         verdict = Verdict.HOLDS if upper <= allowed else Verdict.FAILS if lower > allowed else Verdict.UNDECIDED
-        ledgers = "1 ledger spends" if len(results) == 1 else f"{len(results)} ledgers spend"
+        most = "the ledger spends" if len(results) == 1 else f"the most that {len(results)} ledgers spend is"
         what = "epsilon" if of == "spent" else of
-        reason = f"{ledgers} {what} in [{lower:.12g}, {upper:.12g}] of {float(allowed):g}, certified"
+        reason = f"{most} {what} in [{lower:.12g}, {upper:.12g}] of {float(allowed):g}, certified"
         return Check(
             theorem, "spent", Enclosure.exactly(allowed, "budget"), Measured(upper, lower, upper), verdict, reason
         )
