@@ -70,6 +70,21 @@ class Check:
         return f"{self.verdict}: {self.kind} of {self.theorem}: {self.reason}"
 
 
+def mean_interval(repetitions: ArrayLike, confidence: float = 0.95) -> Measured:
+    """The mean of independent repetitions and Student's t interval; from a single one, the whole line.
+
+    Raises:
+        InvalidValue: The samples are not a non-empty vector of finite numbers, or the confidence is not in (0, 1).
+    """
+    samples = _samples(repetitions)
+    _valid_confidence(confidence)
+    mean = float(samples.mean())
+    if len(samples) < 2:
+        return Measured(mean, -math.inf, math.inf)
+    half = float(stats.t.ppf((1 + confidence) / 2, len(samples) - 1) * samples.std(ddof=1) / math.sqrt(len(samples)))
+    return Measured(mean, mean - half, mean + half)
+
+
 def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confidence: float = 0.99) -> Check:
     """Hold the mean of independent repetitions against an upper bound on the expectation.
 
@@ -90,13 +105,10 @@ def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confiden
         InvalidValue: The samples are not a non-empty vector of finite numbers, or the confidence is not in (0, 1).
     """
     samples = _samples(repetitions)
-    _valid_confidence(confidence)
-    mean = float(samples.mean())
+    measured = mean_interval(samples, confidence)
     if len(samples) < 2:
-        measured = Measured(mean, -math.inf, math.inf)
         return Check(theorem, "bound", bound, measured, Verdict.UNDECIDED, "one repetition gives no interval: run more")
-    half = float(stats.t.ppf((1 + confidence) / 2, len(samples) - 1) * samples.std(ddof=1) / math.sqrt(len(samples)))
-    measured = Measured(mean, mean - half, mean + half)
+    mean = measured.mean
     interval = f"measured {mean:.4g}, {confidence:.4g} interval [{measured.low:.4g}, {measured.high:.4g}]"
     if measured.high <= bound.exact_lower:
         share = mean / bound.upper if bound.upper > 0 else math.nan

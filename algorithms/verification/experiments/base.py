@@ -52,3 +52,8 @@ def parameter(result: Result, name: str) -> float:
 def text(result: Result, name: str) -> str:
     """A parameter of a cell, as text."""
     return str(dict(Cell.from_key(result.key).parameters)[name])
+
+
+def task(result: Result) -> str:
+    """The name of the function that gave a result, without its module."""
+    return Cell.from_key(result.key).task.partition(":")[2]
