@@ -55,7 +55,7 @@ def _search_findings(results: Sequence[Result]) -> tuple[str, ...]:
     fresh = ", ".join(f"{sum(taken) / len(taken):.3g}" for taken in (vector(each, "fresh") for each in results))
     return (
         _SMALLEST.told(results),
-        f"The bound holds with probability {1 - allowed:g}: {above} of {runs} runs lie above it, a share of "
+        f"The bound is one that holds with probability {1 - allowed:g}: {above} of {runs} runs lie above it, a share of "
         f"{above / runs:.2g}, {'at most' if above <= allowed * runs else 'more than'} the {allowed:g} that it allows.",
         f"Fresh estimates that a run takes, on average: {fresh}.",
     )
@@ -68,9 +68,9 @@ def _with_bounds(results: Sequence[Result]) -> list[tuple[Result, float]]:
 # --- exponential mechanisms -------------------------------------------------------------------------------------------
 
 _EPSILON = 1.0
-_SIZES = {
-    Size.QUICK: {1: (1000, 2000, 4000, 8000), 2: (50, 100, 200, 400, 800)},
-    Size.FULL: {1: (1000, 2000, 4000, 8000, 16_000, 32_000), 2: (50, 100, 200, 400, 800, 1600)},
+_SIZES: dict[Size, dict[int, tuple[int, ...]]] = {
+    Size.QUICK: {1: (1000, 2000, 4000, 8000), 2: (50, 100, 200, 400)},
+    Size.FULL: {1: (1000, 2000, 4000, 8000, 16_000, 32_000), 2: (50, 100, 200, 400, 800)},
 }
 _REPETITIONS = {Size.QUICK: 1500, Size.FULL: 12_000}
 
@@ -114,7 +114,13 @@ def _sizes(each: Result) -> tuple[int, int, float]:
     return int(parameter(each, "records")), int(parameter(each, "dimension")), parameter(each, "epsilon")
 
 
-_ON_A_NET = Quantity("net", "excess", lambda each: net_bound(*_sizes(each)), "Theorem 5.8", "1/n times a logarithm")
+_ON_A_NET = Quantity(
+    "net",
+    "excess",
+    lambda each: net_bound(*_sizes(each)),
+    "Theorem 5.8",
+    "1/n times a logarithm, of its empirical part",
+)
 _OF_GIBBS = Quantity("Gibbs sample", "excess", lambda each: gibbs_bound(*_sizes(each)), "Theorem 5.6")
 
 

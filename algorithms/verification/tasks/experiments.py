@@ -10,9 +10,10 @@ import numpy as np
 
 from algorithms import problems
 from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
-from algorithms.descents.quoted_baselines import QuotedDescent, ZhangEtAl2017
+from algorithms.descents.quoted_baselines import QuotedDescent, WangYeXu2017, ZhangEtAl2017
 from algorithms.problems.problem import Problem
 from algorithms.verification.tasks.descents import WhichBaseline, planned_baseline
+from dpbounds.expressions.enclosure import Enclosure
 
 WhichMethod = Literal["certified"] | WhichBaseline
 
@@ -90,20 +91,35 @@ def method_path(
     }
 
 
-def first_broken(epsilon: float, seed: int) -> dict[str, float | list[float]]:
-    """The smallest T for which the noise quoted for Zhang et al., taken as it stands, spends more than ε: certified.
+def quoted_noise(records: int, epsilon: float, steps: int, seed: int) -> dict[str, float | list[float]]:
+    """Where the noise quoted for Zhang et al., taken as it stands, breaks its promise; both baselines kept honest.
 
     T releases at a variance that grows like ln(T/δ) spend the more the larger T is, as T/ln(T/δ) grows for T/δ > e.
-    """
 
-    def broken(steps: int) -> bool:
-        return ZhangEtAl2017.quoted(Fraction(epsilon), _QUOTED_DELTA, steps).spent.exact_lower > Fraction(epsilon)
+    Returns:
+        The smallest T at which it spends more than ε and what it spends at one step less (0 at none), certified; the
+        noise multipliers of our method and of the baselines with the smallest proven noise.
+    """
+    claimed, problem = Fraction(epsilon), wang_xu_problem("covertype", records)
+
+    def spent(count: int) -> Enclosure:
+        return ZhangEtAl2017.quoted(claimed, _QUOTED_DELTA, count).spent
 
     high = 1
-    while not broken(high):
+    while not spent(high).exact_lower > claimed:
         high *= 2
     low = high // 2  # not broken, or 0
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if broken(middle) else (middle, high)
-    return {"steps": float(high)}
+        low, high = (low, middle) if spent(middle).exact_lower > claimed else (middle, high)
+    honest = [
+        float(method.calibrated(problem, claimed, _QUOTED_DELTA, steps).noise_multiplier)
+        for method in (ProjectedGradientDescent, ZhangEtAl2017, WangYeXu2017)
+    ]
+    return {
+        "broken_from": float(high),
+        "spent_before": spent(low).upper if low else 0.0,
+        "ours": honest[0],
+        "zhang": honest[1],
+        "wang-ye-xu": honest[2],
+    }
