@@ -55,7 +55,7 @@ def _search_findings(results: Sequence[Result]) -> tuple[str, ...]:
     fresh = ", ".join(f"{sum(taken) / len(taken):.3g}" for taken in (vector(each, "fresh") for each in results))
     return (
         _SMALLEST.told(results),
-        f"The bound is one that holds with probability {1 - allowed:g}: {above} of {runs} runs lie above it, a share of "
+        f"The bound holds with a probability of {1 - allowed:g}: {above} of {runs} runs lie above it, a share of "
         f"{above / runs:.2g}, {'at most' if above <= allowed * runs else 'more than'} the {allowed:g} that it allows.",
         f"Fresh estimates that a run takes, on average: {fresh}.",
     )

@@ -131,7 +131,7 @@ def _order(epsilon: float, here: dict[str, Result]) -> str:
     others = {method: one for method, one in ends.items() if method != _OURS}
     beaten = [method for method, one in others.items() if ours.high < one.low]
     ahead = [method for method, one in others.items() if ours.low > one.high]
-    told = f"ε = {epsilon:g}, over the last {last:g} steps the norm is, {values}. "
+    told = f"ε = {epsilon:g}, over the last {last:g} steps the norms are: {values}. "
     if len(beaten) == len(others):
         return told + "Our method is better than all of them, as print says."
     told += "Print says that our method is better than the previous ones: that holds " + _against(beaten)

@@ -43,9 +43,11 @@ def scaled(results, which, number, factor):
 def shown(experiment, results):
     """Panels with finite, positive curves that enclose their means, and sentences."""
     panels, findings = experiment.panels(results), experiment.findings(results)
-    assert panels and findings
+    assert panels
+    assert findings
     for panel in panels:
-        assert any(curve.promised for curve in panel.curves) and any(curve.low for curve in panel.curves)
+        assert any(curve.promised for curve in panel.curves)
+        assert any(curve.low for curve in panel.curves)
         for curve in panel.curves:
             assert len(curve.x) == len(curve.y) > 0
             assert all(math.isfinite(value) and value > 0 for value in curve.y)
