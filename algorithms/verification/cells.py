@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import BudgetExceeded, InvalidValue
 
 Value = int | float | str | bool | None
 
@@ -80,17 +80,60 @@ class Result:
 
     Attributes:
         key: Of the cell.
-        numbers: Named numbers, or vectors of them (one per repetition).
+        numbers: Named numbers, or vectors of them (one per repetition); none where the run was refused.
         seconds: How long it took.
+        refused: Why a ledger refused the run (less noise than written down, more spent than planned); None where it
+            did not. That is a finding about the algorithm, and as final as numbers are.
     """
 
     key: str
     numbers: Mapping[str, float | list[float]]
     seconds: float
+    refused: str | None = None
+
+
+def vector(result: Result, name: str) -> list[float]:
+    """A result's numbers of that name, as a list.
+
+    Raises:
+        BudgetExceeded: There are none, because the run was refused.
+
+    >>> vector(Result("{}", {"gap": 2.0}, 0.0), "gap")
+    [2.0]
+    """
+    if result.refused is not None:
+        raise BudgetExceeded(result.refused)
+    value = result.numbers[name]
+    return value if isinstance(value, list) else [value]
+
+
+def number(result: Result, name: str) -> float:
+    """A result's single number of that name."""
+    return vector(result, name)[0]
+
+
+def parameter(result: Result, name: str) -> float:
+    """A number among the parameters of a result's cell."""
+    value = dict(Cell.from_key(result.key).parameters)[name]
+    if value is None:
+        raise InvalidValue(name, value, "a number", "the cell has a parameter of that name without a value")
+    return float(value)
+
+
+def text(result: Result, name: str) -> str:
+    """A parameter of a result's cell, as text."""
+    return str(dict(Cell.from_key(result.key).parameters)[name])
+
+
+def task(result: Result) -> str:
+    """The name of the function that gave a result, without its module."""
+    return Cell.from_key(result.key).task.partition(":")[2]
 
 
 def run(cell: Cell) -> Result:
     """Run a cell in this process, on one thread.
+
+    A run that its ledger refuses is a result, too: it says so, and the other cells of a sweep go on.
 
     Raises:
         InvalidValue: The task does not exist, or returns something else than named numbers.
@@ -101,8 +144,11 @@ def run(cell: Cell) -> Result:
     except (ImportError, AttributeError):
         raise InvalidValue("task", cell.task, "a function that can be imported") from None
     started = time.perf_counter()
-    with threadpool_limits(limits=1):
-        numbers = task(**dict(cell.parameters), seed=cell.entropy)
+    try:
+        with threadpool_limits(limits=1):
+            numbers = task(**dict(cell.parameters), seed=cell.entropy)
+    except BudgetExceeded as error:
+        return Result(cell.key, {}, time.perf_counter() - started, refused=str(error))
     return Result(cell.key, _plain(cell, numbers), time.perf_counter() - started)
 
 

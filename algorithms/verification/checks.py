@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -40,7 +41,7 @@ class Check:
 
     Attributes:
         theorem: Id of the statement.
-        kind: "spent", "bound" or "formula".
+        kind: "spent", "bound" or "formula" ("slope" where its runs were refused).
         predicted: What was promised.
         measured: What was found.
         verdict: ``holds``, ``fails`` or ``undecided``.
@@ -70,6 +71,21 @@ class Check:
         return f"{self.verdict}: {self.kind} of {self.theorem}: {self.reason}"
 
 
+def mean_interval(repetitions: ArrayLike, confidence: float = 0.95) -> Measured:
+    """The mean of independent repetitions and Student's t interval; from a single one, the whole line.
+
+    Raises:
+        InvalidValue: The samples are not a non-empty vector of finite numbers, or the confidence is not in (0, 1).
+    """
+    samples = _samples(repetitions)
+    _valid_confidence(confidence)
+    mean = float(samples.mean())
+    if len(samples) < 2:
+        return Measured(mean, -math.inf, math.inf)
+    half = float(stats.t.ppf((1 + confidence) / 2, len(samples) - 1) * samples.std(ddof=1) / math.sqrt(len(samples)))
+    return Measured(mean, mean - half, mean + half)
+
+
 def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confidence: float = 0.99) -> Check:
     """Hold the mean of independent repetitions against an upper bound on the expectation.
 
@@ -90,13 +106,10 @@ def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confiden
         InvalidValue: The samples are not a non-empty vector of finite numbers, or the confidence is not in (0, 1).
     """
     samples = _samples(repetitions)
-    _valid_confidence(confidence)
-    mean = float(samples.mean())
+    measured = mean_interval(samples, confidence)
     if len(samples) < 2:
-        measured = Measured(mean, -math.inf, math.inf)
         return Check(theorem, "bound", bound, measured, Verdict.UNDECIDED, "one repetition gives no interval: run more")
-    half = float(stats.t.ppf((1 + confidence) / 2, len(samples) - 1) * samples.std(ddof=1) / math.sqrt(len(samples)))
-    measured = Measured(mean, mean - half, mean + half)
+    mean = measured.mean
     interval = f"measured {mean:.4g}, {confidence:.4g} interval [{measured.low:.4g}, {measured.high:.4g}]"
     if measured.high <= bound.exact_lower:
         share = mean / bound.upper if bound.upper > 0 else math.nan
@@ -124,6 +137,31 @@ def spent_check(theorem: str, ledger: Ledger, budget: PrivacyBudget) -> Check:
     measured = Measured(spent.upper, spent.lower, spent.upper)
     reason = f"the ledger spends epsilon in {spent}, {word} {budget}"
     return Check(theorem, "spent", Enclosure.exactly(budget.epsilon, "budget"), measured, verdict, reason)
+
+
+def refused_check(theorem: str, kind: str, refused: Sequence[str], runs: int) -> Check:
+    r"""The check of runs some of which their ledgers refused: it fails, whatever the others measured.
+
+    A right run is never refused (but once in 1e12), and what a refused one would have measured has no value.
+
+    Args:
+        theorem: Id of the statement.
+        kind: Of the check that these runs were for.
+        refused: Why, one for each refused run; at least 1.
+        runs: How many there were.
+
+    Returns:
+        ``fails``; predicted and measured are the number of refused runs.
+
+    >>> refused_check("x/y", "bound", ["too little noise\n5 x Gaussian"], 4).reason
+    'the ledger refuses 1 of 4 runs: too little noise'
+    """
+    if not 1 <= len(refused) <= runs:
+        raise InvalidValue("refused", len(refused), f"at least 1 and at most {runs} runs")
+    count = float(len(refused))
+    reason = f"the ledger refuses {len(refused)} of {runs} runs: {refused[0].splitlines()[0]}"
+    none = Enclosure.exactly(0, "refused runs")
+    return Check(theorem, kind, none, Measured(count, count, count), Verdict.FAILS, reason)
 
 
 def noise_check(

@@ -23,7 +23,13 @@ _FORMAT = 1
 _TABLES = """
 create table if not exists about (name text primary key, value text not null);
 create table if not exists cells (key text primary key, numbers text not null, seconds real not null);
+create table if not exists refusals (key text primary key, reason text not null, seconds real not null);
+create view if not exists finished as
+    select key, numbers, seconds, null as refused from cells
+    union all select key, '{}', seconds, reason from refusals;
 """
+_PUT_NUMBERS = "insert into cells select ?, ?, ? where not exists (select 1 from finished where key = ?)"
+_PUT_REFUSAL = "insert into refusals select ?, ?, ? where not exists (select 1 from finished where key = ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +78,14 @@ class Store:
 
     def put(self, result: Result) -> None:
         """Keep a result, at once. The first one stays: a cell's numbers do not change."""
-        self._connection.execute(
-            "insert or ignore into cells values (?, ?, ?)", (result.key, _to_text(result.numbers), result.seconds)
-        )
+        statement, content = _PUT_NUMBERS, _to_text(result.numbers)
+        if result.refused is not None:
+            statement, content = _PUT_REFUSAL, result.refused
+        self._connection.execute(statement, (result.key, content, result.seconds, result.key))
 
     def keys(self) -> frozenset[str]:
         """The keys of all finished cells."""
-        return frozenset(key for (key,) in self._connection.execute("select key from cells"))
+        return frozenset(key for (key,) in self._connection.execute("select key from finished"))
 
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
         """Those that are not finished, each once, in the order given."""
@@ -87,17 +94,20 @@ class Store:
 
     def rows(self) -> Iterator[Row]:
         """Every finished cell, in the order of keys."""
-        with closing(self._connection.execute("select key, numbers, seconds from cells order by key")) as cursor:
-            for key, numbers, seconds in cursor:
-                yield Row(Cell.from_key(key), Result(key, _from_text(numbers), seconds))
+        with closing(self._connection.execute("select * from finished order by key")) as cursor:
+            for key, numbers, seconds, refused in cursor:
+                yield Row(Cell.from_key(key), Result(key, _from_text(numbers), seconds, refused))
 
     def result(self, cell: Cell) -> Result | None:
         """What a cell gave, or None if it is not finished."""
-        found = self._connection.execute("select numbers, seconds from cells where key = ?", (cell.key,)).fetchone()
-        return None if found is None else Result(cell.key, _from_text(found[0]), found[1])
+        found = self._connection.execute("select * from finished where key = ?", (cell.key,)).fetchone()
+        return None if found is None else Result(found[0], _from_text(found[1]), found[2], found[3])
 
     def to_csv(self, path: str | Path) -> int:
-        """Write one line per repetition of each cell: task, seed, repetition, parameters, numbers. Returns how many."""
+        """Write one line per repetition of each cell: task, seed, repetition, parameters, numbers. Returns how many.
+
+        A refused run has one line, with the reason for its numbers.
+        """
         table = list(self._flat())
         names = list(dict.fromkeys(name for line in table for name in line))
         with open(path, "w", newline="", encoding="utf-8") as file:
@@ -130,6 +140,8 @@ class Store:
             for repetition in range(repetitions):
                 line: dict[str, object] = {"task": row.cell.task, "seed": row.cell.seed, "repetition": repetition}
                 line.update(row.cell.parameters)
+                if row.result.refused is not None:
+                    line["refused"] = row.result.refused
                 for name, value in row.result.numbers.items():
                     if not isinstance(value, list):
                         line[name] = value

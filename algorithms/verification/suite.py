@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cache
 
 from algorithms.verification.cells import Cell, Result
-from algorithms.verification.checks import Check, Verdict
+from algorithms.verification.checks import Check, Verdict, refused_check
 from algorithms.verification.slopes import SlopeCheck, confidence_of
 from algorithms.verification.store import Store
 from algorithms.verification.sweeps import Progress, sweep
@@ -41,7 +41,7 @@ class Planned:
         kind: "spent", "bound", "slope" or "formula".
         name: Its own name; unique.
         cells: What must be run, by size.
-        judge: From the cells' results, in their order, and a confidence, to a verdict.
+        judge: From the cells' results, in their order, and a confidence, to a verdict. None of them was refused.
     """
 
     theorem: str
@@ -132,9 +132,17 @@ def run_suite(
         started = time.perf_counter()
         results = [store.result(cell) for cell in cells[one.name]]
         known = [result for result in results if result is not None]
-        check = one.judge(known, confidence)
+        check = _judged(one, known, confidence)
         outcomes.append(Outcome(one, check, sum(each.seconds for each in known) + time.perf_counter() - started))
     return tuple(outcomes)
+
+
+def _judged(one: Planned, results: Sequence[Result], confidence: float) -> Check | SlopeCheck:
+    """The verdict: that of the plan, unless a ledger has refused a run."""
+    refused = [each.refused for each in results if each.refused is not None]
+    if refused:
+        return refused_check(one.theorem, one.kind, refused, len(results))
+    return one.judge(results, confidence)
 
 
 def belongs(theorem: str, name: str) -> bool:

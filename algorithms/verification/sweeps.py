@@ -2,7 +2,8 @@
 
 A cell's random numbers start from its own key, and each cell runs on one thread, so nothing depends on how many workers
 there are or on which of them a cell runs. The process that started the sweep alone writes the store, each result as it
-arrives; what was not written is run again by the next start.
+arrives; what was not written is run again by the next start. A run that its ledger refuses is a result as well, and
+written: it would be refused again.
 """
 
 from __future__ import annotations

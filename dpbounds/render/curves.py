@@ -26,7 +26,8 @@ class Curve:
         y: The values.
         low: Lower ends of an interval, shape (K,), or empty.
         high: Upper ends, or empty.
-        promised: Whether this is a statement's value rather than something measured (drawn thin and dashed).
+        promised: Whether this is a statement's value rather than something measured (drawn thin and dashed; where it
+            has few points, with the mark of the curve before it, hollow).
     """
 
     label: str
@@ -61,6 +62,10 @@ def draw(title: str, panels: Sequence[Panel]) -> Figure:
             _add(axes, curve, index)
         axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
         axes.set_xscale("log" if panel.log_x else "linear")
+        sizes = panel.curves[0].x if panel.curves else ()
+        if panel.log_x and len(sizes) <= _FEW:
+            axes.set_xticks(sizes, [f"{size:g}" for size in sizes])
+            axes.set_xticks([], minor=True)
         axes.set_yscale("log" if panel.log_y else "linear")
         axes.legend(fontsize="small")
     return figure
@@ -68,11 +73,19 @@ def draw(title: str, panels: Sequence[Panel]) -> Figure:
 
 def _add(axes: Axes, curve: Curve, index: int) -> None:
     grey = _GREYS[index % len(_GREYS)]
-    mark = _MARKS[index % len(_MARKS)] if len(curve.x) <= _FEW and not curve.promised else None
+    mark = _MARKS[(index - curve.promised) % len(_MARKS)] if len(curve.x) <= _FEW else None
     style = "--" if curve.promised else _DASHES[index % len(_DASHES)]
     width = 0.8 if curve.promised else 1.4
     axes.plot(
-        curve.x, curve.y, linestyle=style, color=grey, marker=mark, markersize=4, linewidth=width, label=curve.label
+        curve.x,
+        curve.y,
+        linestyle=style,
+        color=grey,
+        marker=mark,
+        markersize=4,
+        markerfacecolor="none" if curve.promised else grey,
+        linewidth=width,
+        label=curve.label,
     )
     if curve.low:
         axes.fill_between(curve.x, curve.low, curve.high, color=grey, alpha=0.15, linewidth=0)

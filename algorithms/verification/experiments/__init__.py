@@ -28,9 +28,22 @@ class Picture:
 @cache
 def experiments() -> tuple[Experiment, ...]:
     """All of them; names are unique."""
-    from algorithms.verification.experiments import tholeti_kalyani_2020, wang_xu_2019
+    from algorithms.verification.experiments import (
+        ganesh_liu_oh_thakurta_2023,
+        lowy_ullman_wright_2024,
+        tholeti_kalyani_2020,
+        wang_xu_2019,
+        wang_xu_2019_methods,
+    )
 
-    found = (*wang_xu_2019.EXPERIMENTS, *tholeti_kalyani_2020.EXPERIMENTS)
+    papers = (
+        wang_xu_2019,
+        wang_xu_2019_methods,
+        tholeti_kalyani_2020,
+        ganesh_liu_oh_thakurta_2023,
+        lowy_ullman_wright_2024,
+    )
+    found = tuple(each for paper in papers for each in paper.EXPERIMENTS)
     names = [one.name for one in found]
     if len(set(names)) != len(names):
         raise InvalidValue("names", names, "each experiment under its own name")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from algorithms.verification.cells import Cell, Result
+from algorithms.verification.cells import Cell, Result, number, parameter, task, text, vector
 from algorithms.verification.suite import Size
 from dpbounds.render.curves import Panel
+
+__all__ = ["Experiment", "number", "parameter", "task", "text", "vector"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +31,3 @@ class Experiment:
     cells: Callable[[Size], Sequence[Cell]]
     panels: Callable[[Sequence[Result]], tuple[Panel, ...]]
     findings: Callable[[Sequence[Result]], tuple[str, ...]]
-
-
-def vector(result: Result, name: str) -> list[float]:
-    """A result's numbers of that name, as a list."""
-    value = result.numbers[name]
-    return value if isinstance(value, list) else [value]
-
-
-def number(result: Result, name: str) -> float:
-    """A result's single number of that name."""
-    return vector(result, name)[0]
-
-
-def parameter(result: Result, name: str) -> float:
-    """A number among a cell's parameters."""
-    value = dict(Cell.from_key(result.key).parameters)[name]
-    assert value is not None
-    return float(value)
-
-
-def text(result: Result, name: str) -> str:
-    """A parameter of a cell, as text."""
-    return str(dict(Cell.from_key(result.key).parameters)[name])

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from algorithms.verification.cells import Cell, Result
 from algorithms.verification.experiments.base import Experiment, parameter, text, vector
+from algorithms.verification.experiments.sizes import exponent
 from algorithms.verification.suite import Size
 from dpbounds.render.curves import Curve, Panel
 
@@ -77,13 +78,6 @@ def _label(label: str, value: float) -> str:
     return "no noise" if value == 0 else f"{label} = {value:g}"
 
 
-def _slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """Least squares in logarithms: how fast, in words; no test is made of it."""
-    u, v = [math.log(a) for a in x], [math.log(b) for b in y]
-    mean_u, mean_v = sum(u) / len(u), sum(v) / len(v)
-    return sum((a - mean_u) * (b - mean_v) for a, b in zip(u, v, strict=True)) / sum((a - mean_u) ** 2 for a in u)
-
-
 # --- Figure 1: ε ------------------------------------------------------------------------------------------------------
 
 _EPSILONS = (0.1, 0.5, 2.0, 5.0, 0.0)
@@ -119,7 +113,7 @@ def _figure_2(results: Sequence[Result]) -> tuple[str, ...]:
         exact = [_root_mean(each, "exact") for each in here]
         found.append(
             f"{data}: averaged over the run, the norm at the noisy gradient is {_list(noisy)} for T = 50, 100, 200, "
-            f"400, 800 (like T^{_slope(steps[2:], noisy[2:]):.2f} from T = 200 on), at the exact gradient "
+            f"400, 800 (like T^{exponent(steps[2:], noisy[2:]):.2f} from T = 200 on), at the exact gradient "
             f"{_list(exact)}. Print says the bounds do not depend on T; at a fixed step size the bound is a/T + bT: "
             + (
                 "the noisy norm falls first and then grows."
@@ -145,8 +139,8 @@ def _figure_3(results: Sequence[Result]) -> tuple[str, ...]:
         exact = [_end(each, "exact_path") for each in here]
         found.append(
             f"{data}: over the last {_LAST} of T = 400 steps the norm at the noisy gradient is {_list(noisy)} for "
-            f"n = 1000, 2500, 5000, 10 000 (exponent {_slope(_RECORDS, noisy):.2f}; at fixed T the noise alone gives "
-            f"-1), at the exact gradient {_list(exact)} (exponent {_slope(_RECORDS, exact):.2f}): "
+            f"n = 1000, 2500, 5000, 10 000 (exponent {exponent(_RECORDS, noisy):.2f}; at fixed T the noise alone gives "
+            f"-1), at the exact gradient {_list(exact)} (exponent {exponent(_RECORDS, exact):.2f}): "
             + (
                 "smaller with more records, as print says."
                 if _falls(noisy) and _falls(exact)

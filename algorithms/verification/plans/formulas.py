@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import dpbounds as dp
-from algorithms.verification.cells import Cell, Result, Value
-from algorithms.verification.checks import Check
-from algorithms.verification.estimates import estimate_check, formula_check
+from algorithms.verification.cells import Cell, Value
+from algorithms.verification.plans.shapes import CellAt, Promise, formula, rate_bounded
 from algorithms.verification.suite import Planned, Size
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
@@ -22,24 +21,19 @@ def _planned(
     theorem: str,
     name: str,
     task: str,
-    predicted: Callable[[], Enclosure],
+    predicted: Promise,
     *,
-    kind: str = "formula",
+    check: Callable[[str, str, CellAt, Promise], Planned] = formula,
     draws: float = 1.0,
     **parameters: Value,
 ) -> Planned:
-    def cells(size: Size) -> Sequence[Cell]:
-        return [Cell.of(f"{_TASKS}:{task}", 0, draws=int(draws * _DRAWS[size]), **parameters)]
+    def cell(size: Size) -> Cell:
+        return Cell.of(f"{_TASKS}:{task}", 0, draws=int(draws * _DRAWS[size]), **parameters)
 
-    def judge(results: Sequence[Result], confidence: float) -> Check:
-        (result,) = results
-        check = formula_check if kind == "formula" else estimate_check
-        return check(theorem, result.numbers, predicted(), confidence)
-
-    return Planned(theorem, kind, name, cells, judge)
+    return check(theorem, name, cell, predicted)
 
 
-def _value(theorem: str, part: str | None = None, **values: Any) -> Callable[[], Enclosure]:
+def _value(theorem: str, part: str | None = None, **values: Any) -> Promise:
     return lambda: dp.theorem(theorem).evaluate(part, **values).value
 
 
@@ -112,7 +106,7 @@ def _poisson(multiplier: str, rate: str, steps: int, epsilon: str) -> Planned:
     )
 
 
-def _selection(candidates: int, failure: str) -> Planned:
+def _selection(candidates: int, failure: str, draws: float) -> Planned:
     theorem = "wang-xu-2019/lemma-3"
     found = dp.theorem(theorem).evaluate(
         score_sensitivity=1, step_epsilon=1, candidates=candidates, failure_probability=failure
@@ -122,8 +116,8 @@ def _selection(candidates: int, failure: str) -> Planned:
         f"shortfall of a selection, N = {candidates}, ζ = {failure}",
         "selection_shortfall",
         lambda: Enclosure.exactly(Fraction(failure)),
-        kind="bound",
-        draws=4.0,
+        check=rate_bounded,
+        draws=draws,
         candidates=candidates,
         step_epsilon=1.0,
         sensitivity=1.0,
@@ -149,18 +143,19 @@ def _dual_norm(shape: str, dimension: int) -> Planned:
         f"squared dual norm of a Gaussian, {shape}, d = {dimension}",
         "squared_dual_norm",
         predicted,
-        kind="bound",
+        check=rate_bounded,
         draws=0.2,
         shape=shape,
         dimension=dimension,
     )
 
 
-PLANNED = (
+PLANNED: tuple[Planned, ...] = (
     *(_ball(dimension, distance) for dimension in (1, 2, 10) for distance in ("1/2", "3/2")),
     *(_ball_run(dimension, steps) for dimension, steps in ((2, 10), (5, 40))),
     *(_gaussian(*case) for case in (("1", 1, "1"), ("4", 16, "1/2"), ("3", 4, "0"))),
     *(_poisson(*case) for case in (("1", "1/10", 10, "1/2"), ("2", "1/4", 5, "1/4"))),
     *(_dual_norm(shape, dimension) for shape in ("l2", "l1", "box") for dimension in (3, 30)),
-    *(_selection(candidates, failure) for candidates, failure in ((2, "1/10"), (50, "1/20"), (1000, "1/10"))),
+    # the closer to its bound, the more draws; each of them draws N numbers
+    *(_selection(*case) for case in ((2, "1/10", 1.0), (50, "1/20", 4.0), (1000, "1/10", 1.0))),
 )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 
-from algorithms.verification.cells import Cell, Result
-from algorithms.verification.checks import Check, Measured, Verdict, bound_check
-from algorithms.verification.slopes import SlopeCheck, slope_check
+from algorithms.verification.cells import Cell
+from algorithms.verification.plans.shapes import CellsAt, bounded, slope, spent
 from algorithms.verification.suite import Planned, Size
 from algorithms.verification.tasks import frank_wolfe as tasks
 from dpbounds.expressions.enclosure import Enclosure
@@ -17,6 +15,7 @@ _EPSILON = 1.0
 _DIMENSIONS = {"gaussian": 5, "vertex": 10}
 _NAMES = {"gaussian": "DP-FW-L2", "vertex": "DP-FW-L1"}
 _BOUNDED = (500, 1000, 2000)
+_LEDGERS = {Size.QUICK: _BOUNDED, Size.FULL: _BOUNDED}
 _SIZES = {Size.QUICK: (500, 1000, 2000), Size.FULL: (500, 1000, 2000, 4000, 8000, 16_000)}
 _REPETITIONS = {Size.QUICK: 32, Size.FULL: 64}
 
@@ -32,24 +31,8 @@ def _cell(which: str, size: Size, records: int) -> Cell:
     )
 
 
-def _vector(result: Result, name: str) -> list[float]:
-    value = result.numbers[name]
-    return value if isinstance(value, list) else [value]
-
-
-def _spent(theorem: str, which: str) -> Planned:
-    def judge(results: Sequence[Result], confidence: float) -> Check:
-        lower = min(_vector(each, "spent_lower")[0] for each in results)
-        upper = max(_vector(each, "spent_upper")[0] for each in results)
-        verdict = Verdict.HOLDS if upper <= _EPSILON else Verdict.FAILS if lower > _EPSILON else Verdict.UNDECIDED
-        reason = f"{len(results)} ledgers spend epsilon in [{lower:.12g}, {upper:.12g}] of {_EPSILON:g}, certified"
-        budget = Enclosure.exactly(Fraction(_EPSILON), "budget")
-        return Check(theorem, "spent", budget, Measured(upper, lower, upper), verdict, reason)
-
-    def cells(size: Size) -> Sequence[Cell]:
-        return [_cell(which, size, records) for records in _BOUNDED]
-
-    return Planned(theorem, "spent", f"{_NAMES[which]}, every ledger", cells, judge)
+def _sweep(which: str, sizes: Mapping[Size, Sequence[int]]) -> CellsAt:
+    return lambda size: [_cell(which, size, records) for records in sizes[size]]
 
 
 def _bound(which: str, records: int) -> Enclosure:
@@ -61,33 +44,16 @@ def _bound(which: str, records: int) -> Enclosure:
 
 
 def _bounded(theorem: str, which: str, records: int) -> Planned:
-    def judge(results: Sequence[Result], confidence: float) -> Check:
-        return bound_check(theorem, _vector(results[0], "gap"), _bound(which, records), confidence)
-
-    def cells(size: Size) -> Sequence[Cell]:
-        return [_cell(which, size, records)]
-
-    return Planned(theorem, "bound", f"{_NAMES[which]}, Frank-Wolfe gap, n = {records}", cells, judge)
-
-
-def _slope(theorem: str, which: str) -> Planned:
-    """The gap falls like 1/√n at fixed ε and set."""
-
-    def judge(results: Sequence[Result], confidence: float) -> SlopeCheck:
-        records = [float(dict(Cell.from_key(each.key).parameters)["records"] or 0) for each in results]
-        return slope_check(theorem, -0.5, records, [_vector(each, "gap") for each in results], confidence=confidence)
-
-    def cells(size: Size) -> Sequence[Cell]:
-        return [_cell(which, size, records) for records in _SIZES[size]]
-
-    return Planned(theorem, "slope", f"{_NAMES[which]}, Frank-Wolfe gap against n", cells, judge)
+    name = f"{_NAMES[which]}, Frank-Wolfe gap, n = {records}"
+    return bounded(theorem, name, lambda size: _cell(which, size, records), "gap", lambda: _bound(which, records))
 
 
 PLANNED: tuple[Planned, ...] = (
-    _spent("wang-xu-2019/algorithm-2", "gaussian"),
-    _spent("wang-xu-2019/algorithm-4", "vertex"),
+    spent("wang-xu-2019/algorithm-2", "DP-FW-L2, every ledger", _sweep("gaussian", _LEDGERS), _EPSILON),
+    spent("wang-xu-2019/algorithm-4", "DP-FW-L1, every ledger", _sweep("vertex", _LEDGERS), _EPSILON),
     *(_bounded("wang-xu-2019/theorem-4/explicit", "gaussian", records) for records in _BOUNDED),
     *(_bounded("wang-xu-2019/theorem-6/explicit", "vertex", records) for records in _BOUNDED),
-    # that of DP-FW-L1 is not judged: its number of choices is fixed here, so that the gap does not follow the rate
-    _slope("wang-xu-2019/theorem-4", "gaussian"),
+    # The gap falls like 1/√n at fixed ε and set. That of DP-FW-L1 is not judged: its number of choices is fixed here,
+    # so that the gap does not follow the rate.
+    slope("wang-xu-2019/theorem-4", "DP-FW-L2, Frank-Wolfe gap against n", _sweep("gaussian", _SIZES), "gap", -0.5),
 )

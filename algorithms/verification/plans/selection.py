@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 
 from algorithms.selection.net_exponential_mechanism import WhichVariant
-from algorithms.verification.cells import Cell, Result
-from algorithms.verification.checks import Check, Measured, Verdict, bound_check
-from algorithms.verification.slopes import SlopeCheck, slope_check
+from algorithms.verification.cells import Cell, Result, number
+from algorithms.verification.checks import Check, Verdict
+from algorithms.verification.plans.shapes import CellsAt, bounded, computed, only, slope, spent
 from algorithms.verification.suite import Planned, Size
 from algorithms.verification.tasks.selection import double_well, planned_gibbs, planned_net
 from dpbounds.expressions.enclosure import Enclosure
@@ -48,21 +47,8 @@ def _gibbs_cell(size: Size, records: int, dimension: int = 1) -> Cell:
     )
 
 
-def _excess(result: Result) -> list[float]:
-    value = result.numbers["excess"]
-    return value if isinstance(value, list) else [value]
-
-
-def _number(result: Result, name: str) -> float:
-    value = result.numbers[name]
-    return value[0] if isinstance(value, list) else value
-
-
-def _bounded(theorem: str, name: str, cell: Callable[[Size], Cell], bound: Callable[[], Enclosure]) -> Planned:
-    def judge(results: Sequence[Result], confidence: float) -> Check:
-        return bound_check(theorem, _excess(results[0]), bound(), confidence)
-
-    return Planned(theorem, "bound", name, lambda size: [cell(size)], judge)
+def _sweep(cell: Callable[[Size, int], Cell]) -> CellsAt:
+    return lambda size: [cell(size, records) for records in _SIZES[size]]
 
 
 def _net_bounded(records: int, dimension: int, variant: WhichVariant = "proven") -> Planned:
@@ -70,7 +56,7 @@ def _net_bounded(records: int, dimension: int, variant: WhichVariant = "proven")
         return planned_net(records, dimension, _EPSILON, variant).bound(double_well(records, dimension))
 
     name = f"choice on a net, {variant}, n = {records}, d = {dimension}"
-    return _bounded(_NET, name, lambda size: _net_cell(size, records, dimension, variant), bound)
+    return bounded(_NET, name, lambda size: _net_cell(size, records, dimension, variant), "excess", bound)
 
 
 def _gibbs_bounded(records: int, dimension: int) -> Planned:
@@ -78,46 +64,20 @@ def _gibbs_bounded(records: int, dimension: int) -> Planned:
         return planned_gibbs(records, dimension, _EPSILON).bound(double_well(records, dimension))
 
     name = f"regularised Gibbs sample, n = {records}, d = {dimension}"
-    return _bounded(_GIBBS, name, lambda size: _gibbs_cell(size, records, dimension), bound)
-
-
-def _slope(theorem: str, name: str, cell: Callable[[Size, int], Cell]) -> Planned:
-    """The excess falls like 1/n: d/(nε), but for a logarithm that a smooth minimum does not have."""
-
-    def cells(size: Size) -> Sequence[Cell]:
-        return [cell(size, records) for records in _SIZES[size]]
-
-    def judge(results: Sequence[Result], confidence: float) -> SlopeCheck:
-        sizes = [dict(Cell.from_key(each.key).parameters) for each in results]
-        records = [float(each["records"] or 0) for each in sizes]
-        return slope_check(theorem, -1.0, records, [_excess(each) for each in results], confidence=confidence)
-
-    return Planned(theorem, "slope", name, cells, judge)
-
-
-def _spent(theorem: str, name: str, cell: Callable[[Size], Cell], budget: float) -> Planned:
-    def judge(results: Sequence[Result], confidence: float) -> Check:
-        """The certified ε lies within its budget: exact, so the confidence does not matter."""
-        lower, upper = _number(results[0], "spent_lower"), _number(results[0], "spent_upper")
-        verdict = Verdict.HOLDS if upper <= budget else Verdict.FAILS if lower > budget else Verdict.UNDECIDED
-        reason = f"the ledger spends epsilon in [{lower:.12g}, {upper:.12g}] of {budget:g}, certified"
-        promised = Enclosure.exactly(Fraction(budget), "budget")
-        return Check(theorem, "spent", promised, Measured(upper, lower, upper), verdict, reason)
-
-    return Planned(theorem, "spent", name, lambda size: [cell(size)], judge)
+    return bounded(_GIBBS, name, lambda size: _gibbs_cell(size, records, dimension), "excess", bound)
 
 
 def _loss(theorem: str, name: str, cell: Callable[[int], Cell], promised: float) -> Planned:
     """The loss of two neighbours, computed and not estimated, as a share of what is promised: at most and nearly 1."""
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
-        loss = _number(results[0], "loss")
+        loss = number(results[0], "loss")
         share = loss / promised
         verdict = Verdict.FAILS if share > 1 + 1e-9 else Verdict.HOLDS if share >= _ATTAINED else Verdict.UNDECIDED
         reason = f"two neighbours have a privacy loss of {loss:.6g}, {share:.4g} of the {promised:g} promised"
-        return Check(theorem, "formula", Enclosure.exactly(1, "share"), Measured(share, share, share), verdict, reason)
+        return computed(theorem, share, Enclosure.exactly(1, "share"), verdict, reason)
 
-    return Planned(theorem, "formula", name, lambda size: [cell(_NEIGHBOURS[size])], judge)
+    return Planned(theorem, "formula", name, only(lambda size: cell(_NEIGHBOURS[size])), judge)
 
 
 def _net_loss(theorem: str, variant: WhichVariant, promised: float) -> Planned:
@@ -132,15 +92,16 @@ def _gibbs_loss_cell(records: int) -> Cell:
 
 
 PLANNED: tuple[Planned, ...] = (
-    _spent(_BALL, "choice on a net, ledger", lambda size: _net_cell(size, 1000), _EPSILON),
-    _spent(_GIBBS, "regularised Gibbs sample, ledger", lambda size: _gibbs_cell(size, 1000), _EPSILON),
+    spent(_BALL, "choice on a net, ledger", only(lambda size: _net_cell(size, 1000)), _EPSILON),
+    spent(_GIBBS, "regularised Gibbs sample, ledger", only(lambda size: _gibbs_cell(size, 1000)), _EPSILON),
     *(_net_bounded(records, 1) for records in (1000, 4000, 8000)),
     *(_net_bounded(records, 2) for records in (50, 100, 200)),
     _net_bounded(1000, 1, "as-printed"),
     *(_gibbs_bounded(records, 1) for records in (1000, 4000, 8000)),
     *(_gibbs_bounded(records, 2) for records in (50, 100, 200)),
-    _slope("lowy-ullman-wright-2024/lemma-4.2", "choice on a net against n", _net_cell),
-    _slope(_GIBBS, "regularised Gibbs sample against n", _gibbs_cell),
+    # the excess falls like 1/n: d/(nε), but for a logarithm that a smooth minimum does not have
+    slope("lowy-ullman-wright-2024/lemma-4.2", "choice on a net against n", _sweep(_net_cell), "excess", -1.0),
+    slope(_GIBBS, "regularised Gibbs sample against n", _sweep(_gibbs_cell), "excess", -1.0),
     _net_loss(_NET, "proven", 1.0),
     _net_loss(_PRINTED, "as-printed", 0.5),
     _net_loss(_QUOTED, "as-quoted", 2.0),

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from scipy import stats
 
-from algorithms.verification.cells import Cell, Result
-from algorithms.verification.checks import Check, Measured, Verdict, bound_check
-from algorithms.verification.slopes import SlopeCheck, slope_check
+from algorithms.verification.cells import Cell
+from algorithms.verification.checks import Check, Measured, Verdict
+from algorithms.verification.plans.shapes import bounded, slope, spent
 from algorithms.verification.suite import Planned, Size
 from algorithms.verification.tasks import stochastic as tasks
 from dpbounds.expressions.enclosure import Enclosure
@@ -40,34 +40,17 @@ def _cell(size: Size, records: int, sampling: str = "full", loss: str = "geman-m
     )
 
 
-def _vector(result: Result, name: str) -> list[float]:
-    value = result.numbers[name]
-    return value if isinstance(value, list) else [value]
-
-
-def _spent(results: Sequence[Result], confidence: float) -> Check:
-    lower = min(_vector(each, "spent_lower")[0] for each in results)
-    upper = max(_vector(each, "spent_upper")[0] for each in results)
-    verdict = Verdict.HOLDS if upper <= _EPSILON else Verdict.FAILS if lower > _EPSILON else Verdict.UNDECIDED
-    reason = f"{len(results)} ledgers spend epsilon in [{lower:.12g}, {upper:.12g}] of {_EPSILON:g}, certified"
-    budget = Enclosure.exactly(Fraction(_EPSILON), "budget")
-    return Check(_SPENT, "spent", budget, Measured(upper, lower, upper), verdict, reason)
-
-
 def _ledgers(size: Size) -> Sequence[Cell]:
     return [_cell(size, 200), _cell(size, 400), _cell(size, 500, "poisson"), _selection(size, 250)]
 
 
 def _bounded(records: int, sampling: str, loss: str) -> Planned:
-    def judge(results: Sequence[Result], confidence: float) -> Check:
+    def bound() -> Enclosure:
         algorithm = tasks.planned_stochastic(records, _DIMENSION, _EPSILON, sampling, loss)
-        bound = algorithm.bound(tasks.realisable(records, _DIMENSION, loss))
-        return bound_check(_EXPLICIT, _vector(results[0], "excess"), bound, confidence)
+        return algorithm.bound(tasks.realisable(records, _DIMENSION, loss))
 
-    def cells(size: Size) -> Sequence[Cell]:
-        return [_cell(size, records, sampling, loss)]
-
-    return Planned(_EXPLICIT, "bound", f"DP-SGD, {sampling} batch, {loss}, n = {records}", cells, judge)
+    name = f"DP-SGD, {sampling} batch, {loss}, n = {records}"
+    return bounded(_EXPLICIT, name, lambda size: _cell(size, records, sampling, loss), "excess", bound)
 
 
 def _selection(size: Size, records: int) -> Cell:
@@ -85,39 +68,30 @@ def _selection(size: Size, records: int) -> Cell:
 def _selected(records: int) -> Planned:
     """The selected output exceeds its bound with a probability of at most ζ: its (1-ζ)-quantile is at most that."""
 
-    def judge(results: Sequence[Result], confidence: float) -> Check:
+    def bound() -> Enclosure:
         algorithm, problem = tasks.planned_selected(records, _DIMENSION, tasks.budget_of(_EPSILON), _RUNS)
-        return _quantile_check(_vector(results[0], "excess"), algorithm.bound(problem, _FAILURE), confidence)
+        return algorithm.bound(problem, _FAILURE)
 
-    def cells(size: Size) -> Sequence[Cell]:
-        return [_selection(size, records)]
-
-    return Planned(_SELECTED, "bound", f"selected DP-SGD, quantile of the excess risk, n = {records}", cells, judge)
+    name = f"selected DP-SGD, quantile of the excess risk, n = {records}"
+    return bounded(_SELECTED, name, lambda size: _selection(size, records), "excess", bound, _quantile_check)
 
 
-def _quantile_check(samples: Sequence[float], bound: Enclosure, confidence: float) -> Check:
+def _quantile_check(theorem: str, repetitions: Sequence[float], bound: Enclosure, confidence: float) -> Check:
     """Hold the (1-ζ)-quantile against a bound, by order statistics: exact whatever the law.
 
     The i-th smallest of N samples lies above the quantile unless i or more of them are below it, each of which happens
     with probability 1-ζ: so a binomial variable's quantiles say which order statistics enclose it.
     """
-    ordered, tail = sorted(samples), (1 - confidence) / 2
+    ordered, tail = sorted(repetitions), (1 - confidence) / 2
     below, above = (int(stats.binom.ppf(p, len(ordered), 1 - float(_FAILURE))) for p in (tail, 1 - tail))
     low = ordered[below - 1] if below else -math.inf
     high = ordered[above] if above < len(ordered) else math.inf
     measured = Measured(ordered[math.ceil(len(ordered) * (1 - float(_FAILURE))) - 1], low, high)
     interval = f"quantile {measured.mean:.4g}, {confidence:.6g} interval [{low:.4g}, {high:.4g}]"
     if high <= bound.exact_lower:
-        return Check(_SELECTED, "bound", bound, measured, Verdict.HOLDS, f"{interval}, below {bound.upper:.4g}")
+        return Check(theorem, "bound", bound, measured, Verdict.HOLDS, f"{interval}, below {bound.upper:.4g}")
     verdict = Verdict.FAILS if low > bound.exact_upper else Verdict.UNDECIDED
-    return Check(_SELECTED, "bound", bound, measured, verdict, f"{interval} against the bound {bound.upper:.4g}")
-
-
-def _slope(results: Sequence[Result], confidence: float) -> SlopeCheck:
-    """The excess risk falls like 1/n at fixed ε and p."""
-    records = [float(dict(Cell.from_key(each.key).parameters)["records"] or 0) for each in results]
-    samples = [_vector(each, "excess") for each in results]
-    return slope_check("lowy-ullman-wright-2024/proposition-5.2", -1.0, records, samples, confidence=confidence)
+    return Check(theorem, "bound", bound, measured, verdict, f"{interval} against the bound {bound.upper:.4g}")
 
 
 def _sweep(size: Size) -> Sequence[Cell]:
@@ -125,11 +99,12 @@ def _sweep(size: Size) -> Sequence[Cell]:
 
 
 PLANNED: tuple[Planned, ...] = (
-    Planned(_SPENT, "spent", "DP-SGD, ledgers of full and Poisson batches, and of a selection", _ledgers, _spent),
+    spent(_SPENT, "DP-SGD, ledgers of full and Poisson batches, and of a selection", _ledgers, _EPSILON),
     *(_bounded(records, "full", "geman-mcclure") for records in (100, 200, 400)),
     _bounded(400, "full", "cauchy"),
     _bounded(500, "poisson", "geman-mcclure"),
     # below these sizes the bound exceeds the largest loss there is
     *(_selected(records) for records in (250, 300, 400)),
-    Planned("lowy-ullman-wright-2024/proposition-5.2", "slope", "DP-SGD, excess risk against n", _sweep, _slope),
+    # at fixed ε and p
+    slope("lowy-ullman-wright-2024/proposition-5.2", "DP-SGD, excess risk against n", _sweep, "excess", -1.0),
 )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
-from algorithms.verification.cells import Cell, Result
-from algorithms.verification.checks import Check, Measured, Verdict, bound_check
+from algorithms.verification.cells import Cell
+from algorithms.verification.plans.shapes import bounded, spent
 from algorithms.verification.suite import Planned, Size
 from algorithms.verification.tasks.warm_starts import planned_warm, regression
 from algorithms.warm_starts.random_projection import THEOREMS as PROJECTION
@@ -44,53 +43,27 @@ def _projected(size: Size) -> Cell:
     )
 
 
-def _vector(result: Result, name: str) -> list[float]:
-    value = result.numbers[name]
-    return value if isinstance(value, list) else [value]
-
-
-def _spent(theorem: str) -> Planned:
-    def judge(results: Sequence[Result], confidence: float) -> Check:
-        lower = min(_vector(each, "spent_lower")[0] for each in results)
-        upper = max(_vector(each, "spent_upper")[0] for each in results)
-        verdict = Verdict.HOLDS if upper <= _EPSILON else Verdict.FAILS if lower > _EPSILON else Verdict.UNDECIDED
-        reason = f"{len(results)} ledgers spend epsilon in [{lower:.9g}, {upper:.9g}] of {_EPSILON:g}, certified"
-        budget = Enclosure.exactly(Fraction(_EPSILON), "budget")
-        return Check(theorem, "spent", budget, Measured(upper, lower, upper), verdict, reason)
-
-    def cells(size: Size) -> Sequence[Cell]:
-        return [_warm(size, records) for records in _RECORDS]
-
-    return Planned(theorem, "spent", "exponential mechanism, then SPIDER: every ledger", cells, judge)
+def _sweep(size: Size) -> Sequence[Cell]:
+    return [_warm(size, records) for records in _RECORDS]
 
 
 def _bounded(records: int) -> Planned:
-    theorem = THEOREMS["bound"]
+    def bound() -> Enclosure:
+        return planned_warm(records, _DIMENSION, _EPSILON, _COVERING).bound(regression(records, _DIMENSION))
 
-    def judge(results: Sequence[Result], confidence: float) -> Check:
-        bound = planned_warm(records, _DIMENSION, _EPSILON, _COVERING).bound(regression(records, _DIMENSION))
-        return bound_check(theorem, _vector(results[0], "gradient_norm"), bound, confidence)
-
-    def cells(size: Size) -> Sequence[Cell]:
-        return [_warm(size, records)]
-
-    return Planned(theorem, "bound", f"SPIDER behind a net, n = {records}", cells, judge)
-
-
-def _ratio() -> Planned:
-    theorem = PROJECTION["algorithm"]
-
-    def judge(results: Sequence[Result], confidence: float) -> Check:
-        # on the row space a random matrix of ten times its rank keeps lengths within a factor of 2
-        return bound_check(theorem, _vector(results[0], "ratio"), Enclosure.exactly(2), confidence)
-
-    return Planned(
-        theorem, "bound", "‖∇F(Φᵀu)‖ over ‖Φ∇F(Φᵀu)‖, rank 3, k = 30", lambda size: [_projected(size)], judge
-    )
+    name = f"SPIDER behind a net, n = {records}"
+    return bounded(THEOREMS["bound"], name, lambda size: _warm(size, records), "gradient_norm", bound)
 
 
 PLANNED: tuple[Planned, ...] = (
-    _spent(THEOREMS["algorithm"]),
+    spent(THEOREMS["algorithm"], "exponential mechanism, then SPIDER: every ledger", _sweep, _EPSILON),
     *(_bounded(records) for records in _RECORDS),
-    _ratio(),
+    # on the row space a random matrix of ten times its rank keeps lengths within a factor of 2
+    bounded(
+        PROJECTION["algorithm"],
+        "‖∇F(Φᵀu)‖ over ‖Φ∇F(Φᵀu)‖, rank 3, k = 30",
+        _projected,
+        "ratio",
+        lambda: Enclosure.exactly(2),
+    ),
 )

@@ -1,19 +1,28 @@
 """The suite: every check holds at a small size, planted errors fail, and what is unknown is refused."""
 
-from dataclasses import replace
+import csv
+import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from algorithms import noise
+from algorithms.oracles import GradientOracle
+from algorithms.verification import suite
 from algorithms.verification.checks import Verdict
 from algorithms.verification.estimates import estimate_check, formula_check, measured
+from algorithms.verification.plans import shapes
+from algorithms.verification.slopes import slope_check
 from algorithms.verification.store import Store
 from algorithms.verification.suite import Size, failed, planned, run_suite
+from algorithms.verification.sweeps import sweep
 from algorithms.verification.tasks import formulas
+from dpbounds.cli import main
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.wang_xu_2019 import theorem_2_explicit
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +55,7 @@ def test_one_paper_alone(tmp_path):
             run_suite(Size.QUICK, store, theorems=["nobody-1999"])
 
 
-def test_planted_errors_fail(outcomes):
+def test_small_errors_are_seen(outcomes):
     """A constant that is wrong by 10 % is seen, and a bound that is cut below what is measured."""
     for one in outcomes:
         if one.planned.kind not in ("formula", "bound"):
@@ -59,6 +68,99 @@ def test_planted_errors_fail(outcomes):
             low = Enclosure.exactly(Fraction(one.check.measured.low) * Fraction(9, 10))
             numbers = {"sum": one.check.measured.mean * 100, "squares": one.check.measured.mean**2 * 100, "draws": 100}
             assert estimate_check("x/y", numbers, low).verdict is Verdict.FAILS
+
+
+def verify(capsys, path, *names, status):
+    """What `dpbounds verify` says of some statements, with what is in that store: verdicts and reasons by name."""
+    assert main(["verify", *names, "--store", str(path), "--json"]) == status
+    checks = json.loads(capsys.readouterr().out)["checks"]
+    return {one["name"]: one for one in checks}
+
+
+SLOPE, BOUND = "DP-PGD, noisy mapping against n", "DP-PGD, noisy mapping, n = {}"
+
+
+@pytest.fixture(scope="module")
+def measured_descents(tmp_path_factory):
+    """A store that holds what right runs of DP-PGD measured."""
+    path = tmp_path_factory.mktemp("descents") / "cells.db"
+    with Store(path) as store:
+        found = run_suite(Size.QUICK, store, theorems=["wang-xu-2019/theorem-2"])
+    assert failed(found) == []
+    return path
+
+
+def test_a_planted_wrong_exponent_fails(capsys, monkeypatch, measured_descents):
+    def steeper(theorem, predicted, *sweep, **options):
+        return slope_check(theorem, predicted - 0.3, *sweep, **options)
+
+    monkeypatch.setattr(shapes, "slope_check", steeper)
+    found = verify(capsys, measured_descents, "wang-xu-2019/theorem-2", status=1)
+    assert found[SLOPE]["verdict"] == "fails"
+    assert found[SLOPE]["predicted"] == -1.3
+    assert "above the promised -1.3" in found[SLOPE]["reason"]
+    assert {one["verdict"] for one in found.values() if one["kind"] == "bound"} == {"holds"}
+
+
+def test_a_planted_wrong_constant_fails(capsys, monkeypatch, measured_descents):
+    right = theorem_2_explicit.mean_square
+    monkeypatch.setattr(theorem_2_explicit, "mean_square", lambda: right() / 4)
+    found = verify(capsys, measured_descents, "wang-xu-2019/theorem-2", status=1)
+    for records in (500, 1000, 4000):
+        assert found[BOUND.format(records)]["verdict"] == "fails"
+        assert "lies above the bound" in found[BOUND.format(records)]["reason"]
+    assert found[SLOPE]["verdict"] == "holds"
+
+
+def halved_noise(monkeypatch):
+    right = noise.standard_gaussian
+    monkeypatch.setattr(noise, "standard_gaussian", lambda streams, dimension: right(streams, dimension) / 2)
+    return "less noise was added than written down"
+
+
+def forgotten_noise(monkeypatch):
+    monkeypatch.setattr(noise, "standard_gaussian", lambda streams, dimension: np.zeros((len(streams), dimension)))
+    return "have 0 of the size"
+
+
+def small_noise_that_is_written_down(monkeypatch):
+    right = GradientOracle.noise_stddev.fget
+    monkeypatch.setattr(GradientOracle, "noise_stddev", property(lambda oracle: right(oracle) / 2))
+    return "less noise was drawn than planned"
+
+
+@pytest.mark.parametrize("bug", [halved_noise, forgotten_noise, small_noise_that_is_written_down])
+def test_a_planted_noise_bug_fails(capsys, monkeypatch, tmp_path, bug):
+    (spends,) = (one for one in planned() if one.name == "DP-PGD, every ledger of the sweep")
+    others = [one for one in planned() if one.name in (SLOPE, BOUND.format(500))]
+    right = next(one for one in planned() if one.kind == "formula")
+    monkeypatch.setattr(suite, "planned", lambda: (spends, *others, right))
+    path = tmp_path / "cells.db"
+    with monkeypatch.context() as planted:
+        reason = bug(planted)
+        found = verify(capsys, path, status=1)
+    assert found[right.name]["verdict"] == "holds"  # the sweep went on
+    for one in (spends, *others):
+        assert found[one.name]["verdict"] == "fails"
+        runs = len(one.cells(Size.QUICK))
+        assert found[one.name]["reason"].startswith(f"the ledger refuses {runs} of {runs} runs: ")
+        assert reason in found[one.name]["reason"]
+        assert "\n" not in found[one.name]["reason"]
+        assert found[one.name]["measured"]["mean"] == runs
+    # what was refused stays refused: the same store says the same without a run
+    seen = []
+    with Store(path) as store:
+        assert sweep(spends.cells(Size.QUICK), store, progress=lambda *counts: seen.append(counts)) == 0
+    assert seen == []
+    again = verify(capsys, path, status=1)
+    assert {name: one["reason"] for name, one in again.items()} == {name: one["reason"] for name, one in found.items()}
+    # in words, in the report and in the export
+    report, table = tmp_path / "report", tmp_path / "cells.csv"
+    assert main(["verify", "--store", str(path), "--output", str(report), "--export", str(table)]) == 1
+    assert f"  fails     spent: {spends.name}\n            the ledger refuses 4 of 4 runs" in capsys.readouterr().out
+    assert (report / "verification.md").read_text().count("| fails |") == 3
+    with open(table, newline="") as file:
+        assert sum(reason in line["refused"] for line in csv.DictReader(file)) == 4
 
 
 def test_intervals():
@@ -85,7 +187,3 @@ def test_the_same_seed_gives_the_same_numbers():
     first = formulas.ball_overlap(3, 1.0, 0.5, 5000, seed=7)
     assert first == formulas.ball_overlap(3, 1.0, 0.5, 5000, seed=7)
     assert first != formulas.ball_overlap(3, 1.0, 0.5, 5000, seed=8)
-
-
-def test_outcomes_are_records(outcomes):
-    assert replace(outcomes[0], seconds=0.0).planned is outcomes[0].planned

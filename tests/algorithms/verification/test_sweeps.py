@@ -4,17 +4,19 @@ import csv
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import numpy as np
 import pytest
 
-from algorithms.verification.cells import Cell, grid, run
+from algorithms.verification.cells import Cell, Result, grid, number, run
 from algorithms.verification.store import Store
 from algorithms.verification.sweeps import sweep
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import BudgetExceeded, InvalidValue
 
 TASKS = """
 import time
@@ -32,6 +34,12 @@ def broken(seed):
 
 def nothing(seed):
     return 3
+
+def refused(size, seed):
+    from dpbounds.errors import BudgetExceeded
+    if size == 50:
+        raise BudgetExceeded("too little noise\\n5 x Gaussian")
+    return {"size": size}
 """
 SWEEP = """
 import sys
@@ -75,11 +83,13 @@ def uninterrupted(tmp_path):
 
 
 def test_numbers_do_not_depend_on_the_number_of_workers(tmp_path, uninterrupted):
+    refused = Cell.of("tasks_of_a_test:refused", size=50)
     for jobs in (2, 4):
         path = tmp_path / f"{jobs}.db"
         with Store(path) as store:
-            assert sweep(cells(0.02), store, jobs=jobs) == 24
-        assert numbers(path) == uninterrupted  # bit for bit
+            assert sweep([refused, *cells(0.02)], store, jobs=jobs) == 25
+            assert store.result(refused).refused == "too little noise\n5 x Gaussian"
+        assert numbers(path) == uninterrupted | {refused.key: {}}  # bit for bit
 
 
 def test_what_is_there_is_not_run_again(tmp_path):
@@ -120,6 +130,35 @@ def test_a_failing_task_leaves_what_is_finished(tmp_path):
         with pytest.raises(ValueError, match="no such data"):
             sweep([*cells()[:2], Cell.of("tasks_of_a_test:broken")], store)
         assert len(store.keys()) == 2
+
+
+def test_a_refused_run_is_a_result(tmp_path):
+    path, sizes = tmp_path / "store.db", grid("tasks_of_a_test:refused", {"size": [5, 50, 500]})
+    with Store(path) as store:
+        assert sweep(sizes, store) == 3  # the others are run
+    with Store(path) as store:
+        assert sweep(sizes, store) == 0
+        found = [store.result(cell) for cell in sizes]
+        assert [one.refused for one in found] == [None, "too little noise\n5 x Gaussian", None]
+        assert [dict(one.numbers) for one in found] == [{"size": 5}, {}, {"size": 500}]
+        assert [row.result for row in store.rows()] == sorted(found, key=lambda one: one.key)
+        with pytest.raises(BudgetExceeded, match="too little noise"):
+            number(found[1], "size")
+        # the first result stays, of whichever kind
+        store.put(Result(found[1].key, {"size": 1.0}, 0.0))
+        store.put(Result(found[0].key, {}, 0.0, refused="later"))
+        assert [store.result(cell) for cell in sizes] == found
+        assert store.to_csv(tmp_path / "store.csv") == 3
+
+
+def test_a_store_from_before_runs_were_refused(tmp_path):
+    path = tmp_path / "old.db"
+    with Store(path) as store:
+        sweep(cells()[:3], store)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("drop view finished; drop table refusals;")
+    with Store(path) as store:
+        assert store.missing(cells()[:5]) == cells()[3:5]
 
 
 def test_an_export(tmp_path):

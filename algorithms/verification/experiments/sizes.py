@@ -1,0 +1,127 @@
+"""A quantity against the number of records n: measured with 95 % intervals, beside the explicit bound on it.
+
+Exponents are compared with that of the bound *at the same n*, not with the one of its leading term: constants,
+logarithms and whole numbers of steps all bend a bound, and what is measured bends with them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from algorithms.verification.cells import Result
+from algorithms.verification.checks import Measured, mean_interval
+from algorithms.verification.experiments.base import parameter, vector
+from algorithms.verification.slopes import fit
+from dpbounds.render.curves import Curve
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What is measured, and what bounds its mean.
+
+    Attributes:
+        label: In the legend and in sentences.
+        name: Of the repetitions among a cell's numbers.
+        bound: The explicit bound for the cell of a result.
+        source: Of the bound, for the legend.
+        printed: How print says that it falls, such as "n^(-2/3)"; empty where nothing is printed.
+    """
+
+    label: str
+    name: str
+    bound: Callable[[Result], float]
+    source: str
+    printed: str = ""
+
+    def curves(self, results: Sequence[Result]) -> tuple[Curve, Curve]:
+        """The measured means with their intervals, and the bound."""
+        n = records(results)
+        found = self.measured(results)
+        measured = Curve(
+            f"{self.label}, measured",
+            n,
+            tuple(one.mean for one in found),
+            tuple(one.low for one in found),
+            tuple(one.high for one in found),
+        )
+        return measured, Curve(f"{self.label}, {self.source}", n, self.bounds(results), promised=True)
+
+    def measured(self, results: Sequence[Result]) -> list[Measured]:
+        """Means and intervals, in the order of the results."""
+        return [mean_interval(vector(each, self.name), CONFIDENCE) for each in results]
+
+    def bounds(self, results: Sequence[Result]) -> tuple[float, ...]:
+        """The bounds, in the order of the results."""
+        return tuple(self.bound(each) for each in results)
+
+    def told(self, results: Sequence[Result]) -> str:
+        """A sentence: the means, how they relate to the bound, both exponents."""
+        found, bounds = self.measured(results), self.bounds(results)
+        n = ", ".join(f"{count:g}" for count in records(results))
+        means = ", ".join(f"{one.mean:.3g}" for one in found)
+        return f"{self.label}: {means} for n = {n}; {held(found, bounds)}; {self.exponents(results)}."
+
+    def exponents(self, results: Sequence[Result]) -> str:
+        """Part of a sentence: how fast what is measured falls, and how fast its bound does."""
+        n = records(results)
+        slope = fit(n, [vector(each, self.name) for each in results], CONFIDENCE)
+        promised = exponent(n, self.bounds(results))
+        if slope.high < promised:
+            how = "it falls faster than its bound"
+        elif slope.low > promised:
+            how = "it falls more slowly than its bound"
+        else:
+            how = "it falls as fast as its bound"
+        printed = f" and print {self.printed}" if self.printed else ""
+        return (
+            f"like n^{slope.value:.2f} (exponent in [{slope.low:.2f}, {slope.high:.2f}]), the bound at these n like "
+            f"n^{promised:.2f}{printed}: {how}"
+        )
+
+
+def held(found: Sequence[Measured], bounds: Sequence[float]) -> str:
+    """Part of a sentence: whether means lie below their bounds with their whole intervals, and how far."""
+    ratios = [bound / one.mean for one, bound in zip(found, bounds, strict=True)]
+    far = f"{min(ratios):.3g} to {max(ratios):.3g} times the mean"
+    if all(one.high <= bound for one, bound in zip(found, bounds, strict=True)):
+        return f"the bound holds at every n and is {far}"
+    if any(one.low > bound for one, bound in zip(found, bounds, strict=True)):
+        return f"the bound fails somewhere: it is {far}"
+    return f"whether the bound holds everywhere is open at so few repetitions: it is {far}"
+
+
+def compared(first: Sequence[Measured], second: Sequence[Measured], names: tuple[str, str], n: Sequence[float]) -> str:
+    """A sentence: which of two is smaller at which n, where their intervals lie apart."""
+    smaller = [count for count, a, b in zip(n, first, second, strict=True) if a.high < b.low]
+    larger = [count for count, a, b in zip(n, first, second, strict=True) if a.low > b.high]
+    ratios = [b.mean / a.mean for a, b in zip(first, second, strict=True)]
+    factors = f"{names[1]} over {names[0]} is {', '.join(f'{ratio:.3g}' for ratio in ratios)}"
+    if len(smaller) == len(n):
+        return f"{names[0]} is smaller than {names[1]} at every n: {factors}."
+    if len(larger) == len(n):
+        return f"{names[0]} is larger than {names[1]} at every n: {factors}."
+    told = [f"{word} at n = {_counts(found)}" for word, found in (("smaller", smaller), ("larger", larger)) if found]
+    open_ = [count for count in n if count not in smaller and count not in larger]
+    if open_:
+        told.append(f"not told apart at n = {_counts(open_)}")
+    return f"{names[0]} against {names[1]}: {', '.join(told)}; {factors}."
+
+
+def records(results: Sequence[Result]) -> tuple[float, ...]:
+    """The number of records of every result."""
+    return tuple(parameter(each, "records") for each in results)
+
+
+def exponent(x: Sequence[float], y: Sequence[float]) -> float:
+    """Least squares in logarithms: how fast, in words; no test is made of it."""
+    u, v = [math.log(a) for a in x], [math.log(b) for b in y]
+    mean_u, mean_v = sum(u) / len(u), sum(v) / len(v)
+    return sum((a - mean_u) * (b - mean_v) for a, b in zip(u, v, strict=True)) / sum((a - mean_u) ** 2 for a in u)
+
+
+def _counts(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:g}" for value in values)

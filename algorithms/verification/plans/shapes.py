@@ -1,0 +1,136 @@
+"""The shapes that checks have, whatever the algorithm: a budget, a bound, a closed form, an exponent.
+
+A plan says which cells, which of their numbers and which promise; how the two are held against each other stands here.
+What is promised is a function, so that listing the checks builds no bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from algorithms.verification.cells import Cell, Result, number, parameter, vector
+from algorithms.verification.checks import Check, Measured, Verdict, bound_check
+from algorithms.verification.estimates import estimate_check, formula_check
+from algorithms.verification.slopes import SlopeCheck, slope_check
+from algorithms.verification.suite import Planned, Size
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import ExactLike, exact
+
+CellAt = Callable[[Size], Cell]
+CellsAt = Callable[[Size], Sequence[Cell]]
+Promise = Callable[[], Enclosure]
+
+Quantity = str | Callable[[Result], Sequence[float]]
+"""The name of a cell's numbers, one per repetition, or how to make such numbers from its result."""
+
+
+class SampleCheck(Protocol):
+    """How independent repetitions are held against a bound."""
+
+    def __call__(self, theorem: str, repetitions: Sequence[float], bound: Enclosure, confidence: float) -> Check:
+        """From repetitions, bound and confidence to a verdict."""
+
+
+def spent(theorem: str, name: str, cells: CellsAt, budget: ExactLike, of: str = "spent") -> Planned:
+    """Every ledger's certified ε lies within the budget: exact, so the confidence does not matter.
+
+    What counts is the most that a ledger spends: it fails as soon as one of them is proven to spend more than allowed.
+
+    Args:
+        theorem: Id of the statement that promises it.
+        name: Of the check.
+        cells: Whose results hold the proven ends ``spent_lower`` and ``spent_upper``, one ledger each.
+        budget: ε.
+        of: Begins the names of the ends, where something else than ε is spent ("delta").
+    """
+    allowed = exact(budget, "budget")
+
+    def judge(results: Sequence[Result], confidence: float) -> Check:
+        lower, upper = (max(number(each, f"{of}_{end}") for each in results) for end in ("lower", "upper"))
+        verdict = Verdict.HOLDS if upper <= allowed else Verdict.FAILS if lower > allowed else Verdict.UNDECIDED
+        most = "the ledger spends" if len(results) == 1 else f"the most that {len(results)} ledgers spend is"
+        what = "epsilon" if of == "spent" else of
+        reason = f"{most} {what} in [{lower:.12g}, {upper:.12g}] of {float(allowed):g}, certified"
+        return Check(
+            theorem, "spent", Enclosure.exactly(allowed, "budget"), Measured(upper, lower, upper), verdict, reason
+        )
+
+    return Planned(theorem, "spent", name, cells, judge)
+
+
+def bounded(
+    theorem: str, name: str, cell: CellAt, quantity: Quantity, bound: Promise, check: SampleCheck = bound_check
+) -> Planned:
+    """What the repetitions of one cell measured stays below an explicit bound: their mean, unless told otherwise.
+
+    Args:
+        theorem: Id of the statement that promises the bound.
+        name: Of the check.
+        cell: By size.
+        quantity: What is bounded.
+        bound: The explicit bound.
+        check: On the mean by default.
+    """
+
+    def judge(results: Sequence[Result], confidence: float) -> Check:
+        (result,) = results
+        return check(theorem, _samples(result, quantity), bound(), confidence)
+
+    return Planned(theorem, "bound", name, only(cell), judge)
+
+
+def rate_bounded(theorem: str, name: str, cell: CellAt, bound: Promise) -> Planned:
+    """What one cell counted or summed (see ``estimates.measured``) stays below an explicit bound."""
+
+    def judge(results: Sequence[Result], confidence: float) -> Check:
+        (result,) = results
+        return estimate_check(theorem, result.numbers, bound(), confidence)
+
+    return Planned(theorem, "bound", name, only(cell), judge)
+
+
+def formula(theorem: str, name: str, cell: CellAt, value: Promise) -> Planned:
+    """What one cell counted or summed (see ``estimates.measured``) is what a closed form says."""
+
+    def judge(results: Sequence[Result], confidence: float) -> Check:
+        (result,) = results
+        return formula_check(theorem, result.numbers, value(), confidence)
+
+    return Planned(theorem, "formula", name, only(cell), judge)
+
+
+def slope(
+    theorem: str, name: str, cells: CellsAt, quantity: Quantity, exponent: float, against: str = "records"
+) -> Planned:
+    """What is measured over a sweep falls (or grows) as fast as promised, or better.
+
+    Args:
+        theorem: Id of the statement that promises the exponent.
+        name: Of the check.
+        cells: The sweep: at least 3 sizes.
+        quantity: Positive, at least 2 repetitions a cell.
+        exponent: Promised.
+        against: Which parameter of the cells is the size.
+    """
+
+    def judge(results: Sequence[Result], confidence: float) -> SlopeCheck:
+        sizes = [parameter(each, against) for each in results]
+        samples = [_samples(each, quantity) for each in results]
+        return slope_check(theorem, exponent, sizes, samples, confidence=confidence)
+
+    return Planned(theorem, "slope", name, cells, judge)
+
+
+def computed(theorem: str, found: float, promised: Enclosure, verdict: Verdict, reason: str) -> Check:
+    """The check of a number that was computed and not estimated: its interval is the number itself."""
+    return Check(theorem, "formula", promised, Measured(found, found, found), verdict, reason)
+
+
+def only(cell: CellAt) -> CellsAt:
+    """That cell and no other."""
+    return lambda size: [cell(size)]
+
+
+def _samples(result: Result, quantity: Quantity) -> Sequence[float]:
+    return vector(result, quantity) if isinstance(quantity, str) else quantity(result)

@@ -1,0 +1,111 @@
+"""The shapes of checks: each can hold, fail and be undecided, whatever the plan."""
+
+from fractions import Fraction
+
+import pytest
+
+from algorithms.verification.cells import Cell, Result, parameter, text, vector
+from algorithms.verification.checks import Verdict, refused_check
+from algorithms.verification.plans.shapes import bounded, formula, only, rate_bounded, slope, spent
+from algorithms.verification.suite import Size
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
+
+
+def cell(size, records=100):
+    return Cell.of("a:b", records=records, size=str(size))
+
+
+def result(records=100, **numbers):
+    return Result(cell(Size.QUICK, records).key, numbers, 0.0)
+
+
+def promise(value):
+    return lambda: Enclosure.exactly(value)
+
+
+def judged(planned, *results):
+    check = planned.judge(results, 0.99)
+    assert check.theorem == planned.theorem == "x/y"
+    return check
+
+
+@pytest.mark.parametrize(
+    ("ends", "verdict"),
+    [
+        ((0.5, 1.0), "holds"),
+        ((0.9, 1.0000001), "undecided"),
+        ((1.0000001, 1.1), "fails"),
+        ((2.0, float("inf")), "fails"),
+    ],
+)
+def test_spent(ends, verdict):
+    plan = spent("x/y", "ledgers", only(cell), 1)
+    small, one = result(spent_lower=0.1, spent_upper=0.2), result(spent_lower=ends[0], spent_upper=ends[1])
+    alone, among = judged(plan, one), judged(plan, small, one, small)
+    assert alone.verdict == among.verdict == verdict
+    assert alone.measured == among.measured
+    assert alone.reason.startswith("the ledger spends epsilon in [")
+    assert among.reason.startswith("the most that 3 ledgers spend is epsilon in [")
+
+
+def test_spent_of_another_name_against_an_exact_budget():
+    third = Fraction(1, 3)
+    plan = spent("x/y", "delta", only(cell), third, "delta")
+    above = float(third) * (1 + 2**-52)
+    assert judged(plan, result(delta_lower=0.1, delta_upper=float(third))).verdict is Verdict.HOLDS  # rounded down
+    assert judged(plan, result(delta_lower=above, delta_upper=above)).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize(("bound", "verdict"), [(3, "holds"), (2, "undecided"), (1, "fails")])
+def test_bounded(bound, verdict):
+    samples = [1.9, 2.0, 2.1, 2.0] * 4
+    by_name = bounded("x/y", "mean", cell, "gap", promise(bound))
+    assert by_name.cells(Size.FULL) == [cell(Size.FULL)]
+    assert judged(by_name, result(gap=samples)).verdict == verdict
+    made = bounded("x/y", "mean", cell, lambda one: [2 * value for value in vector(one, "half")], promise(bound))
+    assert judged(made, result(half=[value / 2 for value in samples])).verdict == verdict
+
+
+def test_another_check_of_the_samples():
+    def largest(theorem, repetitions, bound, confidence):
+        return refused_check(theorem, "bound", ["it is " + str(max(repetitions))], 1)
+
+    assert "it is 3.0" in judged(bounded("x/y", "max", cell, "gap", promise(1), largest), result(gap=[1.0, 3.0])).reason
+
+
+def test_counts():
+    counted = result(hits=500.0, draws=1000.0)
+    assert [judged(rate_bounded("x/y", "rate", cell, promise(b)), counted).verdict for b in ("0.6", "0.5", "0.4")] == [
+        "holds",
+        "undecided",
+        "fails",
+    ]
+    assert [judged(formula("x/y", "value", cell, promise(b)), counted).verdict for b in ("0.5", "0.6")] == [
+        "holds",
+        "fails",
+    ]
+
+
+def test_slope():
+    sweep = [result(n, gap=[1 / n, 1.01 / n, 0.99 / n, 1 / n]) for n in (100, 200, 400)]
+    found = {
+        exponent: judged(slope("x/y", "slope", only(cell), "gap", exponent), *sweep).verdict
+        for exponent in (-0.7, -1.0, -1.3)
+    }
+    assert found == {-0.7: "holds", -1.0: "holds", -1.3: "fails"}  # better than promised, as promised, worse
+
+
+def test_readers_of_results():
+    assert (parameter(result(7), "records"), text(result(7), "size")) == (7, "quick")
+    with pytest.raises(InvalidValue):
+        parameter(Result(Cell.of("a:b", x=None).key, {}, 0.0), "x")
+
+
+def test_refused_runs_fail():
+    check = refused_check("x/y", "slope", ["first\nledger", "second"], 3)
+    assert (check.verdict, check.measured.mean, check.predicted.upper) == ("fails", 2, 0)
+    assert check.reason == "the ledger refuses 2 of 3 runs: first"
+    for refused, runs in (([], 3), (["a", "b"], 1)):
+        with pytest.raises(InvalidValue):
+            refused_check("x/y", "bound", refused, runs)
