@@ -9,12 +9,12 @@ from dpbounds.privacy.relations import Relation
 EPSILON, DELTA = "1", "1e-5"
 
 
-def ledger(name: str, seed: int) -> dict[str, float | list[float]]:
-    """Two repetitions under each relation: the certified ε of either ledger, held against (1, 1e-5)."""
+def ledger(name: str, repetitions: int, seed: int) -> dict[str, float | list[float]]:
+    """Some repetitions under each relation: the certified ε of either ledger, held against (1, 1e-5)."""
     spent = []
     for relation in Relation:
         algorithm, problem = example(name).calibrated(PrivacyBudget.of(EPSILON, DELTA, relation))
-        run = algorithm.run(problem, seed=seed % 2**63, repetitions=2)
+        run = algorithm.run(problem, seed=seed % 2**63, repetitions=repetitions)
         assert run.spent is not None
         spent.append(run.spent)
     return {"spent_lower": max(one.lower for one in spent), "spent_upper": max(one.upper for one in spent)}
