@@ -32,6 +32,7 @@ from algorithms import secure_noise
 from algorithms.ledger import PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, streams
 from algorithms.oracles import in_batches
+from algorithms.oracles.rows import Walk, of_rows
 from algorithms.planning import (
     Group,
     WhichNoise,
@@ -298,7 +299,8 @@ class ConstrainedSecondOrder:
         a, b = float(self.gap_tolerance), float(self.curvature_tolerance)
         generators = streams(seed, repetitions)
         ledger = ReservedLedger(generators, self.noise, self._relation)
-        gradients = ledger.gradients(problem, self.gradient_multiplier, self.steps)
+        memory = Walk(problem)
+        gradients = ledger.gradients(problem, self.gradient_multiplier, self.steps, memory)
         hessians = ledger.hessians(problem, self.hessian_multiplier, self.steps)
 
         started = time.perf_counter()
@@ -307,7 +309,10 @@ class ConstrainedSecondOrder:
         looked_at = np.zeros(len(w), dtype=np.int64)
         with threadpool_limits(limits=1, user_api="blas"):
             for t in range(1, self.steps + 1):
-                g = gradients(w).noisy
+                memory.move(w)
+                memory.show(searching)
+                g = np.zeros_like(w)
+                g[searching] = replace(gradients, generators=of_rows(generators, searching))(w[searching]).noisy
                 looked_at[searching] = t
                 v = self.constraint.linear_minimiser(g)
                 descending = searching & (_products(g, v - w) < -a / 2)

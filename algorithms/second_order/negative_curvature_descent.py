@@ -27,6 +27,7 @@ from algorithms import secure_noise
 from algorithms.ledger import PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, streams
 from algorithms.oracles import at_least, in_batches
+from algorithms.oracles.rows import Walk, of_rows
 from algorithms.planning import (
     Group,
     WhichNoise,
@@ -216,8 +217,6 @@ class NegativeCurvatureDescent:
     def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
         """Run it ``repetitions`` times at once, with independent randomness.
 
-        A repetition that has returned waits for the others: it goes on drawing gradient noise, which nobody reads.
-
         Args:
             problem: What to minimise.
             seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
@@ -238,7 +237,8 @@ class NegativeCurvatureDescent:
         length, step_size = value_of(theorem.curvature_move(), values), 1 / value_of(symbols.smoothness, values)
         generators = streams(seed, repetitions)
         ledger = ReservedLedger(generators, self.noise, self._relation)
-        gradients = ledger.gradients(problem, self.gradient_multiplier, self.steps)
+        memory = Walk(problem)
+        gradients = ledger.gradients(problem, self.gradient_multiplier, self.steps, memory)
         hessians = ledger.hessians(problem, self.hessian_multiplier, self.steps)
 
         started = time.perf_counter()
@@ -247,7 +247,10 @@ class NegativeCurvatureDescent:
         looked_at = np.zeros(len(x), dtype=np.int64)
         with threadpool_limits(limits=1, user_api="blas"):
             for k in range(1, self.steps + 1):
-                g = gradients(x).noisy
+                memory.move(x)
+                memory.show(searching)
+                g = np.zeros_like(x)
+                g[searching] = replace(gradients, generators=of_rows(generators, searching))(x[searching]).noisy
                 looked_at[searching] = k
                 descending = searching & (norms(g) > steep)
                 flat = np.flatnonzero(searching & ~descending)

@@ -32,7 +32,8 @@ from threadpoolctl import threadpool_limits
 from algorithms import secure_noise
 from algorithms.ledger import PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, streams
-from algorithms.oracles import Gradients, at_least, in_batches
+from algorithms.oracles import at_least, in_batches
+from algorithms.oracles.rows import Walk, of_rows
 from algorithms.planning import (
     Group,
     WhichNoise,
@@ -296,7 +297,7 @@ class StationaryPointSelection:
         alpha, gamma = float(self.stationarity), value_of(CURVATURE, values)
         steep, bent = self.thresholds(problem)
         generators = streams(seed, repetitions)
-        ledger, memory = ReservedLedger(generators, self.noise, self._relation), Gradients(problem)
+        ledger, memory = ReservedLedger(generators, self.noise, self._relation), Walk(problem)
         descent = ledger.gradients(problem, self.descent_multiplier, T, memory)
         gradients = ledger.gradients(problem, self.gradient_multiplier, T + 1, memory)
         hessians = ledger.hessians(problem, self.hessian_multiplier, T + 1)
@@ -307,18 +308,23 @@ class StationaryPointSelection:
         searching, offered = np.ones(len(w), dtype=bool), np.zeros(len(w), dtype=bool)
         with threadpool_limits(limits=1, user_api="blas"):
             for t in range(1, T + 2):
-                g = gradients(w)
+                exact = memory.move(w)[1]
+                memory.show(searching)
+                asking = of_rows(generators, searching)
+                g = np.full_like(w, np.inf)
+                g[searching] = replace(gradients, generators=asking)(w[searching]).noisy
                 point[searching], looked_at[searching] = w[searching], t
-                nearly = np.flatnonzero(searching & ~offered & (norms(g.exact) <= alpha / 2))
+                nearly = np.flatnonzero(searching & ~offered & (norms(exact) <= alpha / 2))
                 offered[nearly] = smallest_eigenvectors(exact_hessians(problem, w[nearly]))[0] >= -gamma / np.sqrt(2)
-                flat = np.flatnonzero(searching & (norms(g.noisy) <= steep))
+                flat = np.flatnonzero(searching & (norms(g) <= steep))
                 if len(flat):
                     asked = replace(hessians, generators=[generators[r] for r in flat])
                     curvature, _ = smallest_eigenvectors(asked(w[flat]).noisy)
                     searching[flat[curvature >= bent]] = False
                 if t == T + 1 or not searching.any():
                     break
-                w = w - eta * descent(w).noisy
+                memory.show(searching)
+                w[searching] -= eta * replace(descent, generators=of_rows(generators, searching))(w[searching]).noisy
             walked = time.perf_counter()
             steepness = norms(in_batches(problem, point)[1])
             smallest, _ = smallest_eigenvectors(exact_hessians(problem, point))

@@ -11,16 +11,12 @@ The ledger is that of one repetition, whichever one: all have the same noise mul
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from algorithms.ledger import Batch, OpenLedger
-from algorithms.noise import Array
-from algorithms.oracles import Gradients, in_batches
-from algorithms.oracles.gradients import HasGradients
 from dpbounds.errors import BudgetExceeded
 from dpbounds.expressions.exact import positive_integer
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
@@ -97,39 +93,3 @@ class CappedQueries:
         """Write the largest number of queries into the ledger (of every noise level that occurred: one, as planned)."""
         for query in self.made:
             self._ledger.release(query, self.cap)
-
-
-def of_rows(generators: Sequence[np.random.Generator], rows: NDArray[np.bool_]) -> tuple[np.random.Generator, ...]:
-    """The streams of some repetitions."""
-    return tuple(generator for generator, chosen in zip(generators, rows, strict=True) if chosen)
-
-
-class Walk(Gradients):
-    """Exact gradients of all repetitions at this point and the one before, of which oracles see some repetitions' rows.
-
-    Every pass over the records is made for all repetitions at once, so that no repetition's numbers depend on which
-    others ask the same kind of query.
-    """
-
-    def __init__(self, problem: HasGradients) -> None:
-        super().__init__(problem)
-        self._known: list[tuple[Array, Array, Array]] = []
-        self._rows: NDArray[np.bool_] | None = None
-
-    def move(self, X: Array) -> tuple[Array, Array]:
-        """Objective (R,) and mean gradient (R, p) at the next points; the last ones become those before."""
-        here = (X.copy(), *in_batches(self.problem, X))
-        self._known = [here, *self._known[:1]]
-        return here[1], here[2]
-
-    def show(self, rows: NDArray[np.bool_]) -> None:
-        """Choose the repetitions that are asked about next."""
-        self._rows = rows
-
-    def at(self, X: Array) -> tuple[Array, Array]:
-        """Objective and mean gradient of the chosen repetitions, at this point or the one before."""
-        assert self._rows is not None
-        for points, objective, gradient in self._known:
-            if np.array_equal(points[self._rows], X):
-                return objective[self._rows], gradient[self._rows]
-        return in_batches(self.problem, X)

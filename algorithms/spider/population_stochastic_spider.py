@@ -29,10 +29,11 @@ from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.noise import Array, streams
 from algorithms.oracles import GradientDifferenceOracle, GradientOracle, Gradients, at_least, in_batches
 from algorithms.oracles.differences import distances
+from algorithms.oracles.rows import of_rows
 from algorithms.planning import checked_multiplier, checked_share, multiplier_of_one
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Recorders, Run, settled
-from algorithms.spider.capped_queries import CappedQueries, of_rows
+from algorithms.spider.capped_queries import CappedQueries
 from algorithms.spider.stochastic_spider import (
     checked_threshold,
     demand_enough,

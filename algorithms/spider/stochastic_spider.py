@@ -32,6 +32,7 @@ from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.noise import Array, streams
 from algorithms.oracles import GradientDifferenceOracle, GradientOracle, at_least
 from algorithms.oracles.differences import distances
+from algorithms.oracles.rows import Walk, of_rows
 from algorithms.planning import (
     Group,
     checked_multiplier,
@@ -43,7 +44,7 @@ from algorithms.planning import (
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.landscapes import Landscape
 from algorithms.run import Recorders, Run, settled
-from algorithms.spider.capped_queries import CappedQueries, Walk, of_rows
+from algorithms.spider.capped_queries import CappedQueries
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate

@@ -199,6 +199,7 @@ class Descent:
                     alone=partial(_gradient_of_one, X=x),
                     sampling=None if self.batch is None else Batch(_BATCH, problem.records, replacement=False),
                     records=problem.records,
+                    dimension=problem.dimension,
                 )
             )
             x = x - gamma * noisy

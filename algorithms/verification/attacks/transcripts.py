@@ -40,6 +40,7 @@ class Answer:
         alone: From a problem and a record to that of this record alone.
         sampling: Of the random batch that was asked, or None for all records.
         records: n.
+        dimension: p of the problem that was asked about.
     """
 
     noisy: Array
@@ -50,6 +51,7 @@ class Answer:
     alone: Callable[[Any, int], Array]
     sampling: Batch | Poisson | None
     records: int
+    dimension: int
 
 
 Listener = Callable[[Answer], None]
@@ -102,6 +104,7 @@ def _of_gradient(oracle: GradientOracle, answer: Any, X: Array) -> Answer:
         alone=lambda problem, record: _alone(problem, X, record),
         sampling=None,
         records=oracle.problem.records,
+        dimension=oracle.problem.dimension,
     )
 
 
@@ -115,6 +118,7 @@ def _of_batch_gradient(oracle: BatchGradientOracle, answer: Any, X: Array) -> An
         alone=lambda problem, record: _alone(problem, X, record),
         sampling=oracle.sampling,
         records=oracle.problem.records,
+        dimension=oracle.problem.dimension,
     )
 
 
@@ -128,6 +132,7 @@ def _of_difference(oracle: GradientDifferenceOracle, answer: Any, X: Array, prev
         alone=lambda problem, record: _alone(problem, X, record) - _alone(problem, previous, record),
         sampling=oracle.sampling,
         records=oracle.problem.records,
+        dimension=oracle.problem.dimension,
     )
 
 
@@ -142,6 +147,7 @@ def _of_hessian(oracle: HessianOracle, answer: Any, X: Array) -> Answer:
         alone=lambda problem, record: np.zeros((len(X), len(above[0]))),
         sampling=None,
         records=oracle.problem.records,
+        dimension=oracle.problem.dimension,
     )
 
 
@@ -177,7 +183,9 @@ class Witness:
         self.answers = 0
 
     def hear(self, answer: Answer) -> None:
-        """Take one answer."""
+        """Take one answer; one about projected records, which are others than those of the pair, tells nothing here."""
+        if answer.dimension != self._pair.first.dimension:
+            return
         self.answers += 1
         rows, noisy = self._rows(answer.generators), answer.amount > 0  # else the point did not move: nothing was said
         if answer.sampling is None:

@@ -5,8 +5,9 @@ import pytest
 
 from algorithms.ledger import OpenLedger
 from algorithms.oracles import in_batches
+from algorithms.oracles.rows import Walk, of_rows
 from algorithms.problems.landscapes import WAVY, landscape
-from algorithms.spider.capped_queries import CappedQueries, Walk, of_rows
+from algorithms.spider.capped_queries import CappedQueries
 from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import Gaussian
 
