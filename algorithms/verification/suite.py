@@ -71,6 +71,7 @@ def planned() -> tuple[Planned, ...]:
     """Every check there is."""
     from algorithms.verification.plans import (
         descents,
+        exponents,
         formulas,
         frank_wolfe,
         second_order,
@@ -91,6 +92,7 @@ def planned() -> tuple[Planned, ...]:
         second_order,
         selection,
         warm_starts,
+        exponents,
     )
     found = tuple(each for room in rooms for each in room.PLANNED)
     names = [one.name for one in found]

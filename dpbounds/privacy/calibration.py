@@ -44,8 +44,8 @@ class Calibration:
     """A parameter that keeps the budget, and a neighbouring one that does not, both proven.
 
     Attributes:
-        value: Suffices (a noise multiplier, a whole number of steps, or a sample rate): by the dominating pairs or, where
-            these are not attained, by Rényi divergences, whichever allows less noise.
+        value: Suffices (a noise multiplier, a whole number of steps, or a sample rate): by the dominating pairs or,
+            where these are not attained, by Rényi divergences, whichever allows less noise.
         fails_at: Does not; None where even the largest sample rate, 1, suffices, or where no attack is known. Where the
             dominating pairs are not attained, it is what an explicit attack breaks, and may lie at a distance.
         epsilon: Proven enclosure of what ``value`` spends at the target δ.
