@@ -86,8 +86,8 @@ def _kept(theorem: str, name: str, cells: Cells) -> Planned:
 
 # The mean square of the mapping goes like √d/(nε), the square of Theorem 2's rate. The problem was chosen among eight
 # (Wang & Xu's design, padded ones with other labels, with an l1 term, without a ball) because both exponents show
-# there at such n: elsewhere the exact mapping gave -0.81 to -1.14 against ε, and -0.36 to 0.46 against d. So a match says that
-# the rate is met somewhere, not everywhere. The noisy mapping against d is left out: it gave 0.55 here.
+# there at such n: elsewhere the exact mapping gave -0.81 to -1.14 against ε, and -0.36 to 0.46 against d. A match says
+# that the rate is met somewhere, not everywhere. The noisy mapping against d is left out: it gave 0.55 here.
 PLANNED = (
     _kept(_NOISE, "DP-PGD with the prescribed variance, every ledger", _by_epsilon),
     _slope(_RATE, "DP-PGD, exact mapping against d", _by_dimension, "dimension", "exact", 0.5),
