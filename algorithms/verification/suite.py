@@ -14,6 +14,7 @@ from functools import cache
 
 from algorithms.verification.cells import Cell, Result
 from algorithms.verification.checks import Check, Verdict, refused_check
+from algorithms.verification.reasons import REASONS
 from algorithms.verification.slopes import SlopeCheck, confidence_of
 from algorithms.verification.store import Store
 from algorithms.verification.sweeps import Progress, sweep
@@ -72,6 +73,7 @@ def planned() -> tuple[Planned, ...]:
     from algorithms.verification.plans import (
         descents,
         examples,
+        exponents,
         formulas,
         frank_wolfe,
         second_order,
@@ -93,6 +95,7 @@ def planned() -> tuple[Planned, ...]:
         selection,
         warm_starts,
         examples,
+        exponents,
     )
     found = tuple(each for room in rooms for each in room.PLANNED)
     names = [one.name for one in found]
@@ -156,6 +159,8 @@ def _chosen(theorems: Sequence[str]) -> list[Planned]:
     found = []
     for name in theorems:
         here = [one for one in planned() if belongs(one.theorem, name)]
+        if not here and name in REASONS:
+            raise InvalidValue("id", name, f"one with a check; {name} has none: {REASONS[name]}")
         if not here:
             known = sorted({one.theorem for one in planned()})
             raise InvalidValue("id", name, "one with a check: " + ", ".join(known))

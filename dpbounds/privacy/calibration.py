@@ -18,6 +18,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.accountants import (
     DEFAULT_TOLERANCE,
+    account,
     epsilon,
     prove_epsilon,
     valid_delta,
@@ -28,6 +29,7 @@ from dpbounds.privacy.crossing import Crossing, Solve
 from dpbounds.privacy.domination import dominating_products, neighbour_classes
 from dpbounds.privacy.lattice import expected_log_delta, resolved
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
+from dpbounds.privacy.moment_crossing import least_by_moments
 from dpbounds.privacy.pairs import Product, as_gaussian
 from dpbounds.privacy.profiles import ball, closed_form_delta, has_closed_form
 from dpbounds.privacy.relations import Relation, as_relation
@@ -42,7 +44,8 @@ class Calibration:
     """A parameter that keeps the budget, and a neighbouring one that does not, both proven.
 
     Attributes:
-        value: Suffices (a noise multiplier, a whole number of steps, or a sample rate).
+        value: Suffices (a noise multiplier, a whole number of steps, or a sample rate): by the dominating pairs or,
+            where these are not attained, by Rényi divergences, whichever allows less noise.
         fails_at: Does not; None where even the largest sample rate, 1, suffices, or where no attack is known. Where the
             dominating pairs are not attained, it is what an explicit attack breaks, and may lie at a distance.
         epsilon: Proven enclosure of what ``value`` spends at the target δ.
@@ -110,7 +113,11 @@ def calibrate(
         value, fails_at, spent = _Search(factory, budget, failure, neighbours, solve).certified()
     else:
         value, fails_at = _by_delta(factory, budget, failure, neighbours, solve)
-        spent = epsilon(factory(value), failure, neighbours)
+        at_value = account(factory(value), delta=failure, relation=neighbours)
+        if at_value.moments is not None:  # divergences promise less than the pairs: they may keep the budget further on
+            value = least_by_moments(factory, value, budget, failure, neighbours, solve)
+            at_value = account(factory(value), delta=failure, relation=neighbours)
+        spent = at_value.enclosure
     failing = None if fails_at is None else factory(fails_at)
     return Calibration(value, fails_at, spent, budget, failure, neighbours, solve, factory(value), failing)
 

@@ -8,12 +8,13 @@ from fractions import Fraction
 import pytest
 
 from dpbounds.errors import InvalidValue
-from dpbounds.privacy import crossing
+from dpbounds.privacy import calibration, crossing
 from dpbounds.privacy.accountants import account, delta, epsilon
 from dpbounds.privacy.calibration import calibrate, hidden_constant
 from dpbounds.privacy.domination import neighbour_classes
 from dpbounds.privacy.interoperability import get_noise_multiplier, steps_for_epochs
 from dpbounds.privacy.mechanisms import (
+    ExponentialMechanism,
     Gaussian,
     Laplace,
     Mechanism,
@@ -22,6 +23,7 @@ from dpbounds.privacy.mechanisms import (
     SampledWithReplacement,
 )
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.renyi import renyi_epsilon
 
 
 def sampled(q: object, steps: int):
@@ -241,3 +243,65 @@ def test_a_jump_is_closed_in_on() -> None:
     found = calibrate(lambda noise: PoissonSampled(Laplace(noise), "0.2") ** 3, 2, "1e-4")
     assert found.fails_at is not None
     assert found.value <= found.fails_at * Fraction(1001, 1000)
+
+
+# --- where pairs are not attained, Rényi divergences may prove more ---------------------------------------------------
+
+
+def choices(steps: int, relation: str):
+    return lambda z: ExponentialMechanism(1 / z, relation=relation) ** steps
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+def test_noise_that_only_divergences_allow(relation: str) -> None:
+    """T = 50 choices: the pairs alone ask for 16.952, adding up divergences for 15.816."""
+    factory = choices(50, relation)
+    found = calibrate(factory, 1, "1e-6", relation)
+    assert Fraction("15.8155") < found.value < Fraction("15.8156")
+    at_value = account(factory(found.value), delta="1e-6", relation=relation)
+    assert at_value.enclosure.exact_upper <= 1
+    assert found.epsilon == at_value.enclosure
+    # nothing closer would have been proven, by either way
+    assert account(factory(found.value * Fraction(9999, 10_000)), delta="1e-6", relation=relation).enclosure.upper > 1
+    assert found.fails_at is not None
+    assert found.fails_at < found.value
+    assert epsilon(factory(found.fails_at), "1e-6", relation).exact_lower > 1
+
+
+def test_steps_that_only_divergences_allow() -> None:
+    """As many choices as the divergences promise to stay within the budget, and one more than they promise."""
+    step = ExponentialMechanism("0.1", relation="replace-one")
+    found = calibrate(lambda count: step ** int(count), 2, "1e-6", "replace-one", solve="steps")
+    steps = int(found.value)
+    assert renyi_epsilon(step**steps, "1e-6", "replace-one").enclosure.exact_upper <= 2
+    assert renyi_epsilon(step ** (steps + 1), "1e-6", "replace-one").enclosure.exact_upper > 2
+    assert found.epsilon.exact_upper <= 2
+    assert found.fails_at is not None
+    assert epsilon(step ** int(found.fails_at), "1e-6", "replace-one").exact_lower > 2
+
+
+def test_a_single_choice_stays_with_its_pairs() -> None:
+    """There the pair spends less than its divergences promise."""
+    found = calibrate(choices(1, "replace-one"), 1, "1e-6", "replace-one")
+    assert renyi_epsilon(found.mechanism, "1e-6", "replace-one").enclosure.exact_upper >= found.epsilon.exact_upper
+    assert found.value == pytest.approx(0.998411039943, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "factory",
+    [
+        lambda z: Gaussian(z) ** 100,
+        lambda z: PoissonSampled(Gaussian(z), "0.1") ** 50,
+        lambda z: Laplace(z) ** 20,
+    ],
+)
+def test_what_is_tight_never_asks_the_divergences(factory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs that are attained cannot be improved on: the same value as ever, and no search for another."""
+
+    def asked(*_: object) -> Fraction:
+        raise AssertionError("there is nothing to be gained")
+
+    monkeypatch.setattr(calibration, "least_by_moments", asked)
+    found = calibrate(factory, 1, "1e-6")
+    assert found.fails_at is not None
+    assert found.fails_at < found.value < found.fails_at * Fraction(1001, 1000)

@@ -1,0 +1,48 @@
+"""What the sweeps in d and ε rest on: data that do not change with the dimension, and the noise that is prescribed."""
+
+import math
+
+import numpy as np
+import pytest
+
+from algorithms.verification.plans.exponents import PLANNED
+from algorithms.verification.suite import Size
+from algorithms.verification.tasks.exponents import padded, prescribed_descent, prescribed_gradient
+
+
+def test_only_the_dimension_changes():
+    small, large = padded(50, 4), padded(50, 9)
+    x = np.array([[0.3, -0.2, 0.1, 0.4]])
+    wide = np.pad(x, ((0, 0), (0, 5)))
+    assert small.objective(x) == pytest.approx(large.objective(wide), rel=1e-14)
+    np.testing.assert_allclose(small.gradient(x)[0], large.gradient(wide)[0, :4], rtol=1e-12)
+    assert (large.gradient(wide)[0, 4:] == 0).all()
+    assert (small.lipschitz, small.smoothness, small.initial_gap) == (
+        large.lipschitz,
+        large.smoothness,
+        large.initial_gap,
+    )
+
+
+@pytest.mark.parametrize("epsilon", [0.125, 1.0])
+def test_the_variance_is_the_prescribed_one(epsilon):
+    algorithm = prescribed_descent(500, 4, epsilon)
+    log = math.log(1e5)
+    rho = (math.sqrt(log + epsilon) - math.sqrt(log)) ** 2
+    assert float(algorithm.noise_multiplier) ** 2 == pytest.approx(2 * algorithm.steps / rho, rel=1e-9)
+
+
+def test_the_budget_is_kept():
+    found = prescribed_gradient(200, 4, 1.0, 2, 0)
+    assert 0.5 < found["spent_lower"] <= found["spent_upper"] <= 1
+    assert len(found["exact"]) == 2
+
+
+def test_nothing_else_changes_within_a_sweep():
+    for one in PLANNED:
+        if one.kind != "slope":
+            continue
+        for size in Size:
+            given = [dict(cell.parameters) for cell in one.cells(size)]
+            changing = {name for name in given[0] if len({each[name] for each in given}) > 1}
+            assert changing in ({"dimension"}, {"epsilon"})

@@ -1,0 +1,85 @@
+"""Every statement whose algorithm exists has a check or a reason, and none has both."""
+
+import pytest
+
+from algorithms.verification.reasons import REASONS, Reason, concerned
+from algorithms.verification.store import Store
+from algorithms.verification.suite import Size, planned, run_suite
+from dpbounds.errors import InvalidValue
+from dpbounds.theorems.record import Side, Status
+from dpbounds.theorems.registry import theorem
+
+CHECKED = {one.theorem for one in planned()}
+
+
+def test_every_statement_has_a_check_or_a_reason():
+    missing = [one.id for one in concerned() if one.id not in CHECKED and one.id not in REASONS]
+    assert missing == []
+    assert len(concerned()) > 100
+
+
+def test_none_has_both():
+    assert CHECKED & set(REASONS) == set()
+
+
+def test_no_reason_is_stale():
+    assert set(REASONS) <= {one.id for one in concerned()}
+
+
+@pytest.mark.parametrize("name", sorted(REASONS))
+def test_a_reason_points_to_statements_with_a_check(name):
+    reason = REASONS[name]
+    assert set(reason.checked) <= CHECKED
+    assert name not in reason.checked
+    assert all(theorem(each).id == each for each in reason.checked)
+    if "has a check" in reason.why or "have a check" in reason.why:
+        assert reason.checked, "the reason says that something has a check"
+
+
+def test_what_is_made_explicit_is_pointed_to():
+    """Where the explicit version of a statement has a check, the statement's reason names it."""
+    for name, reason in REASONS.items():
+        if f"{name}/explicit" in CHECKED:
+            assert f"{name}/explicit" in reason.checked
+
+
+def test_reasons_agree_with_the_records():
+    for name, reason in REASONS.items():
+        record = theorem(name)
+        if reason.why.startswith("refuted"):
+            assert record.status is Status.FALSE
+        if reason.why.startswith("disputed"):
+            assert record.status is Status.DISPUTED
+            assert "lemma-3.4" in str(record.relies_on) or _rests_on_the_escape(name)
+        if reason.why.startswith("a lower bound"):
+            assert record.side is Side.LOWER
+        if reason.why.startswith("it is about the law of the records"):
+            assert record.metric.startswith(("population", "excess-population"))
+        if reason.why.startswith("a figure"):
+            assert record.status is Status.EMPIRICAL
+
+
+def _rests_on_the_escape(name):
+    """Whether the lemma is met along what a statement relies on."""
+    seen, waiting = set(), [name]
+    while waiting:
+        here = waiting.pop()
+        if here == "ganesh-liu-oh-thakurta-2023/lemma-3.4":
+            return True
+        if here not in seen:
+            seen.add(here)
+            waiting += theorem(here).relies_on
+    return False
+
+
+def test_the_list_cannot_be_changed():
+    with pytest.raises(TypeError):
+        REASONS["wang-xu-2019/theorem-6"] = Reason("no")
+
+
+def test_who_asks_for_a_check_is_told_the_reason():
+    with Store(":memory:") as store:
+        with pytest.raises(InvalidValue, match=r"corollary-4\.3 has none: it follows by arithmetic"):
+            run_suite(Size.QUICK, store, theorems=["lowy-ullman-wright-2024/corollary-4.3"])
+        with pytest.raises(InvalidValue, match="one with a check: "):
+            run_suite(Size.QUICK, store, theorems=["nobody-1999/theorem-1"])
