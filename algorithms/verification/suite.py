@@ -154,9 +154,7 @@ def belongs(theorem: str, name: str) -> bool:
 
 
 def _chosen(theorems: Sequence[str]) -> list[Planned]:
-    if not theorems:
-        return list(planned())
-    found = []
+    found: list[Planned] = [] if theorems else list(planned())
     for name in theorems:
         here = [one for one in planned() if belongs(one.theorem, name)]
         if not here and name in REASONS:
@@ -165,7 +163,9 @@ def _chosen(theorems: Sequence[str]) -> list[Planned]:
             known = sorted({one.theorem for one in planned()})
             raise InvalidValue("id", name, "one with a check: " + ", ".join(known))
         found += [one for one in here if one not in found]
-    return found
+    # what belongs to one statement stands together
+    order = {one: index for index, one in reversed(list(enumerate(each.theorem for each in found)))}
+    return sorted(found, key=lambda one: order[one.theorem])
 
 
 def failed(outcomes: Sequence[Outcome]) -> list[Outcome]:

@@ -178,7 +178,7 @@ class Witness:
         self._index: dict[np.random.Generator, int] = {}
         self._asked: tuple[Sequence[np.random.Generator], NDArray[np.int64]] | None = None
         self._ratio, self._smallest, self._closest = np.zeros(0), np.zeros(0), np.zeros(0)
-        self._last = np.zeros((0, 0))
+        self._last: dict[int, Array] = {}
         self._full = 0
         self.answers = 0
 
@@ -211,14 +211,15 @@ class Witness:
     def _keep_residual(self, rows: NDArray[np.int64], residual: Array) -> None:
         self._full += 1
         self._smallest[rows] = np.minimum(self._smallest[rows], np.linalg.norm(residual, axis=1))
-        width = residual.shape[1]
-        if self._last.shape[1] != width:
-            self._last = np.full((len(self._ratio), width), np.inf)  # nothing to compare with yet
-        before = self._last[rows]
+        # by length, so that what one repetition is compared with does not depend on what others asked in between
+        last = self._last.setdefault(residual.shape[1], np.full((0, residual.shape[1]), np.inf))
+        new = len(self._ratio) - len(last)
+        last = self._last[residual.shape[1]] = np.concatenate([last, np.full((new, residual.shape[1]), np.inf)])
+        before = last[rows]
         known = np.isfinite(before).all(axis=1)
         distance = np.linalg.norm(residual[known] - before[known], axis=1)
         self._closest[rows[known]] = np.minimum(self._closest[rows[known]], distance)
-        self._last[rows] = residual
+        last[rows] = residual
 
     def _rows(self, generators: Sequence[np.random.Generator]) -> NDArray[np.int64]:
         """Whose answers these are, by the streams; an oracle may be asked for some of the repetitions only."""
@@ -229,7 +230,6 @@ class Witness:
             self._ratio = np.append(self._ratio, np.zeros(new))
             self._smallest = np.append(self._smallest, np.full(new, _FAR))
             self._closest = np.append(self._closest, np.full(new, _FAR))
-            self._last = np.concatenate([self._last, np.full((new, self._last.shape[1]), np.inf)])
             self._asked = (generators, np.array([self._index[each] for each in generators], dtype=np.int64))
         return self._asked[1]
 
