@@ -1,29 +1,37 @@
 """`dpbounds audit`: an empirical lower bound on ε, held against the certified upper bound and the claim.
 
 JSON: {algorithm, runs, seed, lower {epsilon, delta, confidence, attack, method}, certified, claim {epsilon, delta,
-relation}, sound, claim_refuted}; with --mutations {copies: [{name, flaw, broken, claim {epsilon, delta}, lower
-{...}, caught}], all_as_expected}.
+relation}, sound, claim_refuted}; with all {findings: [the same]}; with --mutations {copies: [{name, flaw, broken,
+claim {epsilon, delta}, lower {...}, caught}], all_as_expected}.
 """
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from dpbounds import __version__
 from dpbounds.cli import DOES_NOT_HOLD, DONE, output
-from dpbounds.cli.options import POSITIVE, PROBABILITY, whole
+from dpbounds.cli.options import FILE, POSITIVE, PROBABILITY, whole, writing
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_decimal
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
+    from algorithms.ledger import PrivacyBudget
     from algorithms.verification.attacks.experiments import Finding
     from algorithms.verification.attacks.mutations import Verdict
     from algorithms.verification.audits import Audit
+
+_ALL = "all"
+_HEADINGS = ("algorithm", "at least", "certified", "claimed", "verdict", "found by")
+_COPIES = ("copy", "claim", "at delta", "at least", "verdict", "flaw")
 
 
 @click.command("audit", short_help="An empirical lower bound on epsilon.")
@@ -41,6 +49,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Which data sets must be hard to tell apart.",
 )
+@click.option(
+    "--output", "folder", type=FILE, metavar="DIR", help="With all or --mutations: write DIR/audits-*.md, too."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     name: str | None,
@@ -51,6 +62,7 @@ def command(
     epsilon: Fraction,
     delta: Fraction,
     relation: str,
+    folder: Path | None,
     as_json: bool,
 ) -> int:
     """Run an algorithm on two neighbouring data sets, tell the runs apart, and bound epsilon from below.
@@ -58,18 +70,24 @@ def command(
     Exit status 1 when the lower bound exceeds the certified upper bound (with --mutations: when a broken copy is not
     caught, or a sound one is). Claims about rare events are computed exactly, not audited.
 
+    ALGORITHM is a name of the README's table, one of its printed variants, or `all`.
+
     Example: dpbounds audit dp-pgd --runs 2000
     """
     if broken == (name is not None):
-        raise InvalidValue("ALGORITHM", name or "(missing)", "the name of an algorithm, or --mutations")
+        raise InvalidValue("ALGORITHM", name or "(missing)", "the name of an algorithm, all, or --mutations")
+    if folder is not None and not (broken or name == _ALL):
+        raise InvalidValue("--output", folder, "only together with all or --mutations")
     if broken:
-        return _mutations(runs, float(confidence), seed, as_json)
+        return _mutations(runs, float(confidence), seed, folder, as_json)
     assert name is not None
 
     from algorithms.ledger import PrivacyBudget
     from algorithms.verification.attacks.experiments import audit_example
 
     budget = PrivacyBudget.of(epsilon, delta, relation)
+    if name == _ALL:
+        return _everything(budget, runs, float(confidence), seed, folder, as_json)
     finding = audit_example(name, budget, runs=runs, confidence=float(confidence), seed=seed)
     if as_json:
         output.print_json(_document(finding, seed))
@@ -118,7 +136,64 @@ def _print(finding: Finding) -> None:
     )
 
 
-def _mutations(runs: int, confidence: float, seed: int, as_json: bool) -> int:
+def _everything(
+    budget: PrivacyBudget, runs: int, confidence: float, seed: int, folder: Path | None, as_json: bool
+) -> int:
+    """Every example, those as printed included; a sound exit status means that no lower bound exceeds its ledger's."""
+    from algorithms.verification.attacks.experiments import audit_example
+    from algorithms.verification.examples import all_examples
+
+    findings = []
+    for one in all_examples():
+        findings.append(audit_example(one.name, budget, runs=runs, confidence=confidence, seed=seed))
+        if not as_json:
+            if len(findings) == 1:
+                click.echo(_line(*_HEADINGS))
+            click.echo(_line(*_cells(findings[-1])))
+    if folder is not None:
+        command = (
+            f"dpbounds audit all --runs {runs} --confidence {confidence:g} --seed {seed} --relation {budget.relation}"
+        )
+        _write(folder / "audits-algorithms.md", command, _HEADINGS, [_cells(each) for each in findings])
+    if as_json:
+        output.print_json({"findings": [_document(each, seed) for each in findings]})
+    return DONE if all(each.sound for each in findings) else DOES_NOT_HOLD
+
+
+def _cells(finding: Finding) -> tuple[str, ...]:
+    certified = "none" if math.isinf(finding.certified) else f"{finding.certified:.4g}"
+    verdict = "claim refuted" if finding.refutes_claim else "agrees"
+    return (
+        finding.name,
+        f"{finding.audit.epsilon:.4g}",
+        certified,
+        f"{float(finding.claim.epsilon):.4g}",
+        verdict if finding.sound else "EXCEEDED",
+        finding.attack,
+    )
+
+
+def _line(name: str, lower: str, certified: str, claim: str, verdict: str, attack: str) -> str:
+    return f"{name:<38} {lower:>9} {certified:>10} {claim:>8}  {verdict:<14} {attack}"
+
+
+def _write(path: Path, command: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """One table as Markdown, under the command that made it."""
+    lines = [
+        "# Empirical lower bounds on ε",
+        "",
+        f"Made by `{command}` with dpbounds {__version__} on {datetime.date.today():%Y-%m-%d}.",
+        "",
+        "| " + " | ".join(headings) + " |",
+        "| " + " | ".join("---" for _ in headings) + " |",
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    writing(path, "\n".join(lines) + "\n", "--output")
+    click.echo(f"wrote {path}", err=True)
+
+
+def _mutations(runs: int, confidence: float, seed: int, folder: Path | None, as_json: bool) -> int:
     from algorithms.verification.attacks.mutations import judged, mutations
 
     verdicts = []
@@ -126,9 +201,12 @@ def _mutations(runs: int, confidence: float, seed: int, as_json: bool) -> int:
         verdicts.append(judged(mutation, runs=runs, confidence=confidence, seed=seed))
         if not as_json:
             if len(verdicts) == 1:
-                click.echo(_row("copy", "claim", "at delta", "at least", "verdict", "flaw"))
-            _print_verdict(verdicts[-1])
+                click.echo(_row(*_COPIES))
+            click.echo(_row(*_of_copy(verdicts[-1])))
     right = all(verdict.right for verdict in verdicts)
+    if folder is not None:
+        command = f"dpbounds audit --mutations --runs {runs} --confidence {confidence:g} --seed {seed}"
+        _write(folder / "audits-broken-copies.md", command, _COPIES, [_of_copy(verdict) for verdict in verdicts])
     if as_json:
         output.print_json({"copies": _copies(verdicts), "all_as_expected": right})
     else:
@@ -140,10 +218,10 @@ def _mutations(runs: int, confidence: float, seed: int, as_json: bool) -> int:
     return DONE if right else DOES_NOT_HOLD
 
 
-def _print_verdict(verdict: Verdict) -> None:
+def _of_copy(verdict: Verdict) -> tuple[str, ...]:
     one = verdict.mutation
     said = "caught" if verdict.caught else "not caught"
-    click.echo(_row(one.name, f"{one.claim:.4g}", f"{one.delta:.3g}", f"{verdict.audit.epsilon:.4g}", said, one.flaw))
+    return one.name, f"{one.claim:.4g}", f"{one.delta:.3g}", f"{verdict.audit.epsilon:.4g}", said, one.flaw
 
 
 def _row(name: str, claim: str, delta: str, lower: str, verdict: str, flaw: str) -> str:

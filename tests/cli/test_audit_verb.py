@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from algorithms.verification import examples
 from algorithms.verification.attacks import experiments, mutations
 from dpbounds.cli import main
 
@@ -72,6 +73,22 @@ def test_the_table_of_broken_copies(capsys, monkeypatch):
     assert found["all_as_expected"] is True
 
 
+def test_all_of_them_and_a_page(capsys, monkeypatch, tmp_path):
+    few = tuple(one for one in examples.all_examples() if one.name in ("dp-pgd", "dp-gd-zhang-as-quoted"))
+    monkeypatch.setattr(examples, "all_examples", lambda: few)
+    lines = said(capsys, "all", "--runs", "300", "--output", str(tmp_path / "runs")).splitlines()
+    assert [line.split()[0] for line in lines] == ["algorithm", *(one.name for one in few)]
+    assert all("agrees" in line for line in lines[1:])
+    page = (tmp_path / "runs" / "audits-algorithms.md").read_text()
+    assert "`dpbounds audit all --runs 300 --confidence 0.95 --seed 0 --relation replace-one`" in page
+    assert page.count("| agrees |") == 2
+    assert len(json.loads(said(capsys, "all", "--runs", "300", "--json"))["findings"]) == 2
+    few_copies = mutations.mutations()[:2]
+    monkeypatch.setattr(mutations, "mutations", lambda: few_copies)
+    said(capsys, "--mutations", "--runs", "1000", "--output", str(tmp_path / "runs"))
+    assert "| caught | half of the noise" in (tmp_path / "runs" / "audits-broken-copies.md").read_text()
+
+
 def test_a_copy_that_escapes_fails(capsys, monkeypatch):
     escaped = replace(mutations.mutations()[1], claim=50.0)
     monkeypatch.setattr(mutations, "mutations", lambda: (escaped,))
@@ -81,6 +98,7 @@ def test_a_copy_that_escapes_fails(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
+        (["dp-pgd", "--output", "somewhere"], "only together with all"),
         ([], "or --mutations"),
         (["dp-pgd", "--mutations"], "or --mutations"),
         (["nobody"], "one of "),
