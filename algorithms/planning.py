@@ -41,6 +41,11 @@ class Group:
     share: Fraction
 
 
+def relation_of(budget: PrivacyBudget | None) -> Relation:
+    """The relation that a run is about: its budget's, or the papers' own where there is none."""
+    return Relation.REPLACE_ONE if budget is None else budget.relation
+
+
 def release_of(noise_multiplier: ExactLike, noise: WhichNoise, relation: Relation) -> Mechanism:
     """One full-batch release, as planned.
 

@@ -33,6 +33,7 @@ from algorithms.planning import (
     checked_multiplier,
     checked_noise,
     multiplier_of_one,
+    relation_of,
     release_of,
     root_above,
 )
@@ -167,11 +168,7 @@ class LangevinDynamics:
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants: all iterates together."""
-        return release_of(self.noise_multiplier, self.noise, self._relation) ** self.steps
-
-    @property
-    def _relation(self) -> Relation:
-        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
+        return release_of(self.noise_multiplier, self.noise, relation_of(self.budget)) ** self.steps
 
     def step_size_for(self, problem: FiniteSum) -> float:
         """η = 2/(βσ²) as a double, rounded down, σ the standard deviation that is drawn on the mean gradient."""
@@ -235,7 +232,7 @@ class LangevinDynamics:
         w = np.tile(problem.initial_point, (len(generators), 1))
         ledger = OpenLedger()
         oracle = GradientOracle(
-            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=self._relation
+            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=relation_of(self.budget)
         )
         measured = Recorders(("objective", "gradient", "noise"), T, len(generators))
 

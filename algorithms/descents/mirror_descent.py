@@ -32,6 +32,7 @@ from algorithms.planning import (
     checked_noise,
     checked_step_size,
     multiplier_of_one,
+    relation_of,
     release_of,
     root_above,
 )
@@ -150,11 +151,7 @@ class MirrorDescent:
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
-        return release_of(self.noise_multiplier, self.noise, self._relation) ** self.steps
-
-    @property
-    def _relation(self) -> Relation:
-        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
+        return release_of(self.noise_multiplier, self.noise, relation_of(self.budget)) ** self.steps
 
     def smoothness(self, problem: FiniteSum) -> sympy.Expr:
         """L̃ = c L, exact: the smoothness of F in N, where ‖x‖₂² <= c N(x)²."""
@@ -220,7 +217,7 @@ class MirrorDescent:
         x = np.tile(self.start_for(problem), (len(generators), 1))
         ledger = OpenLedger()
         oracle = GradientOracle(
-            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=self._relation
+            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=relation_of(self.budget)
         )
         measured = Recorders(("noisy", "exact", "objective", "noise"), T, len(generators))
 

@@ -27,6 +27,7 @@ from algorithms.planning import (
     checked_noise,
     checked_step_size,
     multiplier_of_one,
+    relation_of,
     release_of,
     root_above,
 )
@@ -136,11 +137,7 @@ class ProjectedGradientDescent:
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
-        return release_of(self.noise_multiplier, self.noise, self._relation) ** self.steps
-
-    @property
-    def _relation(self) -> Relation:
-        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
+        return release_of(self.noise_multiplier, self.noise, relation_of(self.budget)) ** self.steps
 
     def step_size_for(self, problem: Problem) -> float:
         """γ as a double: ``step_size``, or 1/(2L) rounded down."""
@@ -170,7 +167,7 @@ class ProjectedGradientDescent:
         generators = streams(seed, repetitions)
         ledger = OpenLedger()
         oracle = GradientOracle(
-            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=self._relation
+            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=relation_of(self.budget)
         )
         measured = Recorders(("noisy", "exact", "objective", "noise"), T, len(generators))
 

@@ -38,7 +38,7 @@ from algorithms.descents.stochastic_gradient_descent import (
 from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, streams
 from algorithms.oracles import GradientOracle, at_least, choice, choose, in_batches
-from algorithms.planning import checked_multiplier, checked_share, multiplier_within, root_above
+from algorithms.planning import checked_multiplier, checked_share, multiplier_within, relation_of, root_above
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
@@ -151,11 +151,7 @@ class SelectedStochasticGradientDescent:
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
         walks = Gaussian(self.noise_multiplier) ** (self.steps * self.runs)
-        return walks @ choice(self.selection_epsilon, self._relation, pure=True)
-
-    @property
-    def _relation(self) -> Relation:
-        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
+        return walks @ choice(self.selection_epsilon, relation_of(self.budget), pure=True)
 
     def selection(self, problem: FiniteSum) -> tuple[Fraction, Fraction]:
         """ε of the choice as it is really drawn, and the sensitivity Δ of the scores -F: weights are exp(-ε F/(2Δ)).
@@ -171,7 +167,7 @@ class SelectedStochasticGradientDescent:
         Raises:
             UnsupportedMechanism: As printed, the loss has no bounded range: nothing is known to be promised.
         """
-        factor, n = self._relation.sensitivity_factor, problem.records
+        factor, n = relation_of(self.budget).sensitivity_factor, problem.records
         travelled = 2 * at_least(problem.lipschitz, "lipschitz") * self.distance
         ranged = problem.loss_range is not None and problem.loss_range.is_finite is not False
         bounded = at_least(problem.loss_range, "loss_range") if ranged else None
@@ -268,7 +264,7 @@ class SelectedStochasticGradientDescent:
             -risks,
             epsilon=selection_epsilon,
             sensitivity=sensitivity,
-            relation=self._relation,
+            relation=relation_of(self.budget),
             generators=generators,
             ledger=ledger,
             pure=True,

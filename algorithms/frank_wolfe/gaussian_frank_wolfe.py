@@ -38,6 +38,7 @@ from algorithms.planning import (
     checked_multiplier,
     checked_noise,
     multiplier_of_one,
+    relation_of,
     release_of,
     root_above,
 )
@@ -176,11 +177,7 @@ class GaussianFrankWolfe:
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
-        return release_of(self.noise_multiplier, self.noise, self._relation) ** self.steps
-
-    @property
-    def _relation(self) -> Relation:
-        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
+        return release_of(self.noise_multiplier, self.noise, relation_of(self.budget)) ** self.steps
 
     def step_fraction_for(self, problem: FiniteSum) -> float:
         """γ as a double: ``step_fraction``, or the bound's best one, min(1, √(2Δ_F/(L D² T))), rounded down."""
@@ -262,7 +259,7 @@ class GaussianFrankWolfe:
         generators = streams(seed, repetitions)
         ledger = OpenLedger()
         oracle = GradientOracle(
-            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=self._relation
+            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=relation_of(self.budget)
         )
         measured = Recorders(("gap", "objective", "noise"), T, len(generators))
 

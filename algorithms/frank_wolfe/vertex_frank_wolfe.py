@@ -35,7 +35,7 @@ from algorithms.frank_wolfe.vertices import vertices_of
 from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.noise import streams
 from algorithms.oracles import Gradients, WhichChoice, at_least, choice, choose
-from algorithms.planning import checked_multiplier, multiplier_of_one, multiplier_within
+from algorithms.planning import checked_multiplier, multiplier_of_one, multiplier_within, relation_of
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.linear_model import LinearModel
 from algorithms.problems.residual_losses import SQUARED_SIGMOID
@@ -168,18 +168,14 @@ class VertexFrankWolfe:
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
-        return choice(self.step_epsilon, self._relation, self.method) ** self.steps
-
-    @property
-    def _relation(self) -> Relation:
-        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
+        return choice(self.step_epsilon, relation_of(self.budget), self.method) ** self.steps
 
     def sensitivity(self, problem: FiniteSum) -> Fraction:
         """How much one record can change a score under the relation: G₁C₁/n for adding, twice that for replacing."""
         reach = at_least(l1_constants(problem)[0], "lipschitz_l1") * at_least(
             self.constraint.l1_norm_bound, "l1_norm_bound"
         )
-        return self._relation.sensitivity_factor * reach / problem.records
+        return relation_of(self.budget).sensitivity_factor * reach / problem.records
 
     def step_fraction_for(self, problem: FiniteSum) -> float:
         """γ as a double: ``step_fraction``, or the bound's best one, rounded down."""
@@ -225,7 +221,7 @@ class VertexFrankWolfe:
             raise InvalidValue("method", repr(self.method), "'exponential', which the theorem is about")
         starting_point(problem, self.constraint, self.start)
         # the theorem is for replace-one; where a record is added, scores move by half as much, as if ε₀ were twice that
-        per_replacement = self.step_epsilon * Fraction(2, self._relation.sensitivity_factor)
+        per_replacement = self.step_epsilon * Fraction(2, relation_of(self.budget).sensitivity_factor)
         values = {
             **self._sizes(problem),
             symbols.dimension: sympy.Integer(problem.dimension),
@@ -285,7 +281,7 @@ class VertexFrankWolfe:
                     -products,
                     epsilon=self.step_epsilon,
                     sensitivity=sensitivity,
-                    relation=self._relation,
+                    relation=relation_of(self.budget),
                     generators=generators,
                     ledger=ledger,
                     method=self.method,

@@ -40,6 +40,7 @@ from algorithms.planning import (
     checked_noise,
     checked_share,
     multipliers_of_groups,
+    relation_of,
     release_of,
 )
 from algorithms.problems.finite_sum import Array, FiniteSum
@@ -213,12 +214,8 @@ class ConstrainedSecondOrder:
     @property
     def planned(self) -> Mechanism:
         """What a run releases at most, as a mechanism for the accountants: T gradients and T Hessians."""
-        gradients = release_of(self.gradient_multiplier, self.noise, self._relation) ** self.steps
-        return gradients @ release_of(self.hessian_multiplier, self.noise, self._relation) ** self.steps
-
-    @property
-    def _relation(self) -> Relation:
-        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
+        gradients = release_of(self.gradient_multiplier, self.noise, relation_of(self.budget)) ** self.steps
+        return gradients @ release_of(self.hessian_multiplier, self.noise, relation_of(self.budget)) ** self.steps
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
         """Enclose how many records the guarantee asks for, at this noise; n of the problem is not looked at."""
@@ -298,7 +295,7 @@ class ConstrainedSecondOrder:
         slack, ratio = value_of(theorem.slack(), values), float(self.oracle.ratio)
         a, b = float(self.gap_tolerance), float(self.curvature_tolerance)
         generators = streams(seed, repetitions)
-        ledger = ReservedLedger(generators, self.noise, self._relation)
+        ledger = ReservedLedger(generators, self.noise, relation_of(self.budget))
         memory = Walk(problem)
         gradients = ledger.gradients(problem, self.gradient_multiplier, self.steps, memory)
         hessians = ledger.hessians(problem, self.hessian_multiplier, self.steps)

@@ -33,6 +33,7 @@ from algorithms.planning import (
     checked_step_size,
     multiplier_of_one,
     multiplier_of_steps,
+    relation_of,
     release_of,
 )
 from algorithms.problems.finite_sum import FiniteSum
@@ -135,11 +136,7 @@ class GradientDescent:
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
-        return release_of(self.noise_multiplier, self.noise, self._relation) ** self.steps
-
-    @property
-    def _relation(self) -> Relation:
-        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
+        return release_of(self.noise_multiplier, self.noise, relation_of(self.budget)) ** self.steps
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Enclose the bound on E‖∇F(w_R)‖², R uniform on 1..T, for the noise that ``run`` really draws.
@@ -186,7 +183,7 @@ class GradientDescent:
         generators = streams(seed, repetitions)
         ledger = OpenLedger()
         oracle = GradientOracle(
-            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=self._relation
+            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=relation_of(self.budget)
         )
         measured = Recorders(("exact", "noisy", "objective", "noise"), T, len(generators))
 

@@ -35,6 +35,7 @@ from algorithms.planning import (
     checked_noise,
     checked_share,
     multipliers_of_groups,
+    relation_of,
     release_of,
 )
 from algorithms.problems.finite_sum import FiniteSum
@@ -176,12 +177,8 @@ class NegativeCurvatureDescent:
     @property
     def planned(self) -> Mechanism:
         """What a run releases at most, as a mechanism for the accountants: T gradients and T Hessians."""
-        gradients = release_of(self.gradient_multiplier, self.noise, self._relation) ** self.steps
-        return gradients @ release_of(self.hessian_multiplier, self.noise, self._relation) ** self.steps
-
-    @property
-    def _relation(self) -> Relation:
-        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
+        gradients = release_of(self.gradient_multiplier, self.noise, relation_of(self.budget)) ** self.steps
+        return gradients @ release_of(self.hessian_multiplier, self.noise, relation_of(self.budget)) ** self.steps
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
         """Enclose how many records the guarantee asks for, at this noise; n of the problem is not looked at."""
@@ -236,7 +233,7 @@ class NegativeCurvatureDescent:
         steep, bent = value_of(theorem.gradient_threshold(), values), value_of(theorem.curvature_threshold(), values)
         length, step_size = value_of(theorem.curvature_move(), values), 1 / value_of(symbols.smoothness, values)
         generators = streams(seed, repetitions)
-        ledger = ReservedLedger(generators, self.noise, self._relation)
+        ledger = ReservedLedger(generators, self.noise, relation_of(self.budget))
         memory = Walk(problem)
         gradients = ledger.gradients(problem, self.gradient_multiplier, self.steps, memory)
         hessians = ledger.hessians(problem, self.hessian_multiplier, self.steps)

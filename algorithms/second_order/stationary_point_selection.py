@@ -42,6 +42,7 @@ from algorithms.planning import (
     checked_share,
     checked_step_size,
     multipliers_of_groups,
+    relation_of,
     release_of,
 )
 from algorithms.problems.finite_sum import FiniteSum
@@ -224,13 +225,13 @@ class StationaryPointSelection:
     @property
     def planned(self) -> Mechanism:
         """What a run releases at most: T gradients of the descent, T + 1 tested gradients, T + 1 Hessians."""
-        descent = release_of(self.descent_multiplier, self.noise, self._relation) ** self.steps
-        gradients = release_of(self.gradient_multiplier, self.noise, self._relation) ** (self.steps + 1)
-        return descent @ gradients @ release_of(self.hessian_multiplier, self.noise, self._relation) ** (self.steps + 1)
-
-    @property
-    def _relation(self) -> Relation:
-        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
+        descent = release_of(self.descent_multiplier, self.noise, relation_of(self.budget)) ** self.steps
+        gradients = release_of(self.gradient_multiplier, self.noise, relation_of(self.budget)) ** (self.steps + 1)
+        return (
+            descent
+            @ gradients
+            @ release_of(self.hessian_multiplier, self.noise, relation_of(self.budget)) ** (self.steps + 1)
+        )
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
         """Enclose how many records the tests' guarantee asks for at this noise; n of the problem is not looked at."""
@@ -297,7 +298,7 @@ class StationaryPointSelection:
         alpha, gamma = float(self.stationarity), value_of(CURVATURE, values)
         steep, bent = self.thresholds(problem)
         generators = streams(seed, repetitions)
-        ledger, memory = ReservedLedger(generators, self.noise, self._relation), Walk(problem)
+        ledger, memory = ReservedLedger(generators, self.noise, relation_of(self.budget)), Walk(problem)
         descent = ledger.gradients(problem, self.descent_multiplier, T, memory)
         gradients = ledger.gradients(problem, self.gradient_multiplier, T + 1, memory)
         hessians = ledger.hessians(problem, self.hessian_multiplier, T + 1)

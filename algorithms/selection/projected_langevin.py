@@ -31,6 +31,7 @@ from algorithms.planning import (
     checked_noise,
     multiplier_of_one,
     multiplier_of_steps,
+    relation_of,
     release_of,
 )
 from algorithms.problems.finite_sum import FiniteSum
@@ -143,11 +144,7 @@ class ProjectedLangevin:
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
-        return release_of(self.noise_multiplier, self.noise, self._relation) ** self.steps
-
-    @property
-    def _relation(self) -> Relation:
-        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
+        return release_of(self.noise_multiplier, self.noise, relation_of(self.budget)) ** self.steps
 
     def inverse_temperature(self, problem: FiniteSum) -> float:
         """β = √(2/h)/σ, of the standard deviation σ that is drawn on the mean gradient."""
@@ -176,7 +173,7 @@ class ProjectedLangevin:
         generators = streams(seed, repetitions)
         ledger = OpenLedger()
         oracle = GradientOracle(
-            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=self._relation
+            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=relation_of(self.budget)
         )
         h, beta = float(self.step), self.inverse_temperature(problem)
         pull = h * problem.dimension / float(2 * self.radius) ** 2  # hβμ

@@ -7,7 +7,7 @@ claim {epsilon, delta}, lower {...}, caught}], all_as_expected}.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -182,7 +182,7 @@ def _write(path: Path, command: str, headings: Sequence[str], rows: Sequence[Seq
     lines = [
         "# Empirical lower bounds on ε",
         "",
-        f"Made by `{command}` with dpbounds {__version__} on {datetime.date.today():%Y-%m-%d}.",
+        f"Made by `{command}` with dpbounds {__version__} on {dt.date.today():%Y-%m-%d}.",
         "",
         "| " + " | ".join(headings) + " |",
         "| " + " | ".join("---" for _ in headings) + " |",

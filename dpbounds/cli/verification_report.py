@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import datetime
+import datetime as dt
 import io
 import math
 from collections.abc import Sequence
@@ -116,7 +116,7 @@ def _page(
     lines = [
         "# Theory against practice",
         "",
-        f"Made by `{command}` with dpbounds {__version__} on {datetime.date.today():%Y-%m-%d}: "
+        f"Made by `{command}` with dpbounds {__version__} on {dt.date.today():%Y-%m-%d}: "
         f"{found['holds']} checks hold, {found['undecided']} are undecided, {found['fails']} fail. All of them "
         f"together raise a false alarm in at most {SUITE_ERROR:.0%} of runs. Reasons and seconds stand in "
         "`verification.csv`.",
