@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from algorithms.spider.restarted_spider import RestartedSpider as RestartedSpider
     from algorithms.spider.spider import Spider as Spider
     from algorithms.spider.stochastic_spider import StochasticSpider as StochasticSpider
+    from algorithms.warm_starts.population_warm_start import PopulationWarmStart as PopulationWarmStart
     from algorithms.warm_starts.random_projection import RandomProjection as RandomProjection
     from algorithms.warm_starts.warm_started_spider import WarmStartedSpider as WarmStartedSpider
 
@@ -74,6 +75,7 @@ _HOMES = {
     "RegularisedExponentialMechanism": "algorithms.selection.regularised_exponential_mechanism",
     "ProjectedLangevin": "algorithms.selection.projected_langevin",
     "WarmStartedSpider": "algorithms.warm_starts.warm_started_spider",
+    "PopulationWarmStart": "algorithms.warm_starts.population_warm_start",
     "RandomProjection": "algorithms.warm_starts.random_projection",
     "PrivateLinearClassifier": "algorithms.estimator",
     "Run": "algorithms.run",
@@ -106,6 +108,7 @@ __all__ = [
     "RegularisedExponentialMechanism",
     "ProjectedLangevin",
     "WarmStartedSpider",
+    "PopulationWarmStart",
     "RandomProjection",
     "PrivateLinearClassifier",
     "problems",

@@ -22,7 +22,7 @@ from typing import Literal
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from algorithms.ledger import OpenLedger, PrivacyBudget
@@ -34,6 +34,7 @@ from algorithms.planning import checked_multiplier, checked_share, multiplier_of
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Recorders, Run, settled
 from algorithms.spider.capped_queries import CappedQueries
+from algorithms.spider.spider import checked_gap, starts
 from algorithms.spider.stochastic_spider import (
     checked_threshold,
     demand_enough,
@@ -147,6 +148,8 @@ class PopulationStochasticSpider:
         second_batch: b₂, records of an update.
         drift_threshold: κ.
         budget: What ``run`` holds its ledger against, or None.
+        initial_gap: ψ >= F(x_0) - inf F of the population, public; None for the problem's own, which is about its
+            initial point.
 
     Raises:
         InvalidValue: A value is not allowed.
@@ -159,6 +162,7 @@ class PopulationStochasticSpider:
     second_batch: int
     drift_threshold: float
     budget: PrivacyBudget | None
+    initial_gap: Fraction | None
 
     def __init__(
         self,
@@ -169,6 +173,7 @@ class PopulationStochasticSpider:
         second_batch: int,
         drift_threshold: float,
         budget: PrivacyBudget | None = None,
+        initial_gap: ExactLike | None = None,
     ) -> None:
         object.__setattr__(self, "noise_multiplier", checked_multiplier(noise_multiplier))
         counts = {"steps": steps, "fresh_estimates": fresh_estimates}
@@ -180,6 +185,7 @@ class PopulationStochasticSpider:
             raise InvalidValue("fresh_estimates", fresh_estimates, allowed, "there is one query per step")
         object.__setattr__(self, "drift_threshold", checked_threshold(drift_threshold))
         object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "initial_gap", checked_gap(initial_gap))
 
     @classmethod
     def calibrated(
@@ -189,6 +195,7 @@ class PopulationStochasticSpider:
         delta: ExactLike = "1e-6",
         relation: str | Relation = Relation.REPLACE_ONE,
         failure_probability: ExactLike = "0.1",
+        initial_gap: ExactLike | None = None,
     ) -> PopulationStochasticSpider:
         """Return the algorithm with the smallest proven noise for a budget, and the parameters that suit it.
 
@@ -201,16 +208,18 @@ class PopulationStochasticSpider:
             delta: δ in (0, 1) to keep.
             relation: "replace-one" (the paper's) or "add-or-remove-one" (see above for what that means here).
             failure_probability: ω in (0, 1), with which the bound may fail.
+            initial_gap: ψ, where the search will not start at the problem's initial point.
 
         Raises:
             InvalidValue: A number is not allowed, the problem lacks a constant, or there are too few records.
         """
+        gap = checked_gap(initial_gap)
         budget = PrivacyBudget.of(epsilon, delta, relation)
         single = multiplier_of_one(budget)
         n = problem.records
         risk = {
             "smoothness": at_least(problem.smoothness, "smoothness"),
-            "loss_range": at_least(problem.initial_gap, "initial_gap"),
+            "loss_range": at_least(problem.initial_gap, "initial_gap") if gap is None else gap,
         }
         rest = {
             "lipschitz": at_least(problem.lipschitz, "lipschitz"),
@@ -227,7 +236,7 @@ class PopulationStochasticSpider:
         if 2 * steps > n:
             advice = "every query needs records of its own"
             raise InvalidValue("records", n, f"at least {2 * steps}, for {steps} steps", advice)
-        return cls(single, steps, fresh, n // (2 * fresh), n // (2 * steps), float(kappa), budget)
+        return cls(single, steps, fresh, n // (2 * fresh), n // (2 * steps), float(kappa), budget, gap)
 
     @property
     def planned(self) -> Mechanism:
@@ -274,7 +283,9 @@ class PopulationStochasticSpider:
         values = {
             "smoothness": 1 / Fraction(step_size_for(problem)),
             "lipschitz": at_least(problem.lipschitz, "lipschitz"),
-            "loss_range": at_least(problem.initial_gap, "initial_gap"),
+            "loss_range": at_least(problem.initial_gap, "initial_gap")
+            if self.initial_gap is None
+            else self.initial_gap,
             "dataset_size": Fraction(problem.records),
             "steps": Fraction(self.steps),
             "noise_stddev": Fraction(fresh),
@@ -294,6 +305,7 @@ class PopulationStochasticSpider:
         seed: int = 0,
         repetitions: int = 32,
         population_gradient: Callable[[Array], Array] | None = None,
+        start: ArrayLike | None = None,
     ) -> Run:
         """Run Algorithm 1 ``repetitions`` times at once, with independent noise; the records are the same.
 
@@ -302,6 +314,8 @@ class PopulationStochasticSpider:
             seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
             repetitions: How many.
             population_gradient: ∇F_P at every row, for measurement, where it is known; else that of all records.
+            start: x_0, shape (p,) or one per repetition, (R, p): public, or released before by other records. None: the
+                problem's initial point.
 
         Returns:
             The run: ``output[r]`` is the last iterate and ``outputs["iterates"][r]`` are all, x_0 .. x_T, private at
@@ -322,7 +336,7 @@ class PopulationStochasticSpider:
         measured = Recorders(("exact", "error"), T, R)
 
         started = time.perf_counter()
-        x = np.tile(problem.initial_point, (R, 1))
+        x = starts(problem, R, start)
         before, estimate = x, np.zeros_like(x)
         iterates = np.empty((R, T + 1, problem.dimension))
         drift, stopped = np.full(R, np.inf), np.zeros(R, dtype=np.bool_)

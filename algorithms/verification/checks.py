@@ -110,7 +110,7 @@ def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confiden
     if len(samples) < 2:
         return Check(theorem, "bound", bound, measured, Verdict.UNDECIDED, "one repetition gives no interval: run more")
     mean = measured.mean
-    interval = f"measured {mean:.4g}, {100 * confidence:.6g} % interval [{measured.low:.4g}, {measured.high:.4g}]"
+    interval = f"measured {mean:.4g}, {100 * confidence:.5g} % interval [{measured.low:.4g}, {measured.high:.4g}]"
     if measured.high <= bound.exact_lower:
         share = mean / bound.upper if bound.upper > 0 else math.nan
         return Check(theorem, "bound", bound, measured, Verdict.HOLDS, f"{interval}, {share:.3g} of the bound")
@@ -206,7 +206,7 @@ def noise_check(
     high = total / float(stats.chi2.ppf(tail, freedom)) * dimension
     measured = Measured(float(samples.mean()), low, high)
     found = low <= predicted.exact_upper and predicted.exact_lower <= high
-    interval = f"E‖e‖² measured {measured.mean:.6g}, {100 * confidence:.6g} % interval [{low:.6g}, {high:.6g}]"
+    interval = f"E‖e‖² measured {measured.mean:.6g}, {100 * confidence:.5g} % interval [{low:.6g}, {high:.6g}]"
     reason = f"{interval} {'contains' if found else 'misses'} the ledger's {predicted.upper:.6g}"
     return Check(theorem, "formula", predicted, measured, Verdict.HOLDS if found else Verdict.FAILS, reason)
 

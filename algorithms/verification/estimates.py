@@ -59,7 +59,7 @@ def formula_check(theorem: str, numbers: Numbers, predicted: Enclosure, confiden
     """
     found = measured(numbers, confidence)
     contains = found.low <= predicted.exact_upper and predicted.exact_lower <= found.high
-    interval = f"measured {found.mean:.5g}, {100 * confidence:.6g} % interval [{found.low:.5g}, {found.high:.5g}]"
+    interval = f"measured {found.mean:.5g}, {100 * confidence:.5g} % interval [{found.low:.5g}, {found.high:.5g}]"
     if contains and found.high - found.low > max(abs(predicted.upper), 1e-300):
         reason = f"{interval} is wider than the value {predicted.upper:.5g}: draw more"
         return Check(theorem, "formula", predicted, found, Verdict.UNDECIDED, reason)
@@ -77,7 +77,7 @@ def estimate_check(theorem: str, numbers: Numbers, bound: Enclosure, confidence:
         ``undecided`` where the bound lies within.
     """
     found = measured(numbers, confidence)
-    interval = f"measured {found.mean:.5g}, {100 * confidence:.6g} % interval [{found.low:.5g}, {found.high:.5g}]"
+    interval = f"measured {found.mean:.5g}, {100 * confidence:.5g} % interval [{found.low:.5g}, {found.high:.5g}]"
     if found.high <= bound.exact_lower:
         share = found.mean / bound.upper if bound.upper > 0 else math.nan
         return Check(theorem, "bound", bound, found, Verdict.HOLDS, f"{interval}, {share:.3g} of the bound")

@@ -26,7 +26,7 @@ from dpbounds.privacy.domination import NeighbourClass, neighbour_classes
 from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.lattice import Work, delta_bounds, epsilon_bounds, resolved
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs import GaussianProduct, Order, Product, ShiftedGaussians, as_gaussian
+from dpbounds.privacy.pairs import FourPoints, GaussianProduct, Order, Product, ShiftedGaussians, as_gaussian
 from dpbounds.privacy.profiles import ball, certainly_infinite, closed_form_delta, has_closed_form
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
@@ -422,6 +422,8 @@ def _delta_by_basic(product: Product, epsilon: Fraction) -> Proof:
 def _closed_form_epsilon(product: Product, delta: Fraction) -> Proof:
     _require_closed_form(product)
     pair = product[0][0]
+    if isinstance(pair, FourPoints) and pair.delta == delta:  # δ(ε') = δ from ε' = ε on, and more below: a tie, exactly
+        return Proof(Enclosure.exactly(pair.epsilon, "closed form"), "closed form")
     with ctx.workprec(_CLOSED_FORM_PRECISION):
         certain = certainly_infinite(pair)
         if certain > ball(delta):

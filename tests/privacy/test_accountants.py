@@ -26,6 +26,7 @@ from dpbounds.privacy.accountants import (
 )
 from dpbounds.privacy.domination import dominating_products
 from dpbounds.privacy.mechanisms import (
+    ApproximateDP,
     ExponentialMechanism,
     Gaussian,
     Mechanism,
@@ -287,3 +288,13 @@ def test_divergences_that_can_help_are_asked() -> None:
     found = account(ExponentialMechanism("0.2", relation="replace-one") ** 200, delta="1e-6", relation="replace-one")
     assert found.moments is not None
     assert found.enclosure.method == "Rényi divergences"
+
+
+@pytest.mark.parametrize("delta", ["1e-5", "0.1", "1/3"])
+def test_a_guarantee_asked_about_at_its_own_delta_is_a_tie_that_is_decided(delta: str) -> None:
+    found = epsilon(ApproximateDP("3/2", delta, relation="replace-one"), delta, relation="replace-one")
+    assert (found.exact_lower, found.exact_upper) == (Fraction(3, 2), Fraction(3, 2))
+    a_hair_less = epsilon(
+        ApproximateDP("3/2", delta, relation="replace-one"), Fraction(delta) * 999 / 1000, relation="replace-one"
+    )
+    assert a_hair_less.exact_lower == math.inf

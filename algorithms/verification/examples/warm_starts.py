@@ -8,6 +8,7 @@ from algorithms.ledger import PrivacyBudget
 from algorithms.spider.spider import Spider
 from algorithms.verification.examples.base import Algorithm, Example
 from algorithms.verification.tasks.warm_starts import regression
+from algorithms.warm_starts.population_warm_start import PopulationWarmStart
 from algorithms.warm_starts.random_projection import RandomProjection
 from algorithms.warm_starts.warm_started_spider import WarmStartedSpider
 
@@ -28,11 +29,20 @@ def _projected(budget: PrivacyBudget) -> tuple[Algorithm, Any]:
     return made, problem
 
 
+def _population(budget: PrivacyBudget) -> tuple[Algorithm, Any]:
+    problem = regression(2000, 2)
+    made = PopulationWarmStart.calibrated(
+        problem, budget.epsilon, budget.delta, budget.relation, radius=1, covering_radius="1/5"
+    )
+    return made, problem
+
+
 EXAMPLES: tuple[Example, ...] = (
     Example(
         "warm-spider",
         ("lowy-ullman-wright-2024/algorithm-2", "lowy-ullman-wright-2024/theorem-3.2/explicit"),
         _warm,
     ),
+    Example("population-warm-start", ("lowy-ullman-wright-2024/algorithm-4",), _population),
     Example("projected-spider", ("lowy-ullman-wright-2024/lemma-8.1",), _projected),
 )

@@ -87,7 +87,7 @@ def _quantile_check(theorem: str, repetitions: Sequence[float], bound: Enclosure
     low = ordered[below - 1] if below else -math.inf
     high = ordered[above] if above < len(ordered) else math.inf
     measured = Measured(ordered[math.ceil(len(ordered) * (1 - float(_FAILURE))) - 1], low, high)
-    interval = f"quantile {measured.mean:.4g}, {100 * confidence:.6g} % interval [{low:.4g}, {high:.4g}]"
+    interval = f"quantile {measured.mean:.4g}, {100 * confidence:.5g} % interval [{low:.4g}, {high:.4g}]"
     if high <= bound.exact_lower:
         return Check(theorem, "bound", bound, measured, Verdict.HOLDS, f"{interval}, below {bound.upper:.4g}")
     verdict = Verdict.FAILS if low > bound.exact_upper else Verdict.UNDECIDED

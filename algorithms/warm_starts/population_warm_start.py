@@ -1,0 +1,194 @@
+"""Two private algorithms for the population risk, each on records of its own: a start, then stationarity from there.
+
+Lowy, Ullman & Wright 2024, Algorithm 4, with the exponential mechanism on a net as the first (Lemma E.3) and Stochastic
+Spider on fresh batches as the second.
+
+What differs from print. It does not say which records the two see. If both see all of them, what the second promises
+for independent records says nothing given a start that depends on them. Here the first n₁ records, by position, are
+the first's, the others the second's. So the two run in parallel: a record is in one part, and each part may spend the
+whole budget, where print gives each half of it by basic composition. The bound on the second's smallest gradient is
+``ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit`` with ψ, a bound on the start's expected population risk, in the
+place of the initial gap. That theorem asks for a bound on the gap itself: Markov's inequality makes ψ one, at a factor
+1/ζ and the probability ζ.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from algorithms.ledger import DescribedRelease, Ledger, OpenLedger, PrivacyBudget
+from algorithms.noise import streams
+from algorithms.oracles import in_batches
+from algorithms.planning import checked_share
+from algorithms.problems.linear_model import LinearModel
+from algorithms.problems.problem import Problem
+from algorithms.run import Run, settled
+from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
+from algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.privacy.mechanisms import ApproximateDP, Mechanism
+from dpbounds.privacy.relations import Relation
+
+THEOREMS = {
+    "algorithm": "lowy-ullman-wright-2024/algorithm-4",
+    "bound": "ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit",
+}
+
+Linear = Problem | LinearModel
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationWarmStart:
+    """Algorithm 4 of Lowy, Ullman & Wright 2024 with a sample split, for linear models.
+
+    Under add-or-remove-one, records are taken to carry their places with them, as for ``PopulationStochasticSpider``.
+
+    Attributes:
+        start: Draws x_0 by the first part of the records, at the whole budget.
+        search: Goes on from there by the other part, at the whole budget.
+        first_part: n₁, how many records are the start's.
+        budget: What each part is held against, and so the whole.
+        failure_probability: ζ of Markov's inequality.
+    """
+
+    start: NetExponentialMechanism
+    search: PopulationStochasticSpider
+    first_part: int
+    budget: PrivacyBudget
+    failure_probability: Fraction
+
+    def __post_init__(self) -> None:
+        positive_integer(self.first_part, "first_part")
+        if self.search.initial_gap is None:
+            allowed = "a public bound on the start's population risk"
+            raise InvalidValue("search.initial_gap", None, allowed, "the problem's own is about another start")
+
+    @classmethod
+    def calibrated(
+        cls,
+        problem: Linear,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = "1e-6",
+        relation: str | Relation = Relation.REPLACE_ONE,
+        radius: ExactLike | None = None,
+        covering_radius: ExactLike | None = None,
+        share: ExactLike = "1/4",
+        failure_probability: ExactLike = "1/10",
+        outside: ExactLike = 0,
+    ) -> PopulationWarmStart:
+        """Return the algorithm with the smallest proven noise in either part.
+
+        Args:
+            problem: Supplies n, p, G, L, all public; no record is looked at.
+            epsilon: ε > 0 to keep.
+            delta: δ in (0, 1) to keep.
+            relation: "replace-one" (the paper's) or "add-or-remove-one".
+            radius: R of the ball that the net covers; None: the problem's.
+            covering_radius: Of the net; None: that of Definition 4.1.
+            share: The start's part of the records, in (0, 1).
+            failure_probability: ζ of the start and, once more, of the search.
+            outside: A public bound on min over the ball - inf of the population risk (the caller's assumption).
+
+        Raises:
+            InvalidValue: A number is not allowed, the problem lacks a constant, or a part has too few records.
+        """
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        zeta = checked_share(failure_probability, "failure_probability")
+        first = int(checked_share(share) * problem.records)
+        if first < 1:
+            raise InvalidValue("share", share, f"at least 1/{problem.records}", "the start needs a record at least")
+        above = exact(outside, "outside")
+        if above < 0:
+            raise InvalidValue("outside", outside, "a number at least 0")
+        own = part_of(problem, 0, first)
+        start = NetExponentialMechanism.calibrated(
+            own, budget.epsilon, budget.delta, relation, radius=radius, covering_radius=covering_radius
+        )
+        gap = (start.bound(own, "population").exact_upper + above) / zeta
+        rest = part_of(problem, first, problem.records - first)
+        search = PopulationStochasticSpider.calibrated(
+            rest, budget.epsilon, budget.delta, relation, zeta, initial_gap=gap
+        )
+        return cls(start, search, first, budget, zeta)
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run spends: each part keeps (ε, δ) on records that the other does not have, and so do both."""
+        return ApproximateDP(self.budget.epsilon, self.budget.delta, relation=self.budget.relation)
+
+    def bound(self, problem: Linear) -> Enclosure:
+        """Enclose the bound on the smallest population gradient of the search, with probability 1 - 2ζ at least.
+
+        Raises:
+            InvalidValue: The bound is not proven for these parameters.
+        """
+        return self.search.bound(self._rest(problem), self.failure_probability)
+
+    def run(self, problem: Linear, seed: int = 0, repetitions: int = 32) -> Run:
+        """Run both ``repetitions`` times at once, with independent randomness.
+
+        Args:
+            problem: What to minimise.
+            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
+            repetitions: How many.
+
+        Returns:
+            The run. ``output``, ``outputs["start"]`` and ``outputs["iterates"]`` are private together. Its ledger holds
+            one entry: what parallel composition promises, after the ledgers of both parts were held against the budget.
+
+        Raises:
+            InvalidValue: Seed or repetitions are not allowed, or problem and algorithm do not fit.
+            BudgetExceeded: The ledger of a part shows more than was planned.
+        """
+        own, rest = part_of(problem, 0, self.first_part), self._rest(problem)
+        begun = time.perf_counter()
+        generators = streams(seed, repetitions)
+        pen = OpenLedger()
+        x0 = self.start.starts(own, generators, pen)
+        settled(pen, self.start.planned, self.budget)
+        started = time.perf_counter()
+        # another root of randomness than the start's: the same streams would be drawn from twice
+        run = replace(self.search, budget=self.budget).run(
+            rest, int(np.random.SeedSequence([seed, 1]).generate_state(1, np.uint64)[0]), repetitions, start=x0
+        )
+        ledger = Ledger((DescribedRelease(self.planned),))
+        ledger.check_plan(self.planned)
+        with threadpool_limits(limits=1, user_api="blas"):
+            objective, _ = in_batches(problem, x0)
+        return replace(
+            run,
+            algorithm="population warm start",
+            outputs={**run.outputs, "start": x0},
+            measured={**run.measured, "start_objective": objective},
+            ledger=ledger,
+            budget=self.budget,
+            spent=ledger.check(self.budget),
+            seed=int(seed),
+            timings={**run.timings, "start": started - begun},
+        )
+
+    def _rest(self, problem: Linear) -> Linear:
+        return part_of(problem, self.first_part, problem.records - self.first_part)
+
+
+def part_of(problem: Linear, first: int, count: int) -> Linear:
+    """The problem of ``count`` records from position ``first`` on; its constants are the same.
+
+    Raises:
+        InvalidValue: There is no such record, or the problem is no linear model.
+    """
+    if not 0 <= first < first + count <= problem.records:
+        raise InvalidValue("records", f"{first} .. {first + count}", f"positions from 0 to {problem.records}")
+    rows = slice(first, first + count)
+    if isinstance(problem, Problem):
+        return replace(problem, signed_features=problem.signed_features[rows])
+    if isinstance(problem, LinearModel):
+        return replace(problem, features=problem.features[rows], targets=problem.targets[rows])
+    raise InvalidValue("problem", type(problem).__name__, "a linear model, whose records can be split")

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+
+from algorithms import problems
+from algorithms.verification.tasks.warm_starts import regression
+from algorithms.warm_starts.population_warm_start import PopulationWarmStart, part_of
+from dpbounds.errors import InvalidValue
+from dpbounds.privacy.mechanisms import ApproximateDP
+from dpbounds.privacy.relations import Relation
+
+
+def split(problem, **options):
+    return PopulationWarmStart.calibrated(
+        problem, **{"epsilon": 4, "delta": "1e-5", "radius": 1, "covering_radius": "1/5"} | options
+    )
+
+
+def test_the_parts_share_no_record_and_keep_the_constants():
+    problem = regression(400, 2)
+    first, rest = part_of(problem, 0, 100), part_of(problem, 100, 300)
+    assert np.array_equal(np.concatenate([first.features, rest.features]), problem.features)
+    assert np.array_equal(np.concatenate([first.targets, rest.targets]), problem.targets)
+    assert first.lipschitz == rest.lipschitz == problem.lipschitz
+    with pytest.raises(InvalidValue, match="records"):
+        part_of(problem, 300, 101)
+    with pytest.raises(InvalidValue, match="linear model"):
+        part_of(problems.landscape(problems.WAVY, 10, [1.0], 2), 0, 5)
+
+
+@pytest.mark.parametrize("relation", list(Relation), ids=str)
+def test_each_part_keeps_the_whole_budget(relation):
+    problem = regression(2000, 2)
+    method = split(problem, relation=relation)
+    run = method.run(problem, repetitions=2)
+    assert run.spent.upper <= 4
+    assert run.ledger.mechanism().parts == ((ApproximateDP(4, "1e-5", relation=relation), 1),)
+    # the start alone is pure, at the whole of ε; the search has a Gaussian that keeps (ε, δ) by itself
+    assert method.start.epsilon == 4
+    assert method.search.budget == method.budget
+
+
+def test_a_record_of_one_part_does_not_move_the_other():
+    problem = regression(2000, 2)
+    method = split(problem)
+    run = method.run(problem, seed=5, repetitions=3)
+    features = problem.features.copy()
+    features[method.first_part] *= -1  # of the search's part: the start stays as it is
+    other = method.run(problems.geman_mcclure(features, problem.targets), seed=5, repetitions=3)
+    assert np.array_equal(run.outputs["start"], other.outputs["start"])
+    assert not np.array_equal(run.output, other.output)
+    assert np.array_equal(run.outputs["iterates"][:, 0], run.outputs["start"])
+
+
+def test_the_smallest_gradient_is_below_its_bound():
+    problem = regression(20_000, 2)
+    method = split(problem, covering_radius="1/10")
+    run = method.run(problem, seed=1, repetitions=16)
+    # each run exceeds the bound with probability 1/5 at most; 16 times 1/5 and more than 11 of them: below 1e-6
+    assert (run.measured["smallest"] > method.bound(problem).upper).sum() <= 11
+    assert np.median(run.measured["smallest"]) < method.bound(problem).upper
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"share": "1/10000"}, "share"),
+        ({"share": 1}, "share"),
+        ({"outside": -1}, "outside"),
+        ({"failure_probability": 0}, "failure_probability"),
+        ({"radius": None}, "radius"),
+    ],
+)
+def test_refusals(options, named):
+    with pytest.raises(InvalidValue, match=named):
+        split(regression(400, 2), **options)
