@@ -135,12 +135,6 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
         ),
         f"{_OWN}/population-tree-spider": Reason("a sketch that nobody has proved, of an algorithm that is not built"),
         # Ganesh, Liu, Oh & Thakurta 2023
-        f"{_GLOT}/algorithm-1": _describes(f"{_GLOT}/theorem-4.2/explicit"),
-        f"{_GLOT}/algorithm-2": _describes(f"{_GLOT}/lemma-4.1"),
-        f"{_GLOT}/algorithm-3": Reason(
-            f"it describes a sampler; what is promised of it is a distance between laws that "
-            f"no sample reveals ({_GLOT}/theorem-d.1)"
-        ),
         f"{_GLOT}/lemma-3.3": _explicit(f"{_GLOT}/lemma-3.3/explicit"),
         f"{_GLOT}/lemma-3.4": _FALSE,
         f"{_GLOT}/lemma-3.5": _ONE_STEP,
@@ -153,7 +147,6 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
             (f"{_GLOT}/theorem-5.6/explicit",),
         ),
         f"{_GLOT}/lemma-d.2": _LAWS,
-        f"{_GLOT}/section-5.1": Reason("a constant of a functional inequality, which no run attains"),
         f"{_GLOT}/table-2": _TABLE,
         f"{_GLOT}/table-3": _TABLE,
         f"{_GLOT}/theorem-4.6": _escape(f"{_GLOT}/theorem-4.6/explicit"),
@@ -201,9 +194,6 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
             (f"{_TK}/algorithm-1/explicit",),
         ),
         # Wang, Chen & Xu 2019
-        f"{_WCX}/algorithm-1": _describes(f"{_WCX}/theorem-1/explicit", f"{_OWN}/langevin-under-pl"),
-        f"{_WCX}/algorithm-4": _describes(f"{_WCX}/algorithm-4/explicit"),
-        f"{_WCX}/algorithm-6": _describes(f"{_WCX}/theorem-9/explicit"),
         f"{_WCX}/equation-1": _describes(f"{_OWN}/langevin-under-pl"),
         f"{_WCX}/equation-2": _describes(f"{_OWN}/langevin-under-pl"),
         f"{_WCX}/remark-1": _TEMPERATURE,
@@ -219,12 +209,9 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
         f"{_WCX}/theorem-6/explicit": _population(f"{_WX}/theorem-6/explicit"),
         f"{_WCX}/theorem-8": _explicit(f"{_WCX}/theorem-8/explicit"),
         # Wang & Xu 2019
-        f"{_WX}/algorithm-1": _describes(f"{_WX}/theorem-1/explicit", f"{_WX}/theorem-2/explicit"),
-        f"{_WX}/algorithm-3": _describes(f"{_WX}/theorem-5/explicit"),
         f"{_WX}/corollary-1": _explicit(f"{_WX}/theorem-6/explicit"),
         f"{_WX}/figure-1": _figure(f"{_WX}/theorem-2/explicit"),
         f"{_WX}/figure-2": _figure(f"{_WX}/theorem-2/explicit"),
-        f"{_WX}/figure-4": _figure(f"{_WX}/theorem-2/explicit"),
         f"{_WX}/theorem-3": _population(f"{_WX}/theorem-2/explicit"),
         f"{_WX}/theorem-6": _explicit(f"{_WX}/theorem-6/explicit"),
     }
