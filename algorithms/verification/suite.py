@@ -76,6 +76,7 @@ def planned() -> tuple[Planned, ...]:
         exponents,
         formulas,
         frank_wolfe,
+        population,
         second_order,
         selection,
         spider,
@@ -96,6 +97,7 @@ def planned() -> tuple[Planned, ...]:
         warm_starts,
         examples,
         exponents,
+        population,
     )
     found = tuple(each for room in rooms for each in room.PLANNED)
     names = [one.name for one in found]

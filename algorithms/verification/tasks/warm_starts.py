@@ -33,7 +33,7 @@ def regression(records: int, dimension: int, rank: int = 0) -> LinearModel:
 
 
 @cache
-def planned_warm(records: int, dimension: int, epsilon: float, covering_radius: str) -> WarmStartedSpider:
+def planned_warm(records: int, dimension: int, epsilon: float, covering_radius: str | None) -> WarmStartedSpider:
     """A net of the unit ball in front, SPIDER behind."""
     return WarmStartedSpider.calibrated(
         regression(records, dimension),
@@ -45,7 +45,7 @@ def planned_warm(records: int, dimension: int, epsilon: float, covering_radius: 
 
 
 def warm(
-    records: int, dimension: int, epsilon: float, covering_radius: str, repetitions: int, seed: int
+    records: int, dimension: int, epsilon: float, covering_radius: str | None, repetitions: int, seed: int
 ) -> dict[str, float | list[float]]:
     """A warm start and SPIDER: gradient norms (one mean per repetition), the start's risk, what was spent."""
     method = planned_warm(records, dimension, epsilon, covering_radius)
