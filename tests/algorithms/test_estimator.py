@@ -126,6 +126,7 @@ def test_nothing_that_is_not_private_is_kept(fitted):
     assert set(vars(fitted)) - set(fitted.get_params()) == allowed | {"privacy_statement_"}
 
 
+@pytest.mark.slow
 def test_secure_noise():
     pytest.importorskip("opendp")
     model = PrivateLinearClassifier(epsilon=5, feature_bound=1, steps=3, noise="secure").fit(X, Y)
@@ -227,6 +228,7 @@ def test_the_table_takes_other_algorithms(monkeypatch):
             clone(model).set_params(**changes).fit(X, Y)
 
 
+@pytest.mark.slow
 def test_every_entry_of_the_table_fits():
     for name, entry in ALGORITHMS.items():
         radius = 2 if entry.radius == "required" else None

@@ -282,7 +282,7 @@ def pretend(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+@pytest.mark.parametrize("relation", ["replace-one", pytest.param("add-or-remove-one", marks=pytest.mark.slow)])
 def test_secure_noise_keeps_the_budget_with_an_account_of_its_own(relation, monkeypatch):
     pretend(monkeypatch)
     method = ProjectedGradientDescent.calibrated(PROBLEM, 1, "1e-6", steps=20, relation=relation, noise="secure")
