@@ -7,10 +7,11 @@ from fractions import Fraction
 from algorithms.ledger import PrivacyBudget
 from algorithms.planning import multiplier_of_one
 from algorithms.verification.cells import Cell
-from algorithms.verification.plans.shapes import bounded
+from algorithms.verification.plans.shapes import bounded, rate_bounded
 from algorithms.verification.suite import Planned, Size
 from algorithms.verification.tasks import population as tasks
 from algorithms.verification.tasks import warm_starts
+from algorithms.verification.tasks.frank_wolfe import budget_of, planned_vertex
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.theorems.registry import theorem
@@ -47,6 +48,84 @@ def _net(records: int) -> Planned:
 
     name = f"choice on a net, excess population risk, n = {records}"
     return bounded("ganesh-liu-oh-thakurta-2023/theorem-5.8/explicit", name, cell, "excess", bound)
+
+
+def _vertices(records: int) -> Planned:
+    def cell(size: Size) -> Cell:
+        return Cell.of(
+            f"{_TASKS}.population:vertices",
+            0,
+            records=records,
+            dimension=4,
+            epsilon=_EPSILON,
+            repetitions=_REPETITIONS[size],
+        )
+
+    def bound() -> Enclosure:
+        method, problem = planned_vertex(records, 4, budget_of(_EPSILON))
+        return method.population_bound(problem)
+
+    name = f"DP-FW-L1, excess population risk, n = {records}"
+    return bounded("wang-chen-xu-2019/theorem-6/explicit", name, cell, "excess", bound)
+
+
+def _tail(records: int) -> Planned:
+    """With ψ = 0 (a minimiser lies in the ball, over which the excess is measured) and D = R = 1."""
+    statement, failure = "lowy-ullman-wright-2024/lemma-e.3/explicit", Fraction(1, 5)
+
+    def cell(size: Size) -> Cell:
+        method, problem = tasks.planned_net(records, _EPSILON), tasks.regression(records, 1, 0)
+        limit = theorem(statement).evaluate(
+            None,
+            excess_risk=0,
+            lipschitz=evaluate(problem.lipschitz, {}),
+            diameter=1,
+            epsilon=Fraction(_EPSILON),
+            dataset_size=records,
+            candidates=method.net.size,
+            net_radius=method.net.covering_radius,
+            failure_probability=failure,
+        )
+        return Cell.of(
+            f"{_TASKS}.population:net_tail",
+            0,
+            records=records,
+            epsilon=_EPSILON,
+            limit=limit.value.lower,
+            repetitions=6 * _REPETITIONS[size],
+        )
+
+    name = f"choice on a net, tail of the population risk, n = {records}"
+    return rate_bounded(statement, name, cell, lambda: Enclosure.exactly(failure, "ζ"))
+
+
+def _ridge(records: int) -> Planned:
+    """λ = 1, the net's radius fixed."""
+    statement, failure, radius = "wang-chen-xu-2019/theorem-4/explicit", Fraction(1, 5), "1/50"
+
+    def cell(size: Size) -> Cell:
+        limit = theorem(statement).evaluate(
+            None,
+            lipschitz=evaluate(tasks.regression(records, 1, 0).lipschitz, {}),
+            net_radius=Fraction(radius),
+            regularisation=1,
+            dataset_size=records,
+            dimension=1,
+            epsilon=Fraction(_EPSILON),
+            failure_probability=failure,
+        )
+        return Cell.of(
+            f"{_TASKS}.population:ridge_tail",
+            0,
+            records=records,
+            epsilon=_EPSILON,
+            covering_radius=radius,
+            limit=limit.value.lower,
+            repetitions=20 * _REPETITIONS[size],
+        )
+
+    name = f"choice on a net, tail of the regularised risk, n = {records}"
+    return rate_bounded(statement, name, cell, lambda: Enclosure.exactly(failure, "ζ"))
 
 
 def _corollary(records: int) -> Planned:
@@ -87,5 +166,8 @@ def _corollary(records: int) -> Planned:
 PLANNED: tuple[Planned, ...] = (
     *(_frank_wolfe(records) for records in (250, 500, 1000)),
     *(_net(records) for records in (500, 1000, 2000)),
+    *(_vertices(records) for records in (250, 500, 1000)),
+    *(_tail(records) for records in (500, 1000, 2000)),
+    *(_ridge(records) for records in (50, 100, 200)),
     *(_corollary(records) for records in (300, 600, 1200)),
 )

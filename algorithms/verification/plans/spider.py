@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from algorithms.planning import multiplier_of_one
 from algorithms.spider.restarted_spider import THEOREMS as RESTARTED
-from algorithms.spider.spider import THEOREMS
+from algorithms.spider.spider import THEOREMS, enclosed
 from algorithms.verification.cells import Cell, Result, number, vector
 from algorithms.verification.plans.shapes import Promise, bounded, slope, spent
 from algorithms.verification.suite import Planned, Size
@@ -19,6 +20,7 @@ from algorithms.verification.tasks.spider import (
     wavy,
 )
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.theorems.registry import theorem
 
 _TASKS = "algorithms.verification.tasks.spider"
 # so many dimensions and so large an ε that even the smallest size is past the plateau of the loss, whose flatness hides
@@ -97,6 +99,30 @@ def _quartic_gap(records: int) -> Planned:
     return _bounded(RESTARTED["stage"], name, _quartic, records, "objective", bound)
 
 
+def _closed_form(records: int) -> Planned:
+    """The closed form with constants, at the ρ that the budget allows a single Gaussian release."""
+
+    def bound() -> Enclosure:
+        problem = regression(records, _DIMENSION)
+        budget = planned_spider(records, _DIMENSION, _EPSILON).budget
+        assert budget is not None
+        return (
+            theorem(THEOREMS["parameters"])
+            .evaluate(
+                None,
+                dataset_size=records,
+                dimension=_DIMENSION,
+                rho=2 / multiplier_of_one(budget) ** 2,
+                lipschitz=enclosed(problem.lipschitz, "lipschitz"),
+                smoothness=enclosed(problem.smoothness, "smoothness"),
+                initial_gap=enclosed(problem.initial_gap, "initial_gap"),
+            )
+            .value
+        )
+
+    return _bounded(THEOREMS["parameters"], "DP-SPIDER, gradient, closed form", _spider, records, "gradient", bound)
+
+
 def _over_root_stages(result: Result) -> list[float]:
     """The gradient falls like √J/n, where J grows like log n: it is divided by √J, a public number."""
     root = math.sqrt(number(result, "stages"))
@@ -106,6 +132,7 @@ def _over_root_stages(result: Result) -> list[float]:
 PLANNED: tuple[Planned, ...] = (
     spent(THEOREMS["spent"], "DP-SPIDER, every ledger of the sweep", _spider_sweep, _EPSILON),
     *(_spider_bound(records) for records in (500, 1000, 2000)),
+    *(_closed_form(records) for records in (500, 1000, 2000)),
     # at fixed ε and d
     slope(THEOREMS["parameters"], "DP-SPIDER, gradient against n", _spider_sweep, "gradient", -2 / 3),
     spent(RESTARTED["spent"], "restarted DP-SPIDER, every ledger of the sweep", _restarts_sweep, _RESTARTS_EPSILON),

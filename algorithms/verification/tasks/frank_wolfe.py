@@ -25,9 +25,9 @@ def smooth_design(records: int, dimension: int) -> Problem:
     return problems.sigmoid_loss(data.features, data.labels, l1=0, feature_bound=4)
 
 
-def sign_design(records: int, dimension: int) -> BoundedEntries:
+def sign_design(records: int, dimension: int, seed: int = 0) -> BoundedEntries:
     """The squared loss with sigmoid link on features of ±1, the label drawn by the first of them."""
-    generator = np.random.default_rng(0)
+    generator = np.random.default_rng(seed)
     features = np.where(generator.random((records, dimension)) < 0.5, 1.0, -1.0)
     labels = np.where(generator.random(records) < 1 / (1 + np.exp(-features[:, 0])), 1, -1)
     return bounded_entries(problems.squared_sigmoid_link(features, labels, feature_bound=dimension), 1)

@@ -1,4 +1,4 @@
-"""Excess risk on the population: records drawn anew for every repetition, risk on many that were never used."""
+"""Excess risk on the population, records drawn anew for every repetition; and how often bounds are exceeded."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from algorithms.problems import LinearModel
 from algorithms.problems.finite_sum import Array
 from algorithms.problems.sets import L2Ball
 from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
+from algorithms.verification.tasks.frank_wolfe import budget_of, planned_vertex, sign_design
 
 _DELTA = Fraction(1, 10**5)
 _FRESH = 20_000  # records that the population's risk is averaged over
@@ -85,3 +86,45 @@ def net(records: int, epsilon: float, repetitions: int, seed: int) -> dict[str, 
         for each in entropy.generate_state(repetitions, np.uint64).tolist()
     ]
     return {"excess": (population.objective_at(np.array(chosen)) - least).tolist()}
+
+
+def vertices(
+    records: int, dimension: int, epsilon: float, repetitions: int, seed: int
+) -> dict[str, float | list[float]]:
+    """DP-FW-L1 on features of ±1: the same excess, exactly, as there are 2^p features only."""
+    method, _ = planned_vertex(records, dimension, budget_of(epsilon))
+    corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * dimension)).reshape(dimension, -1).T
+    truth = 1 / (1 + np.exp(-corners[:, 0]))
+    excess = []
+    for each in np.random.SeedSequence(seed).generate_state(repetitions, np.uint64).tolist():
+        w = method.run(sign_design(records, dimension, each), seed=each, repetitions=1).output[0]
+        excess.append(float(((1 / (1 + np.exp(-corners @ w)) - truth) ** 2).mean()))
+    return {"excess": excess}
+
+
+def net_tail(records: int, epsilon: float, limit: float, repetitions: int, seed: int) -> dict[str, float | list[float]]:
+    """How often the choice's population excess exceeds a limit."""
+    found = net(records, epsilon, repetitions, seed)["excess"]
+    assert isinstance(found, list)
+    return {"hits": float(sum(value > limit for value in found)), "draws": float(repetitions)}
+
+
+@cache
+def planned_ridge(records: int, epsilon: float, covering_radius: str) -> NetExponentialMechanism:
+    """The exponential mechanism for F + ‖w‖²/2 on a net of the interval |w| <= G."""
+    return NetExponentialMechanism.calibrated(
+        regression(records, 1, 0), Fraction(epsilon), _DELTA, covering_radius=covering_radius, regularisation=1
+    )
+
+
+def ridge_tail(
+    records: int, epsilon: float, covering_radius: str, limit: float, repetitions: int, seed: int
+) -> dict[str, float | list[float]]:
+    """How often the regularised empirical excess of a choice exceeds a limit."""
+    method, problem = planned_ridge(records, epsilon, covering_radius), regression(records, 1, 0)
+    chosen = method.run(problem, seed=seed % 2**63, repetitions=repetitions).output
+    radius = float(method.net.radius)
+    fine = np.linspace(-radius, radius, 4001)[:, None]
+    least = (problem.objective_at(fine) + 0.5 * fine[:, 0] ** 2).min()
+    excess = problem.objective_at(chosen) + 0.5 * chosen[:, 0] ** 2 - least
+    return {"hits": float((excess > limit).sum()), "draws": float(repetitions)}
