@@ -114,9 +114,6 @@ class SelectedStochasticGradientDescent:
     ) -> SelectedStochasticGradientDescent:
         """Return the algorithm for a failure probability ζ, with the smallest proven noise beside its choice.
 
-        The choice is accounted for as ε₀-private: as a mechanism of bounded range it costs a little less, but that
-        account takes half a minute.
-
         Args:
             problem: Supplies n and p; no record is looked at.
             epsilon: ε > 0 to keep.
@@ -151,7 +148,7 @@ class SelectedStochasticGradientDescent:
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
         walks = Gaussian(self.noise_multiplier) ** (self.steps * self.runs)
-        return walks @ choice(self.selection_epsilon, relation_of(self.budget), pure=True)
+        return walks @ choice(self.selection_epsilon, relation_of(self.budget))
 
     def selection(self, problem: FiniteSum) -> tuple[Fraction, Fraction]:
         """ε of the choice as it is really drawn, and the sensitivity Δ of the scores -F: weights are exp(-ε F/(2Δ)).
@@ -267,7 +264,6 @@ class SelectedStochasticGradientDescent:
             relation=relation_of(self.budget),
             generators=generators,
             ledger=ledger,
-            pure=True,
         )
         each = np.arange(len(generators))
         walked = time.perf_counter()
@@ -295,7 +291,7 @@ class SelectedStochasticGradientDescent:
 @lru_cache(maxsize=256)
 def _multiplier_beside(budget: PrivacyBudget, selection_epsilon: Fraction) -> Fraction:
     """The smallest proven noise multiplier of one Gaussian release beside one choice."""
-    selection = choice(selection_epsilon, budget.relation, pure=True)
+    selection = choice(selection_epsilon, budget.relation)
     return multiplier_within(budget, lambda z: Gaussian(z) @ selection)
 
 

@@ -19,23 +19,21 @@ from dpbounds.privacy.relations import Relation
 WhichChoice = Literal["exponential", "noisy-max"]
 
 
-def choice(
-    epsilon: ExactLike, relation: Relation, method: WhichChoice = "exponential", pure: bool = False
-) -> Mechanism:
+def choice(epsilon: ExactLike, relation: Relation, method: WhichChoice = "exponential") -> Mechanism:
     """One choice as a mechanism: the exponential mechanism is of bounded range, which composes better than its ε says.
 
-    It is ε-private, too, and with ``pure`` that is all that is said: a single choice beside many Gaussians is then
-    accounted for tightly and much quicker, as if it cost a little more. Report noisy max with Laplace noise of scale
-    2Δ/ε is ε-private (Dwork & Roth 2014, section 3.3, and Theorem 3.10 for scores that are not monotone).
+    Of report noisy max with Laplace noise of scale β = 2Δ/ε no more is said than that it is ε-private. Proof: fix all
+    noises but candidate y's. With the best of the others at m on one side and m' on the other, |m - m'| <= Δ, y is
+    chosen where its noise exceeds m - u(y), or m' - u'(y): two thresholds within 2Δ of each other, and a Laplace tail
+    changes by a factor of at most e^{2Δ/β} = e^ε. Integrate over the others; finitely many outcomes: add up.
 
     Raises:
         InvalidValue: ε is not positive, or there is no such method.
     """
     if method not in get_args(WhichChoice):
         raise InvalidValue("method", repr(method), " or ".join(get_args(WhichChoice)))
-    if method == "exponential" and not pure:
-        return ExponentialMechanism(epsilon, relation=relation)
-    return PureDP(epsilon, relation=relation)
+    mechanism = ExponentialMechanism if method == "exponential" else PureDP
+    return mechanism(epsilon, relation=relation)
 
 
 def choose(
@@ -47,7 +45,6 @@ def choose(
     generators: Sequence[np.random.Generator],
     ledger: noise.Records,
     method: WhichChoice = "exponential",
-    pure: bool = False,
 ) -> NDArray[np.int64]:
     """Write the choice into the ledger, then draw one candidate for every repetition.
 
@@ -65,7 +62,6 @@ def choose(
         generators: One per repetition.
         ledger: That of one repetition.
         method: Which.
-        pure: Whether the ledger gets no more than that the choice is ε-private, see ``choice``.
 
     Returns:
         The index that was chosen, shape (R,).
@@ -81,7 +77,7 @@ def choose(
         raise InvalidValue("scores.shape", scores.shape, f"({len(generators)}, N), one row per stream, N >= 1")
     if not all(np.isfinite(row).all() for row in scores):
         raise not_finite()
-    described = choice(epsilon, relation, method, pure)
+    described = choice(epsilon, relation, method)
     scale = to_float(2 * reach / exact(epsilon, "epsilon"), "up")
     ledger.release(described)
     # one repetition at a time: the rows may be one and the same, and N numbers are all that is held then

@@ -118,7 +118,7 @@ def breast_cancer(feature_bound: ExactLike = 1) -> Dataset:
     names = tuple(str(name) for name in bunch.feature_names)
     ranges = tuple(_BREAST_CANCER_RANGES[name] for name in names)
     labels = np.where(np.asarray(bunch.target) == 0, 1.0, -1.0)  # scikit-learn's 0 is malignant
-    return _prepared(
+    return prepared(
         "Breast Cancer Wisconsin (Diagnostic)",
         np.asarray(bunch.data, dtype=np.float64),
         labels,
@@ -165,7 +165,7 @@ def read_csv(
             (its column and line are named), the labels do not make two classes, or the ranges do not fit.
     """
     bound = checked_bound(feature_bound)
-    header, rows = _read_table(path, "path")
+    header, rows = read_table(path, "path")
     target = header[-1] if label is None else label
     if target not in header:
         raise InvalidValue("label", repr(target), "one of the columns " + ", ".join(header))
@@ -175,14 +175,14 @@ def read_csv(
         raise InvalidValue("columns of the file", ", ".join(header), "at least one feature beside the label")
     columns = list(zip(*rows, strict=True))
     features = np.column_stack(
-        [_numbers(columns[index], name) for index, name in enumerate(header) if index != position]
+        [column_of_numbers(columns[index], name) for index, name in enumerate(header) if index != position]
     )
-    labels, meaning, how = _two_classes([value.strip() for value in columns[position]], target, positive)
+    labels, meaning, how = two_classes([value.strip() for value in columns[position]], target, positive)
     public = None if ranges is None else _read_ranges(ranges, names)
-    return _prepared(Path(path).name, features, labels, names, bound, meaning, public, intercept, notes=(how,))
+    return prepared(Path(path).name, features, labels, names, bound, meaning, public, intercept, notes=(how,))
 
 
-def _prepared(
+def prepared(
     name: str,
     features: Array,
     labels: Array,
@@ -193,6 +193,7 @@ def _prepared(
     intercept: bool,
     notes: tuple[str, ...],
 ) -> Dataset:
+    """Features of shape (n, p) scaled by public ranges (or left alone) and clipped to an l2 norm, with notes."""
     matrix = features
     if ranges is None:
         scaling = "features are used as they are in the file: no public ranges were given to scale them by"
@@ -213,7 +214,7 @@ def _prepared(
     return Dataset(name, clipped, labels, names, bound, positive, (scaling, clipping, *notes))
 
 
-def _read_table(path: str | Path, what: str) -> tuple[list[str], list[list[str]]]:
+def read_table(path: str | Path, what: str) -> tuple[list[str], list[list[str]]]:
     """The header and the rows of a CSV file, every row as long as the header; blank lines are skipped."""
     raw = _read_bytes(Path(path), what)
     try:
@@ -248,7 +249,8 @@ def _read_bytes(path: Path, what: str) -> bytes:
         raise InvalidValue(what, path, "a readable CSV file, plain or gzip-compressed", reason) from None
 
 
-def _numbers(column: Sequence[str], name: str) -> Array:
+def column_of_numbers(column: Sequence[str], name: str) -> Array:
+    """The values of a column as finite doubles, or ``InvalidValue`` with the first record that is none."""
     try:
         values = np.array(column, dtype=np.float64)
     except ValueError:
@@ -261,7 +263,8 @@ def _numbers(column: Sequence[str], name: str) -> Array:
     return values
 
 
-def _two_classes(values: list[str], column: str, positive: str | float | None) -> tuple[Array, str, str]:
+def two_classes(values: list[str], column: str, positive: str | float | None) -> tuple[Array, str, str]:
+    """Labels -1 and +1, which one is +1, and a note that says how that was decided; or ``InvalidValue``."""
     if "" in values:
         advice = "drop records without a label"
         raise InvalidValue(f"labels in column {column!r}", f"none in record {values.index('') + 1}", "a label", advice)
@@ -294,7 +297,7 @@ def _same_label(first: str, second: str) -> bool:
 
 
 def _read_ranges(path: str | Path, names: tuple[str, ...]) -> tuple[Range, ...]:
-    header, rows = _read_table(path, "ranges")
+    header, rows = read_table(path, "ranges")
     if sorted(header) != ["feature", "lower", "upper"]:
         raise InvalidValue(f"columns of {path}", ", ".join(header), "feature, lower, upper")
     feature, lower, upper = (header.index(name) for name in ("feature", "lower", "upper"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from algorithms.problems.datasets import Dataset, Range, _numbers, _prepared, _read_table, _two_classes
+from algorithms.problems.datasets import Dataset, Range, column_of_numbers, prepared, read_table, two_classes
 from algorithms.problems.problem import checked_bound
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
@@ -56,22 +56,22 @@ def covertype(feature_bound: ExactLike = 1, positive: int = 2, path: str | Path 
         raise InvalidValue("positive", positive, "a cover type, 1 to 7")
     if path is None:
         with as_file(files("algorithms.problems") / "data" / "covertype_sample.csv.gz") as sample:
-            header, rows = _read_table(sample, "path")
+            header, rows = read_table(sample, "path")
     else:
-        header, rows = _read_table(path, "path")
+        header, rows = read_table(path, "path")
     if sorted(header) != sorted((*_RANGES, "Cover_Type")):
         wrong = sorted(set(header) ^ {*_RANGES, "Cover_Type"})
         raise InvalidValue(f"columns of {path}", ", ".join(wrong[:5]), "the 54 features of Covertype and Cover_Type")
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
-    features = np.column_stack([_numbers(columns[name], name) for name in _RANGES])
-    labels, meaning, how = _two_classes([value.strip() for value in columns["Cover_Type"]], "Cover_Type", positive)
+    features = np.column_stack([column_of_numbers(columns[name], name) for name in _RANGES])
+    labels, meaning, how = two_classes([value.strip() for value in columns["Cover_Type"]], "Cover_Type", positive)
     notes: tuple[str, ...] = (
         how,
         "the ranges are fixed round figures (units, terrain), public and not read off the records",
     )
     if path is None:
         notes += ("a class-balanced head of the file, not a random sample: no basis for claims about accuracy",)
-    return _prepared(
+    return prepared(
         "Covertype" if path is None else Path(path).name,
         features,
         labels,

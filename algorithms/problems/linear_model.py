@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from algorithms.problems import linear_sums
 from algorithms.problems.finite_sum import Array
 from algorithms.problems.points import checked_points, checked_rows, positive
-from algorithms.problems.problem import _checked_labels, checked_bound, checked_features, clip_rows
+from algorithms.problems.problem import Problem, checked_bound, checked_features, checked_labels, clip_rows
 from algorithms.problems.residual_losses import (
     CAUCHY,
     GEMAN_MCCLURE,
@@ -163,6 +163,9 @@ class LinearModel:
         return checked_points(X, self.dimension)
 
 
+Linear = Problem | LinearModel  # a record enters through <a, x> alone
+
+
 def squared_sigmoid_link(
     features: ArrayLike, labels: ArrayLike, feature_bound: ExactLike = 1, radius: ExactLike | None = None
 ) -> LinearModel:
@@ -216,7 +219,7 @@ def _of_margins(
     loss: ScalarLoss, features: ArrayLike, labels: ArrayLike, feature_bound: ExactLike, radius: ExactLike | None
 ) -> LinearModel:
     bound, matrix = checked_bound(feature_bound), checked_features(features)
-    signs = _checked_labels(labels, len(matrix))
+    signs = checked_labels(labels, len(matrix))
     clipped, count = clip_rows(matrix, bound)
     return _model(loss, clipped * signs[:, None], np.zeros(len(matrix)), bound, Fraction(0), radius, count, 0)
 

@@ -254,7 +254,7 @@ def margin_problem(
     if ball is not None and not to_float(ball, "down") > 0:
         raise InvalidValue("radius", radius, "a number greater than 0, or None for all of R^p")
     matrix = checked_features(features)
-    signs = _checked_labels(labels, len(matrix))
+    signs = checked_labels(labels, len(matrix))
     clipped, count = clip_rows(matrix, bound)
     signed = np.ascontiguousarray(clipped * signs[:, None])
     signed.flags.writeable = False
@@ -289,7 +289,8 @@ def checked_features(features: ArrayLike) -> Array:
     return matrix
 
 
-def _checked_labels(labels: ArrayLike, records: int) -> Array:
+def checked_labels(labels: ArrayLike, records: int) -> Array:
+    """Return labels -1 or +1, shape (n,), as doubles, or raise ``InvalidValue``."""
     allowed = "-1 or +1"
     try:
         signs = np.array(labels, dtype=np.float64)

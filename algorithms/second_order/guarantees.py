@@ -11,7 +11,7 @@ import sympy
 from numpy.typing import NDArray
 
 from algorithms.problems.finite_sum import Array, FiniteSum
-from algorithms.problems.linear_model import LinearModel
+from algorithms.problems.linear_model import Linear
 from algorithms.problems.problem import Problem
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
@@ -68,13 +68,13 @@ def demand_smooth(problem: FiniteSum, *, unconstrained: bool) -> None:
         raise InvalidValue(
             "l1", problem.l1, "0", "‖x‖₁ has no gradient: second-order points are those of a smooth risk"
         )
-    if unconstrained and isinstance(problem, Problem | LinearModel) and problem.radius is not None:
+    if unconstrained and isinstance(problem, Linear) and problem.radius is not None:
         raise InvalidValue("radius", problem.radius, "None", "the steps leave a ball; take ConstrainedSecondOrder")
 
 
 def hessian_rank(problem: FiniteSum) -> int | None:
     """A public bound on the rank of one record's Hessian: 1 for φ(<a, x> - t), else None, which means p."""
-    return 1 if isinstance(problem, Problem | LinearModel) else None
+    return 1 if isinstance(problem, Linear) else None
 
 
 def checked_failure(value: ExactLike) -> Fraction:

@@ -30,7 +30,7 @@ from algorithms.noise import Array, streams
 from algorithms.oracles import GradientDifferenceOracle, GradientOracle, Gradients, at_least, in_batches
 from algorithms.oracles.differences import distances
 from algorithms.oracles.rows import of_rows
-from algorithms.planning import checked_multiplier, checked_share, multiplier_of_one
+from algorithms.planning import checked_multiplier, checked_share, multiplier_of_one, relation_of
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Recorders, Run, settled
 from algorithms.spider.capped_queries import CappedQueries
@@ -249,10 +249,9 @@ class PopulationStochasticSpider:
     @property
     def in_parallel(self) -> Mechanism:
         """All queries, each on its own block of records."""
-        relation = Relation.REPLACE_ONE if self.budget is None else self.budget.relation
-        query = Gaussian(self.noise_multiplier)
+        query, replaced = Gaussian(self.noise_multiplier), relation_of(self.budget) is Relation.REPLACE_ONE
         # a place that goes with its record is a part of the record's content
-        partition: Literal["index", "record"] = "index" if relation is Relation.REPLACE_ONE else "record"
+        partition: Literal["index", "record"] = "index" if replaced else "record"
         return InParallel((query,) * (self.fresh_estimates + self.steps), partition=partition)
 
     def pools(self, records: int) -> tuple[Pool, Pool]:

@@ -1,7 +1,8 @@
 """The suite: which statements are checked, how, and what came out; attached to theorem ids.
 
 A planned check names its cells (so that a sweep can run them anywhere, once) and judges what they gave. The confidence
-of each check is chosen so that the whole suite raises a false alarm at most once in a hundred runs.
+of each check is chosen so that the whole suite raises a false alarm at most once in a hundred runs, and so that it does
+not change when a check is added.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from algorithms.verification.sweeps import Progress, sweep
 from dpbounds.errors import InvalidValue
 
 SUITE_ERROR = 0.01
+MOST_CHECKS = 500  # among which the error is shared, whether there are so many or not
 
 
 class Size(StrEnum):
@@ -103,6 +105,8 @@ def planned() -> tuple[Planned, ...]:
     names = [one.name for one in found]
     if len(set(names)) != len(names):
         raise InvalidValue("names", names, "each check under its own name")
+    if len(found) > MOST_CHECKS:
+        raise InvalidValue("checks", len(found), f"at most {MOST_CHECKS}, among which the error is shared")
     return found
 
 
@@ -131,7 +135,7 @@ def run_suite(
     chosen = _chosen(theorems)
     cells = {one.name: list(one.cells(size)) for one in chosen}
     sweep((cell for each in cells.values() for cell in each), store, jobs=jobs, scheduler=scheduler, progress=progress)
-    confidence = confidence_of(SUITE_ERROR, len(planned()))
+    confidence = confidence_of(SUITE_ERROR, MOST_CHECKS)
     outcomes = []
     for one in chosen:
         started = time.perf_counter()

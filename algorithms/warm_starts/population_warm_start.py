@@ -25,7 +25,7 @@ from algorithms.ledger import DescribedRelease, Ledger, OpenLedger, PrivacyBudge
 from algorithms.noise import streams
 from algorithms.oracles import in_batches
 from algorithms.planning import checked_share
-from algorithms.problems.linear_model import LinearModel
+from algorithms.problems.linear_model import Linear, LinearModel
 from algorithms.problems.problem import Problem
 from algorithms.run import Run, settled
 from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
@@ -40,8 +40,6 @@ THEOREMS = {
     "algorithm": "lowy-ullman-wright-2024/algorithm-4",
     "bound": "ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit",
 }
-
-Linear = Problem | LinearModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 from algorithms.ledger import PrivacyBudget
 from algorithms.noise import Array, streams
 from algorithms.oracles import in_batches
-from algorithms.problems.linear_model import LinearModel
+from algorithms.problems.linear_model import Linear
 from algorithms.problems.problem import Problem, clip_rows
 from algorithms.run import Run, Trace
 from dpbounds.errors import InvalidValue
@@ -40,8 +40,6 @@ THEOREMS = {
     "algorithm": "lowy-ullman-wright-2024/lemma-8.1",
     "rate": "lowy-ullman-wright-2024/corollary-8.2",
 }
-
-Linear = Problem | LinearModel
 
 
 class Inner(Protocol):
@@ -194,7 +192,7 @@ def _with_records(problem: Linear, records: Array) -> Linear:
 
 
 def _demand_free(problem: Linear) -> None:
-    if not isinstance(problem, Problem | LinearModel):
+    if not isinstance(problem, Linear):
         raise InvalidValue("problem", type(problem).__name__, "a linear model: predictions must depend on <w, a> alone")
     given: Mapping[str, object] = {"radius": problem.radius, "l1": getattr(problem, "l1", 0) or None}
     for name, value in given.items():

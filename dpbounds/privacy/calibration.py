@@ -115,8 +115,10 @@ def calibrate(
         value, fails_at = _by_delta(factory, budget, failure, neighbours, solve)
         at_value = account(factory(value), delta=failure, relation=neighbours)
         if at_value.moments is not None:  # divergences promise less than the pairs: they may keep the budget further on
-            value = least_by_moments(factory, value, budget, failure, neighbours, solve)
-            at_value = account(factory(value), delta=failure, relation=neighbours)
+            further = least_by_moments(factory, value, budget, failure, neighbours, solve)
+            at_further = account(factory(further), delta=failure, relation=neighbours)
+            if at_further.enclosure.exact_upper <= budget:
+                value, at_value = further, at_further
         spent = at_value.enclosure
     failing = None if fails_at is None else factory(fails_at)
     return Calibration(value, fails_at, spent, budget, failure, neighbours, solve, factory(value), failing)

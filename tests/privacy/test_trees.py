@@ -36,9 +36,7 @@ def numbers(low: float, high: float) -> st.SearchStrategy[Fraction]:
 @st.composite
 def leaves(draw: st.DrawFn, relation: Relation, light: bool = False) -> Build:
     declared = AR if relation is AR else draw(st.sampled_from([AR, RE]))
-    kind = draw(
-        st.sampled_from(["gaussian", "laplace", "scalar", "ball", "pure", "approximate", "zcdp", "select", "above"])
-    )
+    kind = draw(st.sampled_from(LIGHT if light else KINDS))
     z, epsilon = draw(numbers(1, 30)), draw(numbers(0.01, 0.5))
     return {
         "gaussian": lambda s: dp.Gaussian(z * s),
@@ -66,7 +64,7 @@ def sampled(draw: st.DrawFn, relation: Relation, light: bool) -> Build:
         case "with":
             return lambda s: dp.SampledWithReplacement(inner(s), batch, 20)
         case "several":
-            other = draw(leaves(relation))
+            other = draw(leaves(relation, light))
             return lambda s: dp.PoissonSampled(inner(s) @ other(s), rate)
     return inner
 
@@ -77,7 +75,7 @@ def trees(draw: st.DrawFn, relation: Relation, light: bool = False) -> Build:
     most = 2 if light else 3
     parts = draw(st.lists(st.tuples(sampled(relation, light), st.integers(1, 30)), min_size=1, max_size=most))
     if draw(st.integers(0, 4)) == 0:
-        one, other = draw(leaves(relation)), draw(leaves(relation))
+        one, other = draw(leaves(relation, light)), draw(leaves(relation, light))
         parts.append((lambda s: dp.InParallel((one(s), other(s))), draw(st.integers(1, 10))))
     return lambda s: dp.Composed(tuple((build(s), count) for build, count in parts))
 
@@ -126,25 +124,25 @@ def basic(mechanism: Mechanism, relation: Relation) -> Fraction | float:
 ALSO = st.sampled_from(["basic", "less noise", "nothing"])
 
 
-@settings(max_examples=125, deadline=None, derandomize=True, database=None)
+@settings(max_examples=50, deadline=None, derandomize=True, database=None)
 @given(trees(AR, light=True), ALSO)
 def test_trees_under_add_or_remove(build: Build, also: str) -> None:
     check_tree(build, AR, also)
 
 
-@settings(max_examples=125, deadline=None, derandomize=True, database=None)
+@settings(max_examples=50, deadline=None, derandomize=True, database=None)
 @given(trees(RE, light=True), ALSO)
 def test_trees_under_replace(build: Build, also: str) -> None:
     check_tree(build, RE, also)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@settings(max_examples=8, deadline=None, derandomize=True, database=None)
 @given(trees(AR), ALSO)
 def test_heavy_trees_under_add_or_remove(build: Build, also: str) -> None:
     check_tree(build, AR, also)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@settings(max_examples=8, deadline=None, derandomize=True, database=None)
 @given(trees(RE), ALSO)
 def test_heavy_trees_under_replace(build: Build, also: str) -> None:
     check_tree(build, RE, also)
@@ -175,7 +173,7 @@ def test_regrouping_and_reordering_change_nothing(build: Build) -> None:
         assert one.enclosure.overlaps(other.enclosure)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@settings(max_examples=8, deadline=None, derandomize=True, database=None)
 @given(trees(AR))
 def test_both_engines_of_the_lattice_agree(build: Build) -> None:
     try:

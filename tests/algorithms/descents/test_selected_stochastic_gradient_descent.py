@@ -9,7 +9,7 @@ from algorithms.descents import selected_stochastic_gradient_descent as module
 from algorithms.descents.selected_stochastic_gradient_descent import SelectedStochasticGradientDescent, enough_runs
 from algorithms.verification.tasks.stochastic import planned_selected
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
-from dpbounds.privacy.mechanisms import Gaussian, PureDP
+from dpbounds.privacy.mechanisms import ExponentialMechanism, Gaussian
 
 
 def realisable(n=300, p=3, loss="geman_mcclure", distance=0.95, radius=None):
@@ -85,16 +85,18 @@ def test_enough_runs_is_the_smallest_number(failure, runs):
 # --- privacy
 
 
-@pytest.mark.parametrize("relation", ["replace-one", pytest.param("add-or-remove-one", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 def test_calibrated_noise_keeps_the_budget_and_hardly_more(relation):
     method = SelectedStochasticGradientDescent.calibrated(PROBLEM, 1, "1e-6", steps=10, relation=relation)
     assert (method.runs, method.selection_epsilon) == (6, Fraction(1, 4))
     run = method.run(PROBLEM, repetitions=1)
-    assert 1 - 1e-3 < run.spent.lower <= run.spent.exact_upper <= 1
+    # the lower end is an attack's: no pair attains the choice's range and its share of ε at once
+    assert 0.98 < run.spent.lower <= run.spent.exact_upper <= 1
+    assert run.spent.exact_upper > 1 - Fraction(1, 10**3)
     walks, selection = run.ledger.releases
     assert walks.count == 60
     assert isinstance(walks.mechanism(), Gaussian)
-    assert selection.described == PureDP(Fraction(1, 4), relation=relation)
+    assert selection.described == ExponentialMechanism(Fraction(1, 4), relation=relation)
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
@@ -225,8 +227,8 @@ def test_one_walk_more_is_found(monkeypatch):
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-def test_a_plan_in_which_epsilon_adds_up_keeps_the_budget_with_a_little_to_spare(relation):
+def test_a_plan_in_which_epsilon_adds_up_keeps_the_budget_with_a_tenth_to_spare(relation):
     budget = PrivacyBudget.of(1, "1e-6", relation)
     algorithm, problem = planned_selected(300, 3, budget, runs=3, steps=5)
     run = algorithm.run(problem, repetitions=1)
-    assert 0.9 < run.spent.lower <= run.spent.exact_upper <= 1
+    assert 0.88 < run.spent.lower <= run.spent.exact_upper < 0.9
