@@ -20,6 +20,9 @@ So what the ledger gets is ``ZCDP(ρ, relation)``, never ``Gaussian``: that the 
 (smaller) curve is not proven here. The curve of ρ-zCDP is what a certified account of such a ledger rests on; it
 costs some 10 % more noise at usual budgets.
 
+Utility bounds are stated for the ideal Gaussian of the same level: rounding to the grid moves an answer by √p h/2 at
+most, 2^-25 of the per-record bound, which they do not contain. Privacy does not rest on them.
+
 What it rests on beyond that: OpenDP's sampler being exact (they prove it for the algorithm), and, as everywhere in
 this package, the answer before rounding being computed as exact arithmetic would have it up to its own rounding.
 """
@@ -35,6 +38,7 @@ from typing import Any
 
 import numpy as np
 
+from algorithms import noise as plain
 from algorithms.noise import Array, Records
 from dpbounds.errors import DpboundsError, InvalidValue
 from dpbounds.privacy.mechanisms import ZCDP
@@ -48,6 +52,11 @@ NOISE_DRAWN = (
 _FINENESS = 24  # the grid is 2^-24 of the per-record bound or finer, spread over the coordinates
 # 64-bit integers are handed to the sampler; it stops at their ends, which costs no privacy but would bias the answer
 _LARGEST, _LARGEST_SCALE = 2**62, 2.0**56
+
+
+def how_drawn(noise: str) -> str:
+    """How noise of a kind, "gaussian" or "secure", is drawn, in words."""
+    return NOISE_DRAWN if noise == "secure" else plain.NOISE_DRAWN
 
 
 class MissingSampler(DpboundsError, ImportError):

@@ -24,9 +24,9 @@ import sympy
 from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
-from algorithms.descents.iterates import demand_all_of_space, gap_at, known, squared_norms, uniform_steps
+from algorithms.iterates import gap_at, squared_norms, uniform_steps
 from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.noise import NOISE_DRAWN, streams
+from algorithms.noise import streams
 from algorithms.oracles import GradientOracle, at_least, in_batches
 from algorithms.planning import (
     WhichNoise,
@@ -37,6 +37,7 @@ from algorithms.planning import (
     release_of,
     root_above,
 )
+from algorithms.problems.domain import demand_all_of_space, known
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue
@@ -267,7 +268,7 @@ class LangevinDynamics:
             parameters={"step_size": eta, "inverse_temperature": float(self.inverse_temperature)},
             seed=int(seed),
             timings={"descent": walked - started, "accounting": accounted - walked},
-            noise_drawn=NOISE_DRAWN if self.noise == "gaussian" else secure_noise.NOISE_DRAWN,
+            noise_drawn=secure_noise.how_drawn(self.noise),
         )
 
     def _drawn(self, problem: FiniteSum) -> Fraction:

@@ -22,9 +22,9 @@ import sympy
 from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
-from algorithms.descents.iterates import best_count, demand_no_regulariser, gap_at, known, uniform_steps
+from algorithms.iterates import best_count, gap_at, uniform_steps
 from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.noise import NOISE_DRAWN, Array, streams
+from algorithms.noise import Array, streams
 from algorithms.oracles import GradientOracle, at_least
 from algorithms.planning import (
     WhichNoise,
@@ -36,6 +36,7 @@ from algorithms.planning import (
     release_of,
     root_above,
 )
+from algorithms.problems.domain import demand_no_regulariser, demand_within, known
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.mirrors import DistanceGenerator
 from algorithms.run import Recorders, Run, settled
@@ -252,7 +253,7 @@ class MirrorDescent:
             parameters={"step_size": gamma},
             seed=int(seed),
             timings={"descent": walked - started, "accounting": accounted - walked},
-            noise_drawn=NOISE_DRAWN if self.noise == "gaussian" else secure_noise.NOISE_DRAWN,
+            noise_drawn=secure_noise.how_drawn(self.noise),
         )
 
     def _short_step(self, problem: FiniteSum) -> Fraction:
@@ -293,5 +294,4 @@ def _checked_start(mirror: DistanceGenerator, start: tuple[float, ...]) -> tuple
 
 def _demand_fit(problem: FiniteSum, mirror: DistanceGenerator) -> None:
     demand_no_regulariser(problem)
-    if mirror.constraint.dimension != problem.dimension:
-        raise InvalidValue("mirror.constraint.dimension", mirror.constraint.dimension, f"{problem.dimension}")
+    demand_within(problem, mirror.constraint)

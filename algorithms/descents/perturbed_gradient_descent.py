@@ -21,11 +21,12 @@ import numpy as np
 import sympy
 from threadpoolctl import threadpool_limits
 
-from algorithms.descents.iterates import demand_all_of_space, known, squared_norms, uniform_steps
+from algorithms.iterates import squared_norms, uniform_steps
 from algorithms.ledger import Batch, OpenLedger, PrivacyBudget
 from algorithms.noise import described, streams
 from algorithms.oracles import BatchGradientOracle, at_least, in_batches
 from algorithms.planning import checked_multiplier, checked_step_size, multiplier_within, root_above
+from algorithms.problems.domain import demand_all_of_space, known
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue

@@ -17,9 +17,9 @@ import sympy
 from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
-from algorithms.descents.iterates import best_count, squared_norms, uniform_steps
+from algorithms.iterates import best_count, squared_norms, uniform_steps
 from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.noise import NOISE_DRAWN, streams
+from algorithms.noise import streams
 from algorithms.oracles import GradientOracle, rational
 from algorithms.planning import (
     WhichNoise,
@@ -204,7 +204,7 @@ class ProjectedGradientDescent:
             parameters={"step_size": gamma},
             seed=int(seed),
             timings={"descent": walked - started, "accounting": accounted - walked},
-            noise_drawn=NOISE_DRAWN if self.noise == "gaussian" else secure_noise.NOISE_DRAWN,
+            noise_drawn=secure_noise.how_drawn(self.noise),
         )
 
 

@@ -39,6 +39,7 @@ from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.noise import NOISE_DRAWN, streams
 from algorithms.oracles import GradientOracle, at_least, choice, choose, in_batches
 from algorithms.planning import checked_multiplier, checked_share, multiplier_within, relation_of, root_above
+from algorithms.problems.domain import demand_no_regulariser
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
@@ -129,6 +130,7 @@ class SelectedStochasticGradientDescent:
             InvalidValue: A number is not allowed.
         """
         budget, kind = PrivacyBudget.of(epsilon, delta, relation), checked_variant(variant)
+        demand_no_regulariser(problem)
         count = enough_runs(failure_probability)
         share = Fraction(1, 2) if kind == "as-printed" else checked_share(selection_share, "selection_share")
         chosen = share * budget.epsilon
@@ -204,6 +206,7 @@ class SelectedStochasticGradientDescent:
         if self.variant == "as-printed":
             raise InvalidValue("variant", repr(self.variant), "'projected' for a bound")
         least = Fraction(2, 2**self.runs)
+        demand_no_regulariser(problem)
         failure = least if failure_probability is None else exact(failure_probability, "failure_probability")
         if not least <= failure < 1:
             allowed = f"at least 2^(1-K) = {float(least):g} for {self.runs} runs, and less than 1"

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from algorithms.ledger import Batch, OpenLedger, PrivacyBudget
-from algorithms.noise import NOISE_DRAWN, Array, on_sample, streams
+from algorithms.noise import NOISE_DRAWN, Array, Records, on_sample, streams
 from algorithms.oracles import BatchGradientOracle, GradientAnswer, GradientOracle, Poisson, at_least, in_batches
 from algorithms.oracles.batches import demand_all_records
 from algorithms.planning import checked_multiplier, multiplier_of_one, multiplier_within, root_above
+from algorithms.problems.domain import demand_no_regulariser, radius_of_domain
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.linear_model import LinearModel
 from algorithms.problems.sets import L2Ball
@@ -127,6 +128,7 @@ class StochasticGradientDescent:
             InvalidValue: A number is not allowed, or a batch is drawn from another number of records than there are.
         """
         budget, kind = PrivacyBudget.of(epsilon, delta, relation), checked_variant(variant)
+        demand_no_regulariser(problem)
         if sampling is not None:
             demand_all_records(sampling, problem.records)
         if steps is not None:
@@ -165,6 +167,7 @@ class StochasticGradientDescent:
 
         Source: Lowy, Ullman & Wright 2024, Proposition D.1 (without constants there).
         """
+        demand_no_regulariser(problem)
         q = quasar_constant(problem, self.distance, quasar_convexity, self.variant)
         values = {**self._values(problem), symbols.quasar_convexity: q}
         return evaluate(proposition_d_1_explicit.bound().subs(values), {})
@@ -192,15 +195,13 @@ class StochasticGradientDescent:
             BudgetExceeded: The ledger shows more than was planned.
         """
         generators = streams(seed, repetitions)
-        ball, eta = ball_around_the_start(problem, self.distance, self.variant), self.step_size_for(problem)
         ledger = OpenLedger()
-        oracle = _oracle(problem, self.noise_multiplier, self.sampling, generators, ledger)
         names = ("noise", "objective") if self.sampling is None else ("noise",)
         measured = Recorders(names, self.steps, len(generators))
 
         started = time.perf_counter()
         with threadpool_limits(limits=1, user_api="blas"):
-            R, output = walk(problem, oracle, self.steps, eta, ball, measured)
+            R, output = self._walked(problem, generators, ledger, measured)
             objective = in_batches(problem, output)[0]
         walked = time.perf_counter()
 
@@ -217,11 +218,44 @@ class StochasticGradientDescent:
             budget=self.budget,
             spent=spent,
             steps=self.steps,
-            parameters={"step_size": eta, "distance": float(self.distance)},
+            parameters={"step_size": self.step_size_for(problem), "distance": float(self.distance)},
             seed=int(seed),
             timings={"descent": walked - started, "accounting": accounted - walked},
-            noise_drawn=NOISE_DRAWN,
+            noise_drawn=self.noise_drawn,
         )
+
+    @property
+    def noise_drawn(self) -> str:
+        """How its randomness is drawn, in words."""
+        return NOISE_DRAWN
+
+    def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: Records) -> Array:
+        """Descend once per generator, for use as a start of another algorithm; ``bound`` is on its excess risk.
+
+        Args:
+            problem: What to minimise.
+            generators: One per repetition.
+            ledger: That of one repetition; gets every release.
+
+        Returns:
+            Shape (R, p).
+
+        Raises:
+            InvalidValue: See ``run``.
+            BudgetExceeded: The ledger keeps a budget that has no room for a release.
+        """
+        return self._walked(problem, generators, ledger, Recorders(("noise",), self.steps, len(generators)))[1]
+
+    def _walked(
+        self,
+        problem: FiniteSum,
+        generators: Sequence[np.random.Generator],
+        ledger: Records,
+        measured: Recorders,
+    ) -> tuple[NDArray[np.int64], Array]:
+        ball, eta = ball_around_the_start(problem, self.distance, self.variant), self.step_size_for(problem)
+        oracle = _oracle(problem, self.noise_multiplier, self.sampling, generators, ledger)
+        return walk(problem, oracle, self.steps, eta, ball, measured)
 
 
 def walk(
@@ -315,9 +349,10 @@ def ball_around_the_start(problem: FiniteSum, distance: Fraction, variant: Varia
     """The ball of radius D that w - w₁ is projected on, or None as printed.
 
     Raises:
-        InvalidValue: The problem's constants hold in a ball that does not contain that one.
+        InvalidValue: The problem's constants hold in a ball that does not contain that one, or it has a regulariser.
     """
-    radius = getattr(problem, "radius", None)
+    demand_no_regulariser(problem)
+    radius = radius_of_domain(problem)
     if variant == "as-printed":
         if radius is not None:
             raise InvalidValue("radius", radius, "a problem on all of R^p for a method that does not project")
@@ -366,7 +401,7 @@ def _oracle(
     noise_multiplier: Fraction,
     sampling: Sampling | None,
     generators: Sequence[np.random.Generator],
-    ledger: OpenLedger,
+    ledger: Records,
 ) -> GradientOracle | BatchGradientOracle:
     if sampling is None:
         return GradientOracle(problem, noise_multiplier, generators, ledger)

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import sympy
 
-from algorithms.frank_wolfe.feasible import known
+from algorithms.problems.domain import known
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.linear_model import LinearModel
 from dpbounds.errors import InvalidValue

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import sympy
 
+from algorithms.problems.domain import demand_no_regulariser, demand_within
 from algorithms.problems.finite_sum import Array, FiniteSum
-from algorithms.problems.problem import Problem
 from algorithms.problems.sets import ConstraintSet, SparseVectors
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.evaluation import decide
 
 # How far outside the set a start may lie, relative to the set's size: what rounding does to a point of its boundary.
 _ROUNDING = 1e-9
@@ -57,15 +56,8 @@ def starting_point(problem: FiniteSum, constraint: ConstraintSet, start: Sequenc
         InvalidValue: The dimensions differ, x₁ lies outside C, C reaches further than the problem's own ball (where its
             constants hold), or the problem has a regulariser, which a linear minimiser knows nothing of.
     """
-    if constraint.dimension != problem.dimension:
-        raise InvalidValue("constraint.dimension", constraint.dimension, f"the problem's {problem.dimension}")
-    if isinstance(problem, Problem) and problem.l1 > 0:
-        advice = "put ‖x‖₁ into the constraint: the l1 ball"
-        raise InvalidValue("l1", problem.l1, "0 for a Frank-Wolfe method", advice)
-    radius = getattr(problem, "radius", None)
-    if radius is not None and not decide(sympy.Le(constraint.norm_bound, sympy.Rational(radius)), {}):
-        allowed = f"a set within the problem's ball of radius {float(radius):g}"
-        raise InvalidValue("constraint", f"a set with points of norm {constraint.norm_bound}", allowed)
+    demand_no_regulariser(problem)
+    demand_within(problem, constraint)
     point = problem.initial_point if start is None else np.array(start, dtype=np.float64)
     if point.shape != (problem.dimension,):
         raise InvalidValue("start.shape", point.shape, f"({problem.dimension},)")
@@ -95,13 +87,6 @@ def gap_at_the_start(
     if not finite:
         raise InvalidValue("initial_gap", None, "a bound on F(x₁) - inf F, a loss range or a Lipschitz constant")
     return sympy.Min(*finite)
-
-
-def known(constant: sympy.Expr | None, name: str) -> sympy.Expr:
-    """Return the constant, or raise ``InvalidValue`` where the problem has none."""
-    if constant is None or constant.is_finite is False:
-        raise InvalidValue(name, constant, "a finite constant of the problem")
-    return constant
 
 
 def gaps(X: Array, gradients: Array, minimisers: Array) -> Array:

@@ -27,11 +27,10 @@ from algorithms.frank_wolfe.feasible import (
     checked_start,
     gap_at_the_start,
     gaps,
-    known,
     starting_point,
 )
 from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.noise import NOISE_DRAWN, streams
+from algorithms.noise import streams
 from algorithms.oracles import GradientOracle
 from algorithms.planning import (
     WhichNoise,
@@ -42,6 +41,7 @@ from algorithms.planning import (
     release_of,
     root_above,
 )
+from algorithms.problems.domain import known
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.linear_model import LinearModel
 from algorithms.problems.residual_losses import SQUARED_SIGMOID
@@ -295,7 +295,7 @@ class GaussianFrankWolfe:
             parameters={"step_fraction": gamma},
             seed=int(seed),
             timings={"descent": walked - started, "accounting": accounted - walked},
-            noise_drawn=NOISE_DRAWN if self.noise == "gaussian" else secure_noise.NOISE_DRAWN,
+            noise_drawn=secure_noise.how_drawn(self.noise),
         )
 
 

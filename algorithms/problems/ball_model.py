@@ -93,6 +93,11 @@ class BallModel:
         return sympy.Rational(self.feature_bound) * self.loss.largest_slope(*self._ranges)
 
     @property
+    def hessian_rank(self) -> int:
+        """1: one record's Hessian is a multiple of a aᵀ."""
+        return 1
+
+    @property
     def smoothness(self) -> sympy.Expr:
         """B² sup|φ''|."""
         return sympy.Rational(self.feature_bound) ** 2 * self.loss.largest_curvature(*self._ranges)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from algorithms.problems import linear_sums
 from algorithms.problems.finite_sum import Array
-from algorithms.problems.points import checked_points, checked_rows, positive
+from algorithms.problems.points import checked_points, checked_rows, positive, reach
 from algorithms.problems.problem import Problem, checked_bound, checked_features, checked_labels, clip_rows
 from algorithms.problems.residual_losses import (
     CAUCHY,
@@ -38,7 +38,7 @@ class LinearModel:
         targets: t_i, shape (n,), read-only; zero where φ is a loss of the margin (then a_i carries the label's sign).
         feature_bound: B > 0.
         target_bound: Y >= 0.
-        radius: x is in the l2 ball of this radius around 0, or in R^p (None).
+        radius: x is in the l2 ball of this radius around 0 (other points are refused), or in R^p (None).
         notes: What was done to the data.
     """
 
@@ -71,6 +71,11 @@ class LinearModel:
         return sympy.Rational(self.feature_bound) * self.loss.largest_slope
 
     @property
+    def hessian_rank(self) -> int:
+        """1: one record's Hessian is a multiple of a aᵀ."""
+        return 1
+
+    @property
     def smoothness(self) -> sympy.Expr:
         """B² sup|φ''|."""
         return sympy.Rational(self.feature_bound) ** 2 * self.loss.largest_curvature
@@ -87,7 +92,9 @@ class LinearModel:
             return self.loss.supremum
         if self.radius is None:
             return None
-        return self.loss.value(sympy.Rational(self.feature_bound * self.radius + self.target_bound))
+        return self.loss.value(
+            sympy.Rational(self.feature_bound) * reach(self.radius) + sympy.Rational(self.target_bound)
+        )
 
     @property
     def initial_gap(self) -> sympy.Expr:
@@ -160,7 +167,7 @@ class LinearModel:
         return self.loss.derivatives(products - targets)
 
     def _points(self, X: ArrayLike) -> Array:
-        return checked_points(X, self.dimension)
+        return checked_points(X, self.dimension, self.radius)
 
 
 Linear = Problem | LinearModel  # a record enters through <a, x> alone

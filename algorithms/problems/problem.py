@@ -91,6 +91,11 @@ class Problem:
         return sympy.Rational(self.feature_bound) * self.loss.largest_slope
 
     @property
+    def hessian_rank(self) -> int:
+        """1: one record's Hessian is a multiple of a aᵀ."""
+        return 1
+
+    @property
     def smoothness(self) -> sympy.Expr:
         """L = B² sup|φ''|: one record's Hessian, φ''(<z, x>) z zᵀ, has operator norm at most this everywhere."""
         return sympy.Rational(self.feature_bound) ** 2 * self.loss.largest_curvature

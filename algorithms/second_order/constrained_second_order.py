@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
 from algorithms.ledger import PrivacyBudget
-from algorithms.noise import NOISE_DRAWN, streams
+from algorithms.noise import streams
 from algorithms.oracles import in_batches
 from algorithms.oracles.rows import Walk, of_rows
 from algorithms.planning import (
@@ -43,6 +43,7 @@ from algorithms.planning import (
     relation_of,
     release_of,
 )
+from algorithms.problems.domain import demand_no_regulariser, demand_within
 from algorithms.problems.finite_sum import Array, FiniteSum
 from algorithms.problems.sets import ConstraintSet
 from algorithms.run import Run, Trace, settled
@@ -51,7 +52,6 @@ from algorithms.second_order.guarantees import (
     checked_tolerance,
     constants,
     demand_records,
-    demand_smooth,
     exact_hessians,
     only_found,
     records_needed,
@@ -192,7 +192,6 @@ class ConstrainedSecondOrder:
             InvalidValue: A number is not allowed, a constant is missing, or the set does not suit.
         """
         budget, part = PrivacyBudget.of(epsilon, delta, relation), checked_share(share)
-        demand_smooth(problem, unconstrained=False)
         plain = cls(constraint, 1, 1, 1, gap_tolerance, curvature_tolerance, failure_probability, oracle, budget, noise)
         values = plain._values(problem)
         count = steps_of(theorem.steps(), values) if steps is None else positive_integer(steps, "steps")
@@ -243,8 +242,8 @@ class ConstrainedSecondOrder:
         return Enclosure.exactly(self.failure_probability)
 
     def _values(self, problem: FiniteSum) -> Mapping[sympy.Symbol, sympy.Expr]:
-        if problem.dimension != self.constraint.dimension:
-            raise InvalidValue("constraint.dimension", self.constraint.dimension, f"the problem's {problem.dimension}")
+        demand_no_regulariser(problem)
+        demand_within(problem, self.constraint)
         start = problem.initial_point[None]
         if not self.constraint.contains(start, tolerance=_ROUNDING)[0]:
             raise InvalidValue("initial_point", start[0], "a point of the set", "move the set or start elsewhere")
@@ -271,7 +270,7 @@ class ConstrainedSecondOrder:
     def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
         """Run Algorithm 6 ``repetitions`` times at once, with independent randomness.
 
-        A repetition that has returned waits for the others: it goes on drawing gradient noise, which nobody reads.
+        A repetition that has returned asks and draws nothing more; the ledger has what was planned for T points.
 
         Args:
             problem: What to minimise; its constants must hold on the set.
@@ -289,7 +288,6 @@ class ConstrainedSecondOrder:
                 the problem is not smooth.
             BudgetExceeded: More was to be released than planned.
         """
-        demand_smooth(problem, unconstrained=False)
         values = self._values(problem)
         eta, theta = self._shares(values)
         slack, ratio = value_of(theorem.slack(), values), float(self.oracle.ratio)
@@ -349,7 +347,7 @@ class ConstrainedSecondOrder:
             parameters={"first_order_share": eta, "second_order_share": theta, "slack": slack},
             seed=int(seed),
             timings={"descent": walked - started, "accounting": time.perf_counter() - walked},
-            noise_drawn=NOISE_DRAWN if self.noise == "gaussian" else secure_noise.NOISE_DRAWN,
+            noise_drawn=secure_noise.how_drawn(self.noise),
         )
 
 

@@ -13,7 +13,6 @@ what leaves a saddle point, so that T must grow like ln n.
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,8 +22,9 @@ import sympy
 from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
+from algorithms.iterates import best_count, squared_norms
 from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.noise import NOISE_DRAWN, streams
+from algorithms.noise import streams
 from algorithms.oracles import GradientOracle, at_least
 from algorithms.planning import (
     WhichNoise,
@@ -36,9 +36,9 @@ from algorithms.planning import (
     relation_of,
     release_of,
 )
+from algorithms.problems.domain import demand_all_of_space, known
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Recorders, Run, settled
-from algorithms.second_order.guarantees import constant, demand_smooth, norms
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
@@ -113,7 +113,7 @@ class GradientDescent:
             problem: Supplies n, d, G, L and Δ_F; no record is looked at.
             epsilon: ε > 0 to keep.
             delta: δ in (0, 1) to keep.
-            steps: T, or None for the one that makes the bound on E‖∇F(w_R)‖² smallest, up to rounding.
+            steps: T, or None for the one that makes the bound on E‖∇F(w_R)‖² smallest.
             relation: "replace-one" (the paper's) or "add-or-remove-one".
             step_size: η, or None for 1/L.
             noise: "gaussian" or "secure".
@@ -125,7 +125,7 @@ class GradientDescent:
             InvalidValue: A number is not allowed, or a constant is missing.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        demand_smooth(problem, unconstrained=True)
+        demand_all_of_space(problem)
         eta = step_size_for(problem, checked_step_size(step_size, "1/L"))
         if steps is None:
             count = best_steps(problem, multiplier_of_one(budget, noise), eta)
@@ -144,14 +144,15 @@ class GradientDescent:
         Raises:
             InvalidValue: η is 2/L or more, where the bound does not hold, or a constant is missing.
         """
+        demand_all_of_space(problem)
         eta = step_size_for(problem, self.step_size)
-        smoothness = constant(problem.smoothness, "smoothness")
+        smoothness = known(problem.smoothness, "smoothness")
         if not evaluate(sympy.Rational(eta) * smoothness, {}) < 2:
             limit = evaluate(2 / smoothness, {}).lower
             raise InvalidValue("step_size", eta, f"a number greater than 0 and less than 2/L = {limit:.6g}")
         drawn = GradientOracle(problem, self.noise_multiplier, (), OpenLedger()).noise_stddev
         values = {
-            symbols.initial_gap: constant(problem.initial_gap, "initial_gap"),
+            symbols.initial_gap: known(problem.initial_gap, "initial_gap"),
             symbols.smoothness: smoothness,
             symbols.step_size: sympy.Rational(eta),
             symbols.steps: sympy.Integer(self.steps),
@@ -178,7 +179,7 @@ class GradientDescent:
             InvalidValue: Seed or repetitions are not allowed, or the problem is not smooth, or leaves its domain.
             BudgetExceeded: The ledger shows more than was planned.
         """
-        demand_smooth(problem, unconstrained=True)
+        demand_all_of_space(problem)
         T, eta = self.steps, step_size_for(problem, self.step_size)
         generators = streams(seed, repetitions)
         ledger = OpenLedger()
@@ -196,10 +197,10 @@ class GradientDescent:
                 answer = oracle(w)
                 w = w - eta * answer.noisy
                 iterates[:, t] = w
-                measured["exact"].add(norms(answer.exact) ** 2)
-                measured["noisy"].add(norms(answer.noisy) ** 2)
+                measured["exact"].add(squared_norms(answer.exact))
+                measured["noisy"].add(squared_norms(answer.noisy))
                 measured["objective"].add(answer.objective)
-                measured["noise"].add(norms(answer.noisy - answer.exact) ** 2)
+                measured["noise"].add(squared_norms(answer.noisy - answer.exact))
         walked = time.perf_counter()
 
         closed, spent = settled(ledger, self.planned, self.budget)
@@ -216,26 +217,26 @@ class GradientDescent:
             parameters={"step_size": eta},
             seed=int(seed),
             timings={"descent": walked - started, "accounting": time.perf_counter() - walked},
-            noise_drawn=NOISE_DRAWN if self.noise == "gaussian" else secure_noise.NOISE_DRAWN,
+            noise_drawn=secure_noise.how_drawn(self.noise),
         )
 
 
 def step_size_for(problem: FiniteSum, step_size: float | None) -> float:
     """η as a double: what was asked for, or 1/L rounded down."""
-    return evaluate(1 / constant(problem.smoothness, "smoothness"), {}).lower if step_size is None else step_size
+    return evaluate(1 / known(problem.smoothness, "smoothness"), {}).lower if step_size is None else step_size
 
 
 def best_steps(problem: FiniteSum, single_step_multiplier: Fraction, step_size: float) -> int:
-    """The T that minimises the explicit bound at noise σ² = (z G/n)² T, up to rounding.
+    """The T that minimises the explicit bound at noise σ² = (z G/n)² T.
 
-    That bound is proportional to Δ_F/(ηT) + (Lη/2) d (z G/n)² T, smallest where both terms are equal.
+    That bound is proportional to Δ_F/(ηT) + (Lη/2) d (z G/n)² T.
 
     Args:
         problem: Supplies n, d, G, L and Δ_F.
         single_step_multiplier: z, the noise multiplier that keeps the budget with one step.
         step_size: η.
     """
-    gap = at_least(constant(problem.initial_gap, "initial_gap"), "initial_gap")
-    slope = at_least(constant(problem.lipschitz, "lipschitz"), "lipschitz") * single_step_multiplier / problem.records
-    bend = at_least(constant(problem.smoothness, "smoothness"), "smoothness") * Fraction(step_size) / 2
-    return max(1, math.isqrt(math.ceil(gap / (Fraction(step_size) * bend * problem.dimension * slope**2))))
+    gap = at_least(known(problem.initial_gap, "initial_gap"), "initial_gap")
+    slope = at_least(known(problem.lipschitz, "lipschitz"), "lipschitz") * single_step_multiplier / problem.records
+    bend = at_least(known(problem.smoothness, "smoothness"), "smoothness") * Fraction(step_size) / 2
+    return best_count(gap / (Fraction(step_size) * bend * problem.dimension * slope**2))

@@ -10,9 +10,8 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from algorithms.problems.domain import hessian_rank, known
 from algorithms.problems.finite_sum import Array, FiniteSum
-from algorithms.problems.linear_model import Linear
-from algorithms.problems.problem import Problem
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
@@ -30,26 +29,27 @@ _RATIO = Fraction(65, 64)
 CURVATURE = sympy.sqrt(symbols.hessian_lipschitz * symbols.stationarity)
 
 
-def constant(value: sympy.Expr | None, name: str) -> sympy.Expr:
-    """Return a constant of a problem, or raise ``InvalidValue`` where there is no finite one."""
-    if value is None or value.is_finite is False:
-        raise InvalidValue(name, value, "a finite constant of the problem", "steps and guarantee are made from it")
-    return value
-
-
 def constants(problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
     """G, L, ρ_H, Δ_F and d of a problem: all public.
 
     Raises:
-        InvalidValue: One of them is missing.
+        InvalidValue: One of them is missing; or L or ρ_H is 0: steps are made from 1/L and from 1/ρ_H.
     """
     return {
-        symbols.lipschitz: constant(problem.lipschitz, "lipschitz"),
-        symbols.smoothness: constant(problem.smoothness, "smoothness"),
-        symbols.hessian_lipschitz: constant(problem.hessian_lipschitz, "hessian_lipschitz"),
-        symbols.initial_gap: constant(problem.initial_gap, "initial_gap"),
+        symbols.lipschitz: known(problem.lipschitz, "lipschitz"),
+        symbols.smoothness: _positive(problem.smoothness, "smoothness"),
+        symbols.hessian_lipschitz: _positive(problem.hessian_lipschitz, "hessian_lipschitz"),
+        symbols.initial_gap: known(problem.initial_gap, "initial_gap"),
         symbols.dimension: sympy.Integer(problem.dimension),
     }
+
+
+def _positive(constant: sympy.Expr | None, name: str) -> sympy.Expr:
+    found = known(constant, name)
+    if found.is_zero:
+        advice = "steps are made from its inverse; any positive number above it will do as a constant of the problem"
+        raise InvalidValue(f"problem.{name}", 0, "a number greater than 0", advice)
+    return found
 
 
 def value_of(formula: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> float:
@@ -60,21 +60,6 @@ def value_of(formula: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> 
 def steps_of(formula: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> int:
     """A number of steps: the larger one where its enclosure leaves a choice."""
     return math.floor(evaluate(formula.subs(dict(values)), {}).exact_upper)
-
-
-def demand_smooth(problem: FiniteSum, *, unconstrained: bool) -> None:
-    """Raise ``InvalidValue`` for a regulariser, and for a problem over a ball where the algorithm needs all of R^p."""
-    if isinstance(problem, Problem) and problem.l1:
-        raise InvalidValue(
-            "l1", problem.l1, "0", "‖x‖₁ has no gradient: second-order points are those of a smooth risk"
-        )
-    if unconstrained and isinstance(problem, Linear) and problem.radius is not None:
-        raise InvalidValue("radius", problem.radius, "None", "the steps leave a ball; take ConstrainedSecondOrder")
-
-
-def hessian_rank(problem: FiniteSum) -> int | None:
-    """A public bound on the rank of one record's Hessian: 1 for φ(<a, x> - t), else None, which means p."""
-    return 1 if isinstance(problem, Linear) else None
 
 
 def checked_failure(value: ExactLike) -> Fraction:
@@ -120,7 +105,7 @@ def records_needed(
     Returns:
         A proven enclosure of n.
     """
-    known = {**constants(problem), **values}
+    given = {**constants(problem), **values}
     rank = hessian_rank(problem)
     p = problem.dimension
     share = sympy.sqrt(sympy.Rational(p if rank is None else min(rank, p), p))
@@ -128,11 +113,11 @@ def records_needed(
     def at(multiplier: Fraction, **only: sympy.Expr) -> Enclosure:
         budget = sympy.Rational(4 * count / (multiplier * _ROUNDED_UP) ** 2)
         silenced = {getattr(symbols, name): value for name, value in only.items()}
-        return evaluate(sample_size.subs({**known, **silenced, symbols.rho: budget}), {})
+        return evaluate(sample_size.subs({**given, **silenced, symbols.rho: budget}), {})
 
     zero = sympy.Integer(0)
     return at(gradient_multiplier, smoothness=zero).larger(
-        at(hessian_multiplier, lipschitz=zero, smoothness=known[symbols.smoothness] * share)
+        at(hessian_multiplier, lipschitz=zero, smoothness=given[symbols.smoothness] * share)
     )
 
 
@@ -172,12 +157,6 @@ def exact_hessians(problem: FiniteSum, X: Array) -> Array:
     """∇²F at every row, one at a time, so that none depends on its neighbours; for measurement only."""
     one_each = [problem.hessian(row[None]) for row in X]
     return np.concatenate(one_each) if one_each else np.zeros((0, X.shape[1], X.shape[1]))
-
-
-def norms(rows: Array) -> Array:
-    """Euclidean norms, shape (R,)."""
-    lengths: Array = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return lengths
 
 
 def only_found(points: Array, found: NDArray[np.bool_]) -> Array:

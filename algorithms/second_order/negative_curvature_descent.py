@@ -24,8 +24,9 @@ import sympy
 from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
+from algorithms.iterates import norms
 from algorithms.ledger import PrivacyBudget
-from algorithms.noise import NOISE_DRAWN, streams
+from algorithms.noise import streams
 from algorithms.oracles import at_least, in_batches
 from algorithms.oracles.rows import Walk, of_rows
 from algorithms.planning import (
@@ -38,6 +39,7 @@ from algorithms.planning import (
     relation_of,
     release_of,
 )
+from algorithms.problems.domain import demand_all_of_space
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Run, Trace, settled
 from algorithms.second_order.guarantees import (
@@ -46,9 +48,7 @@ from algorithms.second_order.guarantees import (
     checked_tolerance,
     constants,
     demand_records,
-    demand_smooth,
     exact_hessians,
-    norms,
     only_found,
     records_needed,
     smallest_eigenvectors,
@@ -158,7 +158,7 @@ class NegativeCurvatureDescent:
                 G, as no gradient is longer).
         """
         budget, zeta = PrivacyBudget.of(epsilon, delta, relation), checked_failure(failure_probability)
-        demand_smooth(problem, unconstrained=True)
+        demand_all_of_space(problem)
         known, part = constants(problem), checked_share(share)
 
         def at(alpha: Fraction) -> NegativeCurvatureDescent:
@@ -204,6 +204,7 @@ class NegativeCurvatureDescent:
         return Enclosure.exactly(self.failure_probability)
 
     def _values(self, problem: FiniteSum) -> Mapping[sympy.Symbol, sympy.Expr]:
+        demand_all_of_space(problem)
         return {
             **constants(problem),
             symbols.steps: sympy.Integer(self.steps),
@@ -221,14 +222,14 @@ class NegativeCurvatureDescent:
 
         Returns:
             The run. ``output[r]`` is NaN where ``outputs["found"][r]`` is False: T points were looked at and none was
-            returned. ``measured["failure"]`` is 1 where nothing was found or what was found is no α-SOSP;
-            "gradient_norm" and "curvature" (the smallest eigenvalue) are the exact ones where the repetition ended.
+            returned. ``measured`` (not private): "failure", 1 where nothing was found or what was found is no α-SOSP;
+            and the exact "gradient_norm" and "curvature" (the smallest eigenvalue) where the repetition ended.
 
         Raises:
             InvalidValue: Seed or repetitions are not allowed, a constant is missing, or the problem is not smooth.
             BudgetExceeded: More was to be released than planned.
         """
-        demand_smooth(problem, unconstrained=True)
+        demand_all_of_space(problem)
         values = self._values(problem)
         steep, bent = value_of(theorem.gradient_threshold(), values), value_of(theorem.curvature_threshold(), values)
         length, step_size = value_of(theorem.curvature_move(), values), 1 / value_of(symbols.smoothness, values)
@@ -285,5 +286,5 @@ class NegativeCurvatureDescent:
             parameters={"step_size": step_size, "stationarity": alpha, "curvature_move": length},
             seed=int(seed),
             timings={"descent": walked - started, "accounting": time.perf_counter() - walked},
-            noise_drawn=NOISE_DRAWN if self.noise == "gaussian" else secure_noise.NOISE_DRAWN,
+            noise_drawn=secure_noise.how_drawn(self.noise),
         )

@@ -13,8 +13,8 @@ from algorithms import secure_noise
 from algorithms.ledger import DescribedRelease, OpenLedger, Release
 from algorithms.oracles import GradientOracle, Gradients, HessianOracle
 from algorithms.planning import WhichNoise
+from algorithms.problems.domain import hessian_rank
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.second_order.guarantees import hessian_rank
 from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import ZCDP
 from dpbounds.privacy.relations import Relation

@@ -30,8 +30,9 @@ import sympy
 from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
+from algorithms.iterates import norms
 from algorithms.ledger import PrivacyBudget
-from algorithms.noise import NOISE_DRAWN, streams
+from algorithms.noise import streams
 from algorithms.oracles import at_least, in_batches
 from algorithms.oracles.rows import Walk, of_rows
 from algorithms.planning import (
@@ -45,6 +46,7 @@ from algorithms.planning import (
     relation_of,
     release_of,
 )
+from algorithms.problems.domain import demand_all_of_space
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Run, Trace, settled
 from algorithms.second_order.gradient_descent import best_steps, step_size_for
@@ -54,9 +56,7 @@ from algorithms.second_order.guarantees import (
     checked_tolerance,
     constants,
     demand_records,
-    demand_smooth,
     exact_hessians,
-    norms,
     only_found,
     records_needed,
     smallest_eigenvectors,
@@ -188,7 +188,7 @@ class StationaryPointSelection:
             InvalidValue: A number is not allowed, a constant is missing, or n is too small for any α up to G.
         """
         budget, zeta = PrivacyBudget.of(epsilon, delta, relation), checked_failure(failure_probability)
-        demand_smooth(problem, unconstrained=True)
+        demand_all_of_space(problem)
         known, first = constants(problem), checked_share(descent_share, "descent_share")
         if steps is None:
             alone = multipliers_of_groups(budget, {"descent": Group(1, first)}, noise)["descent"]
@@ -259,6 +259,7 @@ class StationaryPointSelection:
         return Enclosure.exactly(self.failure_probability)
 
     def _values(self, problem: FiniteSum) -> Mapping[sympy.Symbol, sympy.Expr]:
+        demand_all_of_space(problem)
         return {
             **constants(problem),
             symbols.stationarity: sympy.Rational(self.stationarity),
@@ -276,7 +277,7 @@ class StationaryPointSelection:
     def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
         """Run Algorithm 5 ``repetitions`` times at once, with independent randomness.
 
-        A repetition that has returned walks on until all have; nobody reads where it goes.
+        A repetition that has returned asks and draws nothing more; the ledger has what was planned for T + 1 points.
 
         Args:
             problem: What to minimise.
@@ -293,7 +294,7 @@ class StationaryPointSelection:
             InvalidValue: Seed or repetitions are not allowed, a constant is missing, or the problem is not smooth.
             BudgetExceeded: More was to be released than planned.
         """
-        demand_smooth(problem, unconstrained=True)
+        demand_all_of_space(problem)
         T, eta, values = self.steps, step_size_for(problem, self.step_size), self._values(problem)
         alpha, gamma = float(self.stationarity), value_of(CURVATURE, values)
         steep, bent = self.thresholds(problem)
@@ -353,5 +354,5 @@ class StationaryPointSelection:
             parameters={"step_size": eta, "stationarity": alpha},
             seed=int(seed),
             timings={"descent": walked - started, "accounting": time.perf_counter() - walked},
-            noise_drawn=NOISE_DRAWN if self.noise == "gaussian" else secure_noise.NOISE_DRAWN,
+            noise_drawn=secure_noise.how_drawn(self.noise),
         )

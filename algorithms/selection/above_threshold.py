@@ -31,6 +31,7 @@ from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.noise import Array, streams
 from algorithms.oracles import at_least
 from algorithms.planning import checked_share
+from algorithms.problems.domain import demand_no_regulariser
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Run, Trace, settled
 from dpbounds.errors import InvalidValue
@@ -205,11 +206,14 @@ class AboveThresholdSelection:
     def bound(self, problem: FiniteSum, which: WhichBound = "gradient") -> Enclosure:
         """Enclose the bound on ‖∇F‖, or on -λ_min(∇²F), of the point that is returned, which fails with probability ω.
 
-        "doubled" is print at half its ε.
+        It rests on a premise: one of the points is stationary up to α (and, where the Hessian is tested, of second
+        order). Then a run in which none passes is a failure; without it such a run is what is to be expected, and the
+        point that it returns has no bound. "doubled" is print at half its ε.
 
         Raises:
-            InvalidValue: The problem lacks a constant, or the Hessian was not tested.
+            InvalidValue: The problem lacks a constant or has a regulariser, or the Hessian was not tested.
         """
+        demand_no_regulariser(problem)
         if which not in get_args(WhichBound):
             raise InvalidValue("which", repr(which), " or ".join(get_args(WhichBound)))
         if which == "curvature" and not self.second_order:
@@ -285,9 +289,10 @@ class AboveThresholdSelection:
             output are measured, and are not private.
 
         Raises:
-            InvalidValue: Seed or repetitions are not allowed, or the points are not the problem's.
+            InvalidValue: Seed or repetitions are not allowed, the points are not the problem's, or it has an l1 term.
             BudgetExceeded: The ledger shows more than was planned.
         """
+        demand_no_regulariser(problem)
         if self.points.shape[1] != problem.dimension:
             raise InvalidValue("points.shape", self.points.shape, f"(N, {problem.dimension})")
         generators = streams(seed, repetitions)

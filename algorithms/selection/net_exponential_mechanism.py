@@ -185,6 +185,11 @@ class NetExponentialMechanism:
         """β as it is drawn, in units of 1/loss: that of the variant, rounded down to the inverse of a double."""
         return 1 / Fraction(to_float(self.range_of_one_record(problem) / self.epsilon_spent, "up"))
 
+    @property
+    def noise_drawn(self) -> str:
+        """How its randomness is drawn, in words."""
+        return NOISE_DRAWN
+
     def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: Records) -> Array:
         """Draw one candidate per generator, for use as a start; ``bound`` is on its expected excess risk.
 
@@ -285,7 +290,7 @@ class NetExponentialMechanism:
             },
             seed=int(seed),
             timings={"choice": drawn - started, "accounting": accounted - drawn},
-            noise_drawn=NOISE_DRAWN,
+            noise_drawn=self.noise_drawn,
         )
 
     def _drawn(

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
 from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.noise import NOISE_DRAWN, streams
+from algorithms.noise import streams
 from algorithms.oracles import GradientOracle, at_least
 from algorithms.planning import (
     WhichNoise,
@@ -205,5 +205,5 @@ class ProjectedLangevin:
             parameters={"step_size": h * beta, "inverse_temperature": beta},
             seed=int(seed),
             timings={"walk": walked - started, "accounting": accounted - walked},
-            noise_drawn=NOISE_DRAWN if self.noise == "gaussian" else secure_noise.NOISE_DRAWN,
+            noise_drawn=secure_noise.how_drawn(self.noise),
         )

@@ -25,12 +25,14 @@ import sympy
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
+from algorithms.iterates import squared_norms
 from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.noise import Array, streams
 from algorithms.oracles import GradientDifferenceOracle, GradientOracle, Gradients, at_least, in_batches
 from algorithms.oracles.differences import distances
 from algorithms.oracles.rows import of_rows
 from algorithms.planning import checked_multiplier, checked_share, multiplier_of_one, relation_of
+from algorithms.problems.domain import demand_all_of_space
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Recorders, Run, settled
 from algorithms.spider.capped_queries import CappedQueries
@@ -38,10 +40,8 @@ from algorithms.spider.spider import checked_gap, starts
 from algorithms.spider.stochastic_spider import (
     checked_threshold,
     demand_enough,
-    demand_unconstrained,
     difference_stddev,
     from_above,
-    squared_norms,
     step_size_for,
 )
 from dpbounds.errors import InvalidValue
@@ -213,7 +213,10 @@ class PopulationStochasticSpider:
         Raises:
             InvalidValue: A number is not allowed, the problem lacks a constant, or there are too few records.
         """
+        demand_all_of_space(problem)
         gap = checked_gap(initial_gap)
+        if gap == 0:
+            raise InvalidValue("initial_gap", 0, "a number greater than 0", "nothing is to be gained by a search")
         budget = PrivacyBudget.of(epsilon, delta, relation)
         single = multiplier_of_one(budget)
         n = problem.records
@@ -277,6 +280,7 @@ class PopulationStochasticSpider:
         Raises:
             InvalidValue: The bound is not proven, as T₁ is too small for κ, or there are too few records.
         """
+        demand_all_of_space(problem)
         self.pools(problem.records)
         fresh = GradientOracle(Block(problem, self.first_batch), self.noise_multiplier, (), OpenLedger()).noise_stddev
         values = {
@@ -325,7 +329,7 @@ class PopulationStochasticSpider:
             InvalidValue: Seed or repetitions are not allowed, or there are too few records.
             BudgetExceeded: The ledger shows more than was planned.
         """
-        demand_unconstrained(problem)
+        demand_all_of_space(problem)
         pools = self.pools(problem.records)
         T, eta = self.steps, step_size_for(problem)
         generators = streams(seed, repetitions)

@@ -137,6 +137,8 @@ class RestartedSpider:
             raise InvalidValue("stages", 0, "at least one stage")
         if any(stage.variant != "repaired" or not stage.full_batch for stage in stages):
             raise InvalidValue("stages", "printed or on random batches", "repaired stages on the full batch")
+        if any(stage.budget is not None for stage in stages):
+            raise InvalidValue("stages", "with budgets", "stages without one", "the budget is that of all together")
         object.__setattr__(self, "stages", tuple(stages))
         object.__setattr__(self, "growth", growth)
         object.__setattr__(self, "initial_gap", checked_gap(initial_gap))

@@ -25,6 +25,7 @@ import sympy
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
+from algorithms.iterates import squared_norms
 from algorithms.ledger import Batch, OpenLedger, PrivacyBudget
 from algorithms.noise import Array, on_sample, streams
 from algorithms.oracles import (
@@ -45,6 +46,7 @@ from algorithms.planning import (
     multipliers_of_groups,
     root_above,
 )
+from algorithms.problems.domain import demand_all_of_space, known
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Recorders, Run, Trace, settled
 from dpbounds.errors import InvalidValue
@@ -239,7 +241,7 @@ class Spider:
         """η as a double: ``step_size``, or 1/(2L) rounded down."""
         if self.step_size is not None:
             return self.step_size
-        return evaluate(1 / (2 * _demanded(problem.smoothness, "smoothness")), {}).lower
+        return evaluate(1 / (2 * known(problem.smoothness, "smoothness")), {}).lower
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Enclose the explicit bound on E‖∇F(ŵ)‖ for the noise that ``run`` really draws.
@@ -256,6 +258,7 @@ class Spider:
             raise InvalidValue("variant", repr(self.variant), allowed)
         if not self.full_batch:
             raise InvalidValue("sampling", "random batches", "the full batch: no bound with constants covers batches")
+        demand_smooth(problem)
         gap = self.initial_gap
         drawn = GradientOracle(problem, self.anchor_multiplier, (), OpenLedger()).noise_stddev
         values = {
@@ -323,7 +326,7 @@ class Spider:
             output=walked.output,
             output_step=walked.output_step,
             trace=walked.trace,
-            measured={"output_gradient_norm": np.sqrt(_squared_norms(gradient)), "output_objective": objective},
+            measured={"output_gradient_norm": np.sqrt(squared_norms(gradient)), "output_objective": objective},
             metric=name,
             ledger=closed,
             budget=self.budget,
@@ -347,7 +350,7 @@ class Spider:
             generators: One per repetition.
             ledger: That of one repetition; it gets T entries.
         """
-        _demand_smooth(problem)
+        demand_smooth(problem)
         T, q, eta = self.steps, self.anchor_period, self.step_size_for(problem)
         gradients = Gradients(problem)  # shared: what a difference needs at the last point was computed there
         anchor: GradientOracle | BatchGradientOracle
@@ -403,25 +406,26 @@ def parameters(
         anchor_period: q, or None.
 
     Raises:
-        InvalidValue: A constant is missing, or T or q is no positive whole number.
+        InvalidValue: ``demand_smooth`` fails, or T or q is no positive whole number.
 
     Source: ``lowy-ullman-wright-2024/lemma-3.1/explicit``.
     """
-    known: dict[sympy.Symbol | str, ExactLike | Enclosure] = {
+    demand_smooth(problem)
+    given: dict[sympy.Symbol | str, ExactLike | Enclosure] = {
         symbols.dataset_size: problem.records,
         symbols.dimension: problem.dimension,
         symbols.rho: rho,
     }
     if steps is None:
         gap = enclosed(problem.initial_gap, "initial_gap") if initial_gap is None else initial_gap
-        known[symbols.initial_gap] = gap
-        known[symbols.lipschitz] = enclosed(problem.lipschitz, "lipschitz")
-        known[symbols.smoothness] = enclosed(problem.smoothness, "smoothness")
-        steps = int(evaluate(lemma_3_1_explicit.steps(), known).exact_upper)
+        given[symbols.initial_gap] = gap
+        given[symbols.lipschitz] = enclosed(problem.lipschitz, "lipschitz")
+        given[symbols.smoothness] = enclosed(problem.smoothness, "smoothness")
+        steps = int(evaluate(lemma_3_1_explicit.steps(), given).exact_upper)
     T = positive_integer(steps, "steps")
     if anchor_period is None:
         period = _spider.anchor_period(sympy.Integer(T), symbols.rho)
-        anchor_period = int(evaluate(period, known).exact_lower)
+        anchor_period = int(evaluate(period, given).exact_lower)
     return T, min(positive_integer(anchor_period, "anchor_period"), T)
 
 
@@ -448,22 +452,14 @@ def checked_gap(value: ExactLike | None) -> Fraction | None:
 
 def enclosed(constant: sympy.Expr | None, name: str) -> Enclosure:
     """Enclose a constant of the problem, or raise ``InvalidValue`` where it has none that is finite."""
-    return evaluate(_demanded(constant, name), {})
+    return evaluate(known(constant, name), {})
 
 
-def _demanded(constant: sympy.Expr | None, name: str) -> sympy.Expr:
-    if constant is None or constant.is_finite is False:
-        raise InvalidValue(name, constant, "a finite constant of the problem", "bound the domain, or clip the records")
-    return constant
-
-
-def _demand_smooth(problem: FiniteSum) -> None:
-    """Raise ``InvalidValue`` where a constant is missing, or F has a part that is not smooth (no proximal steps)."""
+def demand_smooth(problem: FiniteSum) -> None:
+    """Raise ``InvalidValue`` where a constant is missing, F is not smooth, or a walk would leave its ball."""
     for name in ("lipschitz", "smoothness"):
-        _demanded(getattr(problem, name), name)
-    weight = getattr(problem, "l1", 0)
-    if weight:
-        raise InvalidValue("l1", weight, "0: every step is a plain gradient step", "drop the regulariser")
+        known(getattr(problem, name), name)
+    demand_all_of_space(problem)
 
 
 def _weight(sampling: Sampling, records: int, count: int) -> Fraction:
@@ -489,13 +485,8 @@ def _released(*groups: tuple[Fraction | None, Sampling, int]) -> Mechanism:
 
 
 def _measure(measured: Recorders, estimate: Array, objective: Array, gradient: Array) -> None:
-    squares = _squared_norms(gradient)
+    squares = squared_norms(gradient)
     measured["gradient_norm"].add(np.sqrt(squares))
     measured["squared_gradient"].add(squares)
     measured["objective"].add(objective)
-    measured["noise"].add(_squared_norms(estimate - gradient))
-
-
-def _squared_norms(rows: Array) -> Array:
-    squares: Array = np.einsum("ij,ij->i", rows, rows)
-    return squares
+    measured["noise"].add(squared_norms(estimate - gradient))

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from algorithms import noise
+from algorithms.iterates import squared_norms
 from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.noise import Array, streams
 from algorithms.oracles import GradientDifferenceOracle, GradientOracle, at_least
@@ -41,8 +42,8 @@ from algorithms.planning import (
     multipliers_of_groups,
     root_above,
 )
+from algorithms.problems.domain import demand_all_of_space
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.problems.landscapes import Landscape
 from algorithms.run import Recorders, Run, settled
 from algorithms.spider.capped_queries import CappedQueries
 from dpbounds.errors import InvalidValue
@@ -193,11 +194,16 @@ class StochasticSpider:
         steps, fresh, kappa = tuned(problem, rho, omega)
         if variant == "as-printed":
             # G√T₁/(n√φ) and M√T/(n√φ)
-            noises = {"fresh": root_above(fresh / printed), "differences": root_above(steps / printed)}
-        else:
+            noises = root_above(fresh / printed), root_above(steps / printed)
+            return cls(*noises, steps, fresh, kappa, kicks, budget, variant)
+        while True:
             groups = {"fresh": Group(fresh, _HALF), "differences": Group(steps, _HALF)}
-            noises = multipliers_of_groups(budget, groups)
-        return cls(noises["fresh"], noises["differences"], steps, fresh, kappa, kicks, budget, variant)
+            found = multipliers_of_groups(budget, groups)
+            made = cls(found["fresh"], found["differences"], steps, fresh, kappa, kicks, budget, variant)
+            # in few steps the error exceeds E a little, and T₁ must be larger than it is at E
+            if fresh == steps or made._evaluated(problem, omega).applies:
+                return made
+            fresh += 1
 
     @property
     def planned(self) -> Mechanism:
@@ -237,16 +243,21 @@ class StochasticSpider:
             what = "as printed" if self.variant == "as-printed" else "with kicks"
             advice = "nothing else has a proven bound"
             raise InvalidValue("variant", what, "the repaired algorithm without kicks", advice)
+        omega = checked_share(failure_probability, "failure_probability")
+        return demand_enough(self._evaluated(problem, omega), self.fresh_estimates, self.steps)
+
+    def _evaluated(self, problem: FiniteSum, failure_probability: Fraction) -> Evaluation:
         values = self._drawn(problem) | {
             "smoothness": 1 / Fraction(step_size_for(problem)),  # η = 1/M, for an M that rounding made a hair larger
             "loss_range": at_least(problem.initial_gap, "initial_gap"),
             "steps": Fraction(self.steps),
-            "failure_probability": checked_share(failure_probability, "failure_probability"),
+            "failure_probability": failure_probability,
         }
-        return demand_enough(_STATEMENT.evaluate(None, digits=15, **values), self.fresh_estimates, self.steps)
+        return _STATEMENT.evaluate(None, digits=15, **values)
 
     def _drawn(self, problem: FiniteSum) -> dict[str, Fraction]:
         """What the bound on errors depends on: the noise that is drawn, how far an estimate is carried."""
+        demand_all_of_space(problem)
         fresh = GradientOracle(problem, self.noise_multiplier, (), OpenLedger()).noise_stddev
         return {
             "noise_stddev": Fraction(fresh),
@@ -274,7 +285,7 @@ class StochasticSpider:
             InvalidValue: Seed or repetitions are not allowed.
             BudgetExceeded: The ledger shows more than was planned.
         """
-        demand_unconstrained(problem)
+        demand_all_of_space(problem)
         T, eta, is_printed = self.steps, step_size_for(problem), self.variant == "as-printed"
         generators = streams(seed, repetitions)
         R = len(generators)
@@ -379,8 +390,9 @@ def tuned(problem: FiniteSum, rho: Fraction, failure_probability: Fraction) -> t
     T₁ is at most T, with which it is no cap at all.
 
     Raises:
-        InvalidValue: The problem lacks a constant.
+        InvalidValue: The problem lacks a constant, or has a set or a regulariser.
     """
+    demand_all_of_space(problem)
     risk = {
         "smoothness": at_least(problem.smoothness, "smoothness"),
         "loss_range": at_least(problem.initial_gap, "initial_gap"),
@@ -434,17 +446,6 @@ def step_size_for(problem: FiniteSum) -> float:
     return to_float(1 / at_least(problem.smoothness, "smoothness"), "down")
 
 
-def demand_unconstrained(problem: object) -> None:
-    """Raise ``InvalidValue`` for a problem on a set or with an l1 term: its steps would need a proximal map.
-
-    A ``Landscape`` has a radius, too, which is no constraint: its constants hold there, and it refuses points outside.
-    """
-    if getattr(problem, "l1", 0) != 0:
-        raise InvalidValue("l1", getattr(problem, "l1", None), "0: the algorithm has no proximal step")
-    if getattr(problem, "radius", None) is not None and not isinstance(problem, Landscape):
-        raise InvalidValue("radius", getattr(problem, "radius", None), "None: the algorithm moves in all of R^p")
-
-
 def checked_threshold(value: float) -> float:
     """κ as a double greater than 0, or ``InvalidValue``."""
     if not (math.isfinite(value) and value > 0):
@@ -466,9 +467,3 @@ def _asked(
     asked = replace(oracle, generators=of_rows(generators, rows))
     answer: Array = asked(*(each[rows] for each in points)).noisy
     return answer
-
-
-def squared_norms(rows: Array) -> Array:
-    """‖x‖² of every row."""
-    squares: Array = np.einsum("ij,ij->i", rows, rows)
-    return squares

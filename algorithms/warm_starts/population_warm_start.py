@@ -25,6 +25,7 @@ from algorithms.ledger import DescribedRelease, Ledger, OpenLedger, PrivacyBudge
 from algorithms.noise import streams
 from algorithms.oracles import in_batches
 from algorithms.planning import checked_share
+from algorithms.problems.domain import demand_all_of_space
 from algorithms.problems.linear_model import Linear, LinearModel
 from algorithms.problems.problem import Problem
 from algorithms.run import Run, settled
@@ -145,6 +146,7 @@ class PopulationWarmStart:
             InvalidValue: Seed or repetitions are not allowed, or problem and algorithm do not fit.
             BudgetExceeded: The ledger of a part shows more than was planned.
         """
+        demand_all_of_space(problem)
         own, rest = part_of(problem, 0, self.first_part), self._rest(problem)
         begun = time.perf_counter()
         generators = streams(seed, repetitions)
@@ -157,7 +159,6 @@ class PopulationWarmStart:
             rest, int(np.random.SeedSequence([seed, 1]).generate_state(1, np.uint64)[0]), repetitions, start=x0
         )
         ledger = Ledger((DescribedRelease(self.planned),))
-        ledger.check_plan(self.planned)
         with threadpool_limits(limits=1, user_api="blas"):
             objective, _ = in_batches(problem, x0)
         return replace(
@@ -170,6 +171,7 @@ class PopulationWarmStart:
             spent=ledger.check(self.budget),
             seed=int(seed),
             timings={**run.timings, "start": started - begun},
+            noise_drawn=f"the start: {self.start.noise_drawn}; then: {run.noise_drawn}",
         )
 
     def _rest(self, problem: Linear) -> Linear:

@@ -6,7 +6,7 @@ start (DP-SGD for quasar-convex losses, Corollary 5.3) in front.
 What differs from print. Two halves (ε/2, δ/2) compose to (ε, δ), but that is wasteful: here the start gets a stated
 share of the budget in zCDP (an exponential mechanism of ε_E is of bounded range, hence ε_E²/8-zCDP), and SPIDER gets
 the smallest noise for which *both together* are certified to keep (ε, δ). SPIDER's number of steps and its anchors come
-from a public bound ψ on the start's expected excess risk, never from the risk itself.
+from that noise and from a public bound ψ on the start's expected excess risk, never from the risk itself.
 
 The bound is ``lowy-ullman-wright-2024/theorem-3.2/explicit``, that is the one of DP-SPIDER with ψ in the place of the
 initial gap, at the noise that is really drawn.
@@ -23,14 +23,16 @@ from typing import Protocol
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent, enough_steps
+from algorithms.iterates import norms
 from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.noise import Array, Records, streams
+from algorithms.noise import NOISE_DRAWN, Array, Records, streams
 from algorithms.oracles import in_batches
 from algorithms.planning import Group, checked_share, multiplier_of_one, multiplier_within, root_above
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.run import Run, settled
 from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
-from algorithms.spider.spider import Spider, anchors, parameters
+from algorithms.spider.spider import Spider, anchors, demand_smooth, parameters
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact
@@ -51,6 +53,10 @@ class Start(Protocol):
     @property
     def planned(self) -> Mechanism:
         """What a draw of starts releases, per repetition."""
+
+    @property
+    def noise_drawn(self) -> str:
+        """How its randomness is drawn, in words."""
 
     def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: Records) -> Array:
         """One start per generator, shape (R, p); the ledger gets what was released."""
@@ -79,6 +85,8 @@ class WarmStartedSpider:
             raise InvalidValue("spider.initial_gap", None, allowed, "the problem's own is about another start")
         if self.spider.budget is not None:
             raise InvalidValue("spider.budget", self.spider.budget, "None", "the budget is that of both together")
+        if self.spider.variant != "repaired" or not self.spider.full_batch:
+            raise InvalidValue("spider", "printed or on random batches", "a repaired one on the full batch")
 
     @classmethod
     def calibrated(
@@ -112,7 +120,8 @@ class WarmStartedSpider:
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         part = checked_share(share)
-        rho = 2 / multiplier_of_one(budget) ** 2  # what the budget allows a single Gaussian release
+        # what a single Gaussian release spends that keeps the budget, in zCDP: (f/z)²/2
+        rho = (budget.relation.sensitivity_factor / multiplier_of_one(budget)) ** 2 / 2
         # ε_E²/8 = part · ρ, rounded down; ε itself is the most that a pure start may spend of it
         selection = min(1 / root_above(1 / (8 * part * rho)), budget.epsilon * Fraction(9, 10))
         net = NetExponentialMechanism.calibrated(
@@ -123,7 +132,43 @@ class WarmStartedSpider:
         if lower < 0:
             raise InvalidValue("outside", outside, "a number at least 0")
         gap = start.bound(problem).exact_upper + lower
-        return cls.behind(start, problem, gap, budget, (1 - part) * rho, steps)
+        return cls.behind(start, problem, gap, budget, steps)
+
+    @classmethod
+    def behind_descent(
+        cls,
+        problem: FiniteSum,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = "1e-6",
+        relation: str | Relation = Relation.REPLACE_ONE,
+        distance: ExactLike = 1,
+        share: ExactLike = "1/2",
+        quasar_convexity: ExactLike | None = None,
+        steps: int | None = None,
+    ) -> WarmStartedSpider:
+        """Return the algorithm for quasar-convex losses: DP-SGD on all records in front, DP-SPIDER behind.
+
+        Args:
+            problem: Supplies n, p, G, L, all public; no record is looked at.
+            epsilon: ε > 0 to keep.
+            delta: δ in (0, 1) to keep; should be well below 1/n.
+            relation: "replace-one" (the paper's) or "add-or-remove-one".
+            distance: D > 0: a minimiser lies within D of the initial point, which the caller must know.
+            share: The descent's part of 1/z², in (0, 1); z is the multiplier of one release that keeps the budget.
+            quasar_convexity: q in (0, 1], see ``StochasticGradientDescent.bound``.
+            steps: T of SPIDER, or None for the theorem's.
+
+        Raises:
+            InvalidValue: A number is not allowed, or the problem lacks a constant.
+
+        Source: Lowy, Ullman & Wright 2024, Corollary 5.3 (without constants there).
+        """
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        alone = multiplier_of_one(budget) * root_above(1 / checked_share(share))
+        count = enough_steps(problem, alone)
+        descent = StochasticGradientDescent(alone * root_above(count), count, distance)
+        gap = descent.bound(problem, quasar_convexity).exact_upper
+        return cls.behind(descent, problem, gap, budget, steps)
 
     @classmethod
     def behind(
@@ -132,7 +177,6 @@ class WarmStartedSpider:
         problem: FiniteSum,
         gap: ExactLike,
         budget: PrivacyBudget,
-        rho: Fraction | None = None,
         steps: int | None = None,
     ) -> WarmStartedSpider:
         """Return DP-SPIDER behind any start, with the smallest noise for which both together keep a budget.
@@ -142,26 +186,18 @@ class WarmStartedSpider:
             problem: Supplies the constants.
             gap: ψ >= E F(w_0) - inf F, public.
             budget: Of both together.
-            rho: ρ at which T and q are set (utility only); None: half of what the budget allows.
             steps: T, or None for the theorem's.
 
         Raises:
             InvalidValue: The start alone exceeds the budget, or a number is not allowed.
         """
         psi = exact(gap, "gap")
-        level = 1 / multiplier_of_one(budget) ** 2 if rho is None else rho
-        T, q = parameters(problem, level, psi, steps, None)
+        # full-batch releases of any number and shares are one of multiplier z, so that z does not depend on T and q
+        z = multiplier_within(budget, lambda multiplier: start.planned @ Gaussian(multiplier))
+        T, q = parameters(problem, 2 / z**2, psi, steps, None)
         N1 = anchors(T, q)
         half = Fraction(1, 2)
         groups = [Group(N1, half), Group(T - N1, half)] if N1 < T else [Group(N1, Fraction(1))]
-
-        def released(z: Fraction) -> Mechanism:
-            whole = start.planned
-            for group in groups:
-                whole = whole @ Gaussian(z * root_above(group.count / group.share)) ** group.count
-            return whole
-
-        z = multiplier_within(budget, released)
         first, *rest = (z * root_above(group.count / group.share) for group in groups)
         return cls(start, Spider(first, rest[0] if rest else None, T, q, initial_gap=psi), budget)
 
@@ -189,6 +225,7 @@ class WarmStartedSpider:
             InvalidValue: Seed or repetitions are not allowed, or start and problem do not fit.
             BudgetExceeded: The ledger shows more than was planned.
         """
+        demand_smooth(problem)
         generators = streams(seed, repetitions)
         ledger = OpenLedger()
         begun = time.perf_counter()
@@ -208,7 +245,7 @@ class WarmStartedSpider:
             output_step=walked.output_step,
             trace=walked.trace,
             measured={
-                "output_gradient_norm": np.sqrt(np.einsum("ij,ij->i", gradient, gradient)),
+                "output_gradient_norm": norms(gradient),
                 "output_objective": objective,
                 "start_objective": start_objective,
             },
@@ -227,4 +264,5 @@ class WarmStartedSpider:
                 "descent": finished - started,
                 "accounting": accounted - finished,
             },
+            noise_drawn=f"the start: {self.start.noise_drawn}; then: {NOISE_DRAWN}",
         )

@@ -8,10 +8,9 @@ import numpy as np
 
 from algorithms import problems
 from algorithms.descents.selected_stochastic_gradient_descent import SelectedStochasticGradientDescent
-from algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent, enough_steps
+from algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
 from algorithms.ledger import PrivacyBudget
 from algorithms.oracles import Poisson
-from algorithms.planning import multiplier_of_steps
 from algorithms.problems.linear_model import LinearModel
 
 _DELTA = Fraction(1, 10**5)
@@ -54,16 +53,18 @@ def budget_of(epsilon: float) -> PrivacyBudget:
 def planned_selected(
     records: int, dimension: int, budget: PrivacyBudget, runs: int, steps: int | None = None
 ) -> tuple[SelectedStochasticGradientDescent, LinearModel]:
-    """The selected one of several runs, and the problem it is for.
-
-    A quarter of ε is for the choice and the rest for the runs, as ε adds up: more noise than ``calibrated`` finds
-    beside the choice, but found at once. The run's ledger is held against the budget all the same.
-    """
-    problem, selection = realisable(records, dimension), budget.epsilon / 4
-    walks = PrivacyBudget(budget.epsilon - selection, budget.delta, budget.relation)
-    count = enough_steps(problem, multiplier_of_steps(walks, runs)) if steps is None else steps
-    multiplier = multiplier_of_steps(walks, count * runs)
-    return SelectedStochasticGradientDescent(multiplier, count, runs, selection, _DISTANCE, budget), problem
+    """The selected one of several runs, and the problem it is for."""
+    problem = realisable(records, dimension)
+    algorithm = SelectedStochasticGradientDescent.calibrated(
+        problem,
+        budget.epsilon,
+        budget.delta,
+        steps,
+        budget.relation,
+        _DISTANCE,
+        failure_probability=Fraction(2, 2**runs),
+    )
+    return algorithm, problem
 
 
 def stochastic(

@@ -7,9 +7,9 @@ import sympy
 
 from algorithms import noise, oracles, problems, secure_noise
 from algorithms.descents import mirror_descent as module
-from algorithms.descents.iterates import best_count, gap_at
 from algorithms.descents.mirror_descent import MirrorDescent, bound_expression
 from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
+from algorithms.iterates import best_count, gap_at
 from algorithms.problems.mirrors import EntropyMirror, EuclideanMirror, PNormMirror
 from algorithms.problems.sets import L1Ball, L2Ball, Simplex
 from algorithms.verification import Verdict, bound_check
@@ -266,7 +266,7 @@ def test_bad_parameters_are_refused_by_name(arguments, message):
 
 def test_problems_that_do_not_fit_are_refused():
     method = MirrorDescent(MIRRORS["entropy"], 20, 3)
-    for problem, message in ((smooth(l1="0.01"), "problem.l1"), (smooth(p=5), "mirror.constraint.dimension = 4")):
+    for problem, message in ((smooth(l1="0.01"), "problem.l1"), (smooth(p=5), "constraint.dimension = 4")):
         for ask in (method.run, method.bound):
             with pytest.raises(InvalidValue, match=message):
                 ask(problem)

@@ -140,6 +140,8 @@ def test_rank_one_needs_fewer_records():
     class Full:
         """The same constants, Hessians of any rank."""
 
+        hessian_rank = None
+
         def __getattr__(self, name):
             return getattr(PROBLEM, name)
 

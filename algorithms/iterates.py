@@ -1,28 +1,30 @@
-"""What descents share: which iterate is returned, how long its gradient is, when to stop, what they cannot do."""
+"""What walks share: which iterate is returned, how long its gradient is, when to stop, how far down it is."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import sympy
 from numpy.typing import NDArray
 
 from algorithms.noise import Array
 from algorithms.oracles import at_least
 from algorithms.planning import root_above
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.problems.landscapes import Landscape
-from dpbounds.errors import InvalidValue
 
 
 def squared_norms(rows: Array) -> Array:
     """‖row‖₂² of every row, shape (R,)."""
     squares: Array = np.einsum("ij,ij->i", rows, rows)
     return squares
+
+
+def norms(rows: Array) -> Array:
+    """‖row‖₂ of every row, shape (R,)."""
+    lengths: Array = np.sqrt(squared_norms(rows))
+    return lengths
 
 
 def uniform_steps(generators: Sequence[np.random.Generator], steps: int) -> NDArray[np.int64]:
@@ -46,8 +48,8 @@ def best_count(ratio: Fraction) -> int:
 def gap_at(problem: FiniteSum, start: Array) -> Fraction:
     """A public bound on F(start) - inf F, rational.
 
-    At the problem's own x₁ it is that of the problem. Elsewhere F(start) <= F(x₁) + G‖start - x₁‖, and the loss cannot
-    exceed its range: the smaller of the two.
+    The start lies where the constants hold. At the problem's own x₁ the bound is that of the problem. Elsewhere
+    F(start) <= F(x₁) + G‖start - x₁‖, and the loss cannot exceed its range: the smaller of the two.
 
     Raises:
         InvalidValue: The problem has no such constants.
@@ -58,28 +60,3 @@ def gap_at(problem: FiniteSum, start: Array) -> Fraction:
         return gap
     reached = gap + at_least(problem.lipschitz, "lipschitz") * root_above(away)
     return reached if problem.loss_range is None else min(reached, at_least(problem.loss_range, "loss_range"))
-
-
-def known(constant: sympy.Expr | None, name: str) -> sympy.Expr:
-    """The constant, or ``InvalidValue`` where the problem has no finite one."""
-    if constant is None:
-        raise InvalidValue(f"problem.{name}", None, "a finite constant", "step sizes and bounds rest on it")
-    return constant
-
-
-def demand_no_regulariser(problem: Any) -> None:
-    """Raise ``InvalidValue`` where the problem has an l1 regulariser: the step would leave it out."""
-    weight = getattr(problem, "l1", 0)
-    if weight:
-        raise InvalidValue("problem.l1", float(weight), "0", "only projected gradient descent has a proximal step")
-
-
-def demand_all_of_space(problem: Any) -> None:
-    """Raise ``InvalidValue`` where a problem is posed in a ball: the walk would leave it.
-
-    Landscapes are let through: they raise on their own as soon as a walk does leave their ball.
-    """
-    demand_no_regulariser(problem)
-    radius = getattr(problem, "radius", None)
-    if radius is not None and not isinstance(problem, Landscape):
-        raise InvalidValue("problem.radius", float(radius), "None, all of R^p", "this algorithm has no projection")
