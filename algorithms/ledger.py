@@ -316,8 +316,10 @@ class OpenLedger:
 
     def __init__(self) -> None:
         self._releases: list[Release | DescribedRelease] = []
-        self._squares, self._numbers = 0.0, 0
-        self._waiting, self._waits = 0.0, 0
+        # sums and counts of noise in units of what was written, by its level: little noise at one level cannot hide
+        # behind much at another
+        self._squares: dict[float, tuple[float, int]] = {}
+        self._waiting: dict[float, tuple[float, int]] = {}
 
     def gaussian(
         self,
@@ -346,36 +348,37 @@ class OpenLedger:
         for entry in entries:
             self._write(entry)
 
-    def added(self, squares: float, numbers: int) -> None:
+    def added(self, squares: float, numbers: int, level: float = 1.0) -> None:
         """Keep count of Gaussian noise as it was really added.
 
         Args:
             squares: Sum of (noise / noise_stddev)², over the coordinates of every repetition.
             numbers: How many there were.
+            level: What tells this noise from other noise in the ledger; each level is judged by itself, and all are.
         """
-        self._squares += squares
-        self._numbers += numbers
+        self._squares[level] = _plus(self._squares.get(level), squares, numbers)
 
-    def waited(self, total: float, numbers: int) -> None:
-        """Keep count of Laplace or Gumbel noise as it was really added.
+    def waited(self, total: float, numbers: int, level: float = 1.0) -> None:
+        """Keep count of Laplace, Gumbel or ball noise as it was really added.
 
-        |Laplace|/b is a standard exponential variable, and so is e^(-Gumbel/β).
+        |Laplace|/b is a standard exponential variable, and so are e^(-Gumbel/β) and, in a ball of radius r in R^p,
+        -log(1 - (‖u‖/r)^p).
 
         Args:
-            total: Sum of these variables, with b or β as written.
+            total: Sum of these variables, with b, β or r as written.
             numbers: How many there were.
+            level: See ``added``.
         """
-        self._waiting += total
-        self._waits += numbers
+        self._waiting[level] = _plus(self._waiting.get(level), total, numbers)
 
     def close(self) -> Ledger:
         """Return the ledger as written so far.
 
         Raises:
-            BudgetExceeded: The noise that was added is too small for what was written. If N numbers were drawn as
-                written, the sum of their squares is a chi-square variable with N degrees of freedom (a sum of N
-                exponential variables, half of one with 2N); right runs are refused with probability 1e-12. With
-                N = 10^6, noise that is 1 % too small is found (for Gumbel noise, N = 3·10^6).
+            BudgetExceeded: The noise that was added is too small for what was written, all together or at one level.
+                If N numbers were drawn as written, the sum of their squares is a chi-square variable with N degrees of
+                freedom (a sum of N exponential variables, half of one with 2N); right runs are refused with probability
+                1e-12. With N = 10^6, noise that is 1 % too small is found (for Gumbel noise, N = 3·10^6).
         """
         self._demand_noise()
         return Ledger(tuple(self._releases))
@@ -388,16 +391,31 @@ class OpenLedger:
             self._releases.append(entry)
 
     def _demand_noise(self) -> None:
-        _demand_sum(self._numbers, self._squares, shape=0.5, power=0.5)
-        _demand_sum(self._waits, self._waiting, shape=1.0, power=1.0)
+        squares, waiting = _each_and_all(self._squares), _each_and_all(self._waiting)
+        alarm = FALSE_ALARM / max(1, len(squares) + len(waiting))
+        for total, numbers in squares:
+            _demand_sum(numbers, total, shape=0.5, power=0.5, alarm=alarm)
+        for total, numbers in waiting:
+            _demand_sum(numbers, total, shape=1.0, power=1.0, alarm=alarm)
 
 
-def _demand_sum(numbers: int, total: float, *, shape: float, power: float) -> None:
+def _each_and_all(sums: dict[float, tuple[float, int]]) -> list[tuple[float, int]]:
+    """The sum at each level, and where there are several that of all levels."""
+    each = list(sums.values())
+    whole = (sum(total for total, _ in each), sum(numbers for _, numbers in each))
+    return [*each, whole] if len(each) > 1 else each
+
+
+def _plus(before: tuple[float, int] | None, total: float, numbers: int) -> tuple[float, int]:
+    return (total, numbers) if before is None else (before[0] + total, before[1] + numbers)
+
+
+def _demand_sum(numbers: int, total: float, *, shape: float, power: float, alarm: float) -> None:
     """Raise ``BudgetExceeded`` where a sum of Gamma(shape) variables over their mean is too small to be chance."""
     if not numbers:
         return
     share = max(total, 0.0) / numbers
-    if not special.gammainc(numbers * shape, numbers * share * shape) > FALSE_ALARM:  # refuses NaN, too
+    if not special.gammainc(numbers * shape, numbers * share * shape) > alarm:  # refuses NaN, too
         raise BudgetExceeded(
             f"the {numbers} numbers of noise that were added have {share**power:.6g} of the size that the ledger says: "
             "less noise was added than written down; do not publish the output"

@@ -51,11 +51,11 @@ class Records(Protocol):
     def release(self, mechanism: Mechanism, count: int = 1) -> None:
         """Write down releases described by a mechanism."""
 
-    def added(self, squares: float, numbers: int) -> None:
-        """Keep count of the Gaussian noise that reached the answers, in units of what was written."""
+    def added(self, squares: float, numbers: int, level: float = 1.0) -> None:
+        """Keep count of the Gaussian noise that reached the answers, in units of what was written at that level."""
 
-    def waited(self, total: float, numbers: int) -> None:
-        """Keep count of Laplace or Gumbel noise, turned into standard exponential variables."""
+    def waited(self, total: float, numbers: int, level: float = 1.0) -> None:
+        """Keep count of Laplace, Gumbel or ball noise, turned into standard exponential variables."""
 
 
 def streams(seed: int, repetitions: int) -> tuple[np.random.Generator, ...]:
@@ -165,7 +165,7 @@ def laplace(
     for generator, row in zip(generators, drawn, strict=True):
         row[...] = generator.standard_exponential(shape) * np.where(generator.random(shape) < 0.5, -1.0, 1.0)
     drawn *= scale
-    ledger.waited(float(np.abs(drawn).sum()) / scale, drawn.size)
+    ledger.waited(float(np.abs(drawn).sum()) / scale, drawn.size, scale)
     return drawn
 
 
@@ -200,10 +200,15 @@ def described(kind: Kind, noise_multiplier: Fraction, dimension: int) -> Mechani
     for dimension 2 or more, so that an answer may tell the neighbours apart for certain. That is (0, 1)-privacy, under
     either relation; on one random record out of n it becomes (0, 1/n).
 
+    Raises:
+        InvalidValue: It is another kind of noise.
+
     Source: Tholeti & Kalyani 2020, equation (6) for the ball, the note after Theorem 1 for the sphere.
     """
     if kind == "ball":
         return UniformBall(noise_multiplier, dimension)
+    if kind != "sphere":
+        raise InvalidValue("noise", repr(kind), "'ball' or 'sphere'")
     return ApproximateDP(0, 1, relation=Relation.REPLACE_ONE)
 
 

@@ -106,4 +106,4 @@ def _used(unit: Array, scale: float) -> Array:
 
 def _count(used: Array, scale: float, method: WhichChoice, ledger: noise.Records) -> None:
     units = np.exp(-used / scale) if method == "exponential" else np.abs(used) / scale
-    ledger.waited(float(units.sum()), units.size)
+    ledger.waited(float(units.sum()), units.size, scale)

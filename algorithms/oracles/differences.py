@@ -156,9 +156,10 @@ class GradientDifferenceOracle:
         drawn *= bounds[:, None]
         stddev = bounds * float(self.noise_multiplier)
         noisy = difference + drawn
-        if self.noise == "gaussian" and not still.all():
+        if not still.all():
             moved = ~still
-            count_noise((noisy - difference)[moved], stddev[moved, None], self.ledger)
+            amount = float(self.noise_multiplier)
+            count_noise(self.noise, (noisy - difference)[moved], stddev[moved, None], self.ledger, -amount)
         return DifferenceAnswer(noisy, difference, stddev)
 
     def _difference(self, X: Array, previous: Array) -> Array:

@@ -81,16 +81,30 @@ def perturbed(
             batch=batch,
         )
     drawn += values
-    if kind == "gaussian":
-        count_noise(drawn - values, amount, ledger)
+    count_noise(kind, drawn - values, amount, ledger, amount)
     return drawn
 
 
-def count_noise(difference: Array, stddev: float | Array, ledger: noise.Records) -> None:
-    """Tell the ledger what really reached the answers: noise that rounding swallowed is missing here, too."""
-    difference /= stddev
-    flat = difference.ravel()
-    ledger.added(float(flat @ flat), flat.size)
+def count_noise(kind: Kind, difference: Array, amount: float | Array, ledger: noise.Records, level: float) -> None:
+    """Tell the ledger what really reached the answers: noise that rounding swallowed is missing here, too.
+
+    Nothing is promised by noise on a sphere, so that there is nothing to hold it against.
+
+    Args:
+        kind: "gaussian", "ball" or "sphere".
+        difference: Noisy minus exact answers, shape (R, p); overwritten.
+        amount: Standard deviation or radius, one for all or shape (R, 1).
+        ledger: Keeps count.
+        level: Tells this noise from other noise in the ledger.
+    """
+    difference /= amount
+    if kind == "gaussian":
+        flat = difference.ravel()
+        ledger.added(float(flat @ flat), flat.size, level)
+    elif kind == "ball":
+        inside = np.sqrt((difference * difference).sum(axis=1)) ** difference.shape[1]  # uniform on (0, 1)
+        below = np.minimum(inside, 1 - 2.0**-53)  # on the rim rounding may go beyond
+        ledger.waited(float(-np.log1p(-below).sum()), len(below), level)
 
 
 def demand_kind(kind: str) -> None:

@@ -76,13 +76,13 @@ class CappedQueries:
         if mechanism not in self._made:
             self._made.append(mechanism)
 
-    def added(self, squares: float, numbers: int) -> None:
+    def added(self, squares: float, numbers: int, level: float = 1.0) -> None:
         """Keep count of the noise, in the ledger."""
-        self._ledger.added(squares, numbers)
+        self._ledger.added(squares, numbers, level)
 
-    def waited(self, total: float, numbers: int) -> None:
+    def waited(self, total: float, numbers: int, level: float = 1.0) -> None:
         """Keep count of other noise, in the ledger."""
-        self._ledger.waited(total, numbers)
+        self._ledger.waited(total, numbers, level)
 
     @property
     def made(self) -> tuple[Gaussian, ...]:

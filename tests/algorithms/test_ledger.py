@@ -8,6 +8,7 @@ from scipy import optimize, stats
 
 from algorithms import noise
 from algorithms.ledger import Batch, BudgetedLedger, DescribedRelease, Ledger, OpenLedger, PrivacyBudget, Release
+from algorithms.oracles.perturbation import perturbed
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.filters import GaussianFilter, RenyiFilter, ZCDPFilter
 from dpbounds.privacy.mechanisms import (
@@ -354,6 +355,40 @@ def test_noise_that_is_smaller_than_written_down_is_found(share, numbers, found)
     pen.added(math.nan, 1)
     with pytest.raises(BudgetExceeded):
         pen.close()
+
+
+def test_little_noise_at_one_level_cannot_hide_behind_much_at_another():
+    drawn = np.random.default_rng(1).standard_normal(10**6)
+    for wrong in ("added", "waited"):
+        pen = OpenLedger()
+        pen.added(float(drawn @ drawn), drawn.size, 3.0)
+        getattr(pen, wrong)(0.0, 100, 5.0)
+        with pytest.raises(BudgetExceeded, match="the 100 numbers"):
+            pen.close()
+    # and what is a little too small everywhere is found in the sum of all levels
+    pen = OpenLedger()
+    for level in range(1000):
+        pen.added(0.9 * 100, 100, float(level))
+    with pytest.raises(BudgetExceeded, match="the 100000 numbers"):
+        pen.close()
+
+
+@pytest.mark.parametrize(
+    ("dimension", "share", "found"), [(1, 1.0, False), (3, 1.0, False), (3, 0.9, True), (50, 0.98, True)]
+)
+def test_ball_noise_that_is_drawn_too_small_is_found(dimension, share, found, monkeypatch):
+    # (‖u‖/r)^p is uniform; at 2 % less in 50 dimensions it is at most 0.36
+    whole = noise._unit
+    monkeypatch.setattr(noise, "_unit", lambda *what: share * whole(*what))
+    pen = OpenLedger()
+    streams = noise.streams(0, 2000)
+    given = {"kind": "ball", "amount": 7.0, "per_record_bound": Fraction(1), "ledger": pen}
+    perturbed(np.zeros((2000, dimension)), generators=streams, **given)
+    if found:
+        with pytest.raises(BudgetExceeded, match="less noise was added"):
+            pen.close()
+    else:
+        assert len(pen.close().releases) == 1
 
 
 def test_a_budgeted_ledger_refuses_described_releases_as_a_whole():
