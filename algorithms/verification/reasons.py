@@ -165,8 +165,7 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
         # Lowy, Ullman & Wright 2024
         f"{_LUW}/corollary-4.3": _explicit(f"{_LUW}/corollary-4.3/explicit"),
         f"{_LUW}/corollary-4.4": _escape(),
-        f"{_LUW}/corollary-5.3": _follows(f"{_LUW}/theorem-3.2/explicit", f"{_LUW}/proposition-d.1/explicit"),
-        f"{_LUW}/corollary-5.3/explicit": _follows(f"{_LUW}/theorem-3.2/explicit", f"{_LUW}/proposition-d.1/explicit"),
+        f"{_LUW}/corollary-5.3": _explicit(f"{_LUW}/corollary-5.3/explicit"),
         f"{_LUW}/corollary-6.3": _NOT_BUILT,
         f"{_LUW}/corollary-7.1": _escape(),
         f"{_LUW}/corollary-8.2": _EXPONENTIAL,

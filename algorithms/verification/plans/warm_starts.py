@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from algorithms.verification.cells import Cell
 from algorithms.verification.plans.shapes import bounded, spent
 from algorithms.verification.suite import Planned, Size
-from algorithms.verification.tasks.warm_starts import planned_warm, regression
+from algorithms.verification.tasks.stochastic import realisable
+from algorithms.verification.tasks.warm_starts import planned_after_descent, planned_warm, regression
 from algorithms.warm_starts.random_projection import THEOREMS as PROJECTION
 from algorithms.warm_starts.warm_started_spider import THEOREMS
 from dpbounds.expressions.enclosure import Enclosure
@@ -55,9 +56,38 @@ def _bounded(records: int) -> Planned:
     return bounded(THEOREMS["bound"], name, lambda size: _warm(size, records), "gradient_norm", bound)
 
 
+def _after_descent(size: Size, records: int) -> Cell:
+    return Cell.of(
+        f"{_TASKS}:after_descent",
+        0,
+        records=records,
+        dimension=_DIMENSION,
+        epsilon=_EPSILON,
+        repetitions=_REPETITIONS[size],
+    )
+
+
+def _bounded_after_descent(records: int) -> tuple[Planned, Planned]:
+    """ψ of the start, and the gradient behind it."""
+
+    def risk() -> Enclosure:
+        method = planned_after_descent(records, _DIMENSION, _EPSILON)
+        return method.start.bound(realisable(records, _DIMENSION))
+
+    def bound() -> Enclosure:
+        return planned_after_descent(records, _DIMENSION, _EPSILON).bound(realisable(records, _DIMENSION))
+
+    name, theorem = f"SPIDER behind DP-SGD, n = {records}", THEOREMS["quasar-convex"]
+    return (
+        bounded(theorem, f"{name}: the start", lambda size: _after_descent(size, records), "start_objective", risk),
+        bounded(theorem, name, lambda size: _after_descent(size, records), "gradient_norm", bound),
+    )
+
+
 PLANNED: tuple[Planned, ...] = (
     spent(THEOREMS["algorithm"], "exponential mechanism, then SPIDER: every ledger", _sweep, _EPSILON),
     *(_bounded(records) for records in _RECORDS),
+    *(each for records in _RECORDS for each in _bounded_after_descent(records)),
     # on the row space a random matrix of ten times its rank keeps lengths within a factor of 2
     bounded(
         PROJECTION["algorithm"],

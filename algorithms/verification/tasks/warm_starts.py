@@ -11,6 +11,7 @@ from algorithms import problems
 from algorithms.problems import LinearModel
 from algorithms.run import Run
 from algorithms.spider.spider import Spider
+from algorithms.verification.tasks.stochastic import realisable
 from algorithms.warm_starts.random_projection import RandomProjection
 from algorithms.warm_starts.warm_started_spider import WarmStartedSpider
 
@@ -50,6 +51,21 @@ def warm(
     """A warm start and SPIDER: gradient norms (one mean per repetition), the start's risk, what was spent."""
     method = planned_warm(records, dimension, epsilon, covering_radius)
     run = method.run(regression(records, dimension), seed=seed % 2**63, repetitions=repetitions)
+    return _told(run) | {"start_objective": run.measured["start_objective"].tolist()}
+
+
+@cache
+def planned_after_descent(records: int, dimension: int, epsilon: float) -> WarmStartedSpider:
+    """DP-SGD on a quasar-convex loss in front, SPIDER behind."""
+    return WarmStartedSpider.behind_descent(realisable(records, dimension), epsilon=Fraction(epsilon), delta=DELTA)
+
+
+def after_descent(
+    records: int, dimension: int, epsilon: float, repetitions: int, seed: int
+) -> dict[str, float | list[float]]:
+    """DP-SGD, then SPIDER: gradient norms (one mean per repetition), F at the start (inf F = 0), what was spent."""
+    method = planned_after_descent(records, dimension, epsilon)
+    run = method.run(realisable(records, dimension), seed=seed % 2**63, repetitions=repetitions)
     return _told(run) | {"start_objective": run.measured["start_objective"].tolist()}
 
 

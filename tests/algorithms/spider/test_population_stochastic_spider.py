@@ -160,6 +160,9 @@ def test_the_population_gradient_may_be_known():
     run = METHOD.run(problem, repetitions=3, population_gradient=problem.gradient)
     again = METHOD.run(problem, repetitions=3)
     assert np.array_equal(run.samples, again.samples)
+    doubled = METHOD.run(problem, repetitions=3, population_gradient=lambda X: 2 * problem.gradient(X))
+    assert doubled.samples == pytest.approx(2 * run.samples)
+    assert np.array_equal(doubled.output, run.output)  # it is measured, and nothing else is done with it
 
 
 def test_the_bound_in_plain_floats():

@@ -28,13 +28,32 @@ def test_predictions_on_projected_records_are_those_in_the_large_space():
     projection = np.random.default_rng(1).standard_normal((10, 60)) / np.sqrt(10)
     inside, clipped = _projected(problem, projection)
     u = np.random.default_rng(2).standard_normal((4, 10)) / 3
-    assert clipped < 200
-    kept = np.linalg.norm(problem.features @ projection.T, axis=1) <= 2
-    assert (np.linalg.norm(inside.features, axis=1) <= 2).all()
-    assert np.allclose((inside.features @ u.T)[kept], (problem.features @ (u @ projection).T)[kept])
+    assert clipped == 0
+    assert np.allclose(inside.features @ u.T, problem.features @ (u @ projection).T)
     # ∇F̃(u) = Φ ∇F(Φᵀu) where nothing was clipped
-    if kept.all():
-        assert np.allclose(inside.gradient(u), problem.gradient(u @ projection) @ projection.T)
+    assert np.allclose(inside.gradient(u), problem.gradient(u @ projection) @ projection.T)
+
+
+@pytest.mark.parametrize("model", ["linear model", "margins"])
+def test_projected_records_are_clipped_one_by_one_to_twice_the_bound(model):
+    """The noise in R^k rests on it: a random projection lengthens some records, by chance as much as it wants."""
+    problem = low_rank()
+    if model == "margins":
+        problem = problems.sigmoid_loss(problem.features, np.sign(problem.targets), l1=0)
+    projection = 2.5 * np.random.default_rng(1).standard_normal((2, 60)) / np.sqrt(2)
+    inside, clipped = _projected(problem, projection)
+    long = np.linalg.norm(
+        (problem.features if model == "linear model" else problem.signed_features) @ projection.T, axis=1
+    )
+    assert clipped == (long > 2).sum()
+    assert 50 < clipped < 150
+    records = inside.features if model == "linear model" else inside.signed_features
+    lengths = np.linalg.norm(records, axis=1)
+    assert lengths.max() <= 2
+    assert lengths[long > 2] == pytest.approx(2)
+    assert lengths[long <= 2] == pytest.approx(long[long <= 2])
+    each = inside.batch_gradient(np.zeros((200, 2)), np.arange(200)[:, None])
+    assert 0.3 * float(inside.lipschitz) < np.linalg.norm(each, axis=1).max() <= float(inside.lipschitz)
 
 
 def test_constants_grow_with_the_bound_on_projected_records():

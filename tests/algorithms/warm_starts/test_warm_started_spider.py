@@ -1,11 +1,16 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from algorithms import noise, problems
 from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.oracles import Poisson
+from algorithms.planning import multiplier_of_one
 from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
 from algorithms.spider.spider import Spider
 from algorithms.verification import Verdict, bound_check
+from algorithms.verification.tasks.stochastic import realisable
 from algorithms.warm_starts.warm_started_spider import THEOREMS, WarmStartedSpider
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import ExponentialMechanism, parts_of
@@ -56,8 +61,66 @@ def test_start_and_walk_share_one_budget(relation):
     (selection, count), *rest = parts_of(method.planned)
     assert isinstance(selection, ExponentialMechanism)
     assert (count, sum(times for _, times in rest)) == (1, 10)
-    # half of the budget in zCDP: ε_E²/8 = ρ/2 with ρ = 2/z² of one Gaussian release
-    assert float(method.start.epsilon) < 2
+    # half of the budget in zCDP, ε_E²/8 = ρ/2: that of one Gaussian release that keeps the budget, (f/z)²/2
+    factor = 2 if relation is Relation.REPLACE_ONE else 1
+    rho = (factor / float(multiplier_of_one(PrivacyBudget.of(2, "1e-5", relation)))) ** 2 / 2
+    assert float(selection.epsilon) ** 2 / 8 == pytest.approx(rho / 2, rel=1e-6)
+    assert method.bound(problem).upper < 1
+
+
+@pytest.mark.parametrize("relation", list(Relation), ids=str)
+@pytest.mark.parametrize("share", ["1/4", "3/4"])
+def test_what_is_calibrated_has_a_bound(relation, share):
+    for n in (600, 20_000):
+        problem = regression(n)
+        method = warm(problem, relation=relation, share=share)
+        assert 0 < method.bound(problem).upper < 1
+
+
+def test_behind_a_start_of_any_cost_there_is_a_bound():
+    problem = regression(2000)
+    budget = PrivacyBudget.of(2, "1e-5")
+    for epsilon in ("1/2", 1, "3/2", "19/10"):
+        start = NetExponentialMechanism.calibrated(problem, epsilon, radius=1, covering_radius="0.1")
+        start = replace(start, budget=None)
+        method = WarmStartedSpider.behind(start, problem, start.bound(problem).exact_upper, budget)
+        assert method.bound(problem).upper < 1
+        run = method.run(problem, repetitions=1)
+        assert 1.9 < run.spent.exact_upper <= 2
+
+
+@pytest.mark.parametrize("relation", list(Relation), ids=str)
+def test_behind_a_descent_all_noise_is_one_gaussian(relation):
+    problem = realisable(400, 3)
+    method = WarmStartedSpider.behind_descent(problem, 1, "1e-5", relation)
+    run = method.run(problem, seed=2, repetitions=3)
+    budget = PrivacyBudget.of(1, "1e-5", relation)
+    single = float(multiplier_of_one(budget))
+    assert sum(n / float(part.noise_multiplier) ** 2 for part, n in parts_of(method.planned)) == pytest.approx(
+        1 / single**2, rel=1e-6
+    )
+    (descent, steps), *_ = parts_of(method.planned)
+    assert steps / float(descent.noise_multiplier) ** 2 == pytest.approx(0.5 / single**2, rel=1e-6)
+    assert run.spent.exact_upper <= 1
+    # the start is the descent's own output, from the same streams
+    generators, pen = noise.streams(2, 3), OpenLedger()
+    assert np.array_equal(run.outputs["start"], method.start.starts(problem, generators, pen))
+    assert np.array_equal(method.start.run(problem, seed=2, repetitions=3).output, run.outputs["start"])
+    assert method.spider.initial_gap == method.start.bound(problem).exact_upper
+
+
+@pytest.mark.parametrize("n", [400, 800, 1600])
+def test_behind_a_descent_the_mean_gradient_is_below_the_bound(n):
+    problem = realisable(n, 3)
+    method = WarmStartedSpider.behind_descent(problem, 1, "1e-5")
+    run = method.run(problem, seed=1, repetitions=16)
+    check = bound_check(THEOREMS["quasar-convex"], run.samples, method.bound(problem))
+    assert check.verdict is Verdict.HOLDS, check
+
+
+def test_what_is_said_of_the_noise_names_both():
+    problem = regression(100)
+    assert "Gumbel" in warm(problem, steps=3).run(problem, repetitions=1).noise_drawn
 
 
 def test_more_for_the_start_is_less_for_the_walk():
@@ -116,3 +179,6 @@ def test_a_walk_without_a_gap_or_with_a_budget_of_its_own_is_refused():
     own = Spider(5, 5, 3, 2, initial_gap=1, budget=PrivacyBudget.of(1, "1e-5"))
     with pytest.raises(InvalidValue, match="budget"):
         WarmStartedSpider(start, own)
+    for options in ({"variant": "as-printed"}, {"anchor_sampling": Poisson("1/10")}):
+        with pytest.raises(InvalidValue, match="spider"):
+            WarmStartedSpider(start, Spider(5, 5, 3, 2, initial_gap=1, **options))
