@@ -31,7 +31,7 @@ from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.privacy.relations import Relation
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.base import BaseEstimator, ClassifierMixin, clone
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import check_is_fitted, validate_data
@@ -102,8 +102,9 @@ class PrivateLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         relation: "replace-one" or "add-or-remove-one" (where n, the divisor, is public all the same).
         feature_bound: B > 0: every record, with its intercept, is clipped to this l2 norm. It has to be *public*:
             None is refused by ``fit``, because a bound read off the records would be a release of its own.
-        l1: Weight of ‖x‖₁, at least 0 (the intercept is regularised, too).
-        radius: x is kept in the l2 ball of this radius, or free (None).
+        l1: Weight of ‖x‖₁, at least 0 (the intercept is regularised, too); 0 for all but "dp-pgd".
+        radius: x is kept in a ball of this radius: the l2 ball with "dp-pgd" (None: x is free) and "dp-fw", the l1 ball
+            with "dp-fw-l1", which both need one; "dp-spider" and "dp-sgd" take none.
         steps: T, or None for the number that the explicit bound of the algorithm favours.
         noise: "gaussian", for experiments, or "secure", for a release (needs the extra of that name).
         classes: The two labels, or None to read them off the labels of the records. The set of labels that occur is
@@ -179,15 +180,19 @@ class PrivateLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         entry, bound = self._entry(), _demanded_bound(self.feature_bound)
         budget = PrivacyBudget.of(self.epsilon, self.delta, self.relation)
         checked_noise(self.noise)
-        matrix, labels = validate_data(self, X, y, dtype=np.float64)
+        # checked as another estimator's, and kept only when all is done: a fit that fails changes nothing
+        other = clone(self)
+        matrix, labels = validate_data(other, X, y, dtype=np.float64)
         check_classification_targets(labels)
-        self.classes_ = _two_classes(labels, self.classes)
-        signs = np.where(labels == self.classes_[1], 1.0, -1.0)
+        classes = _two_classes(labels, self.classes)
+        signs = np.where(labels == classes[1], 1.0, -1.0)
         problem = sigmoid_loss(self._with_intercept(matrix), signs, l1=self.l1, feature_bound=bound, radius=self.radius)
 
         run = self._run(entry, problem, budget)
         assert run.spent is not None  # a budget was given
         solution = run.output[0]
+        validate_data(self, X, skip_check_array=True)  # the number and names of the features
+        self.classes_ = classes
         self.coef_: Array = solution[None, : matrix.shape[1]].copy()
         self.intercept_: Array = solution[matrix.shape[1] :].copy() if self.fit_intercept else np.zeros(1)
         self.n_iter_ = run.steps

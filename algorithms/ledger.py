@@ -67,6 +67,13 @@ class PrivacyBudget:
         return f"epsilon = {float(self.epsilon):g}, delta = {float(self.delta):g}, {self.relation}"
 
 
+def checked_budget(budget: PrivacyBudget | None) -> PrivacyBudget | None:
+    """Return the budget, or raise ``InvalidValue`` where it is something else."""
+    if budget is None or isinstance(budget, PrivacyBudget):
+        return budget
+    raise InvalidValue("budget", repr(budget), "a PrivacyBudget or None", "PrivacyBudget.of(epsilon, delta, relation)")
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Of how many records a random batch of a fixed size consists, and how they are drawn.

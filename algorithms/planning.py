@@ -122,9 +122,13 @@ def checked_step_size(value: float | None, default: str) -> float | None:
     """Return the step size as a double greater than 0, or None for the default, or raise ``InvalidValue``."""
     if value is None:
         return None
-    if not (math.isfinite(value) and value > 0):
-        raise InvalidValue("step_size", value, f"a finite number greater than 0, or None for {default}")
-    return float(value)
+    try:
+        step = float(value)
+    except (TypeError, ValueError):
+        step = math.nan
+    if not (math.isfinite(step) and step > 0):
+        raise InvalidValue("step_size", repr(value), f"a finite number greater than 0, or None for {default}")
+    return step
 
 
 def checked_noise(noise: WhichNoise) -> WhichNoise:

@@ -119,9 +119,11 @@ class Run:
 
     Attributes:
         algorithm: Its name.
-        output: The returned points, shape (R, p): private at the ledger's cost, one repetition.
+        output: The returned points, shape (R, p): private at the ledger's cost, one repetition. NaN where an algorithm
+            that may find nothing has found nothing.
         outputs: Anything else that was released, by name, one row per repetition; private as well.
-        output_step: Which iterate each repetition returned, in 1..T, shape (R,); None where that means nothing.
+        output_step: Which iterate each repetition returned, shape (R,), numbered as the algorithm does (from 1; SPIDER
+            from 0; 0 where nothing was found); None where that means nothing.
         trace: What was measured along the way (not private).
         measured: What was measured at the output, by name, shape (R,) each (not private).
         metric: Which of ``measured`` or of ``trace`` the algorithm's theorem bounds.

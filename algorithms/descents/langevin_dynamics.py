@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
 from algorithms.iterates import gap_at, squared_norms, uniform_steps
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import streams
 from algorithms.oracles import GradientOracle, at_least, in_batches
 from algorithms.planning import (
@@ -114,7 +114,7 @@ class LangevinDynamics:
         if output not in get_args(WhichOutput):
             raise InvalidValue("output", repr(output), " or ".join(get_args(WhichOutput)))
         object.__setattr__(self, "output", output)
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
         object.__setattr__(self, "noise", checked_noise(noise))
 
     @classmethod

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
 from algorithms.iterates import best_count, gap_at, uniform_steps
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import Array, streams
 from algorithms.oracles import GradientOracle, at_least
 from algorithms.planning import (
@@ -108,7 +108,7 @@ class MirrorDescent:
         object.__setattr__(self, "steps", positive_integer(steps, "steps"))
         object.__setattr__(self, "step_size", checked_step_size(step_size, "1/(2L) in the norm of the mirror"))
         object.__setattr__(self, "start", None if start is None else _checked_start(mirror, start))
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
         object.__setattr__(self, "noise", checked_noise(noise))
 
     @classmethod

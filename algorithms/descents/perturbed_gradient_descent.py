@@ -22,7 +22,7 @@ import sympy
 from threadpoolctl import threadpool_limits
 
 from algorithms.iterates import squared_norms, uniform_steps
-from algorithms.ledger import Batch, OpenLedger, PrivacyBudget
+from algorithms.ledger import Batch, OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import described, streams
 from algorithms.oracles import BatchGradientOracle, at_least, in_batches
 from algorithms.planning import checked_multiplier, checked_step_size, multiplier_within, root_above
@@ -101,7 +101,7 @@ class PerturbedGradientDescent:
             object.__setattr__(self, name, positive_integer(value, name))
         object.__setattr__(self, "noise", _checked_shape(noise))
         object.__setattr__(self, "step_size", checked_step_size(step_size, "the best one of the bound"))
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
 
     @classmethod
     def calibrated(

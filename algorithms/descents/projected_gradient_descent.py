@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
 from algorithms.iterates import best_count, squared_norms, uniform_steps
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import streams
 from algorithms.oracles import GradientOracle, rational
 from algorithms.planning import (
@@ -92,7 +92,7 @@ class ProjectedGradientDescent:
         object.__setattr__(self, "noise_multiplier", checked_multiplier(noise_multiplier))
         object.__setattr__(self, "steps", positive_integer(steps, "steps"))
         object.__setattr__(self, "step_size", checked_step_size(step_size, "1/(2L)"))
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
         object.__setattr__(self, "noise", checked_noise(noise))
 
     @classmethod
@@ -160,9 +160,12 @@ class ProjectedGradientDescent:
             The run. ``output[r]`` is private (one repetition, at the ledger's cost); the trace is not.
 
         Raises:
-            InvalidValue: Seed or repetitions are not allowed.
+            InvalidValue: Seed or repetitions are not allowed, or the problem has no proximal step.
             BudgetExceeded: The ledger shows more than was planned.
         """
+        if getattr(problem, "proximal_step", None) is None:
+            allowed = "a Problem, which has a proximal step"
+            raise InvalidValue("problem", type(problem).__name__, allowed, "other descents take any FiniteSum")
         T, gamma = self.steps, self.step_size_for(problem)
         generators = streams(seed, repetitions)
         ledger = OpenLedger()

@@ -35,7 +35,7 @@ from algorithms.descents.stochastic_gradient_descent import (
     quasar_constant,
     walk,
 )
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import NOISE_DRAWN, streams
 from algorithms.oracles import GradientOracle, at_least, choice, choose, in_batches
 from algorithms.planning import checked_multiplier, checked_share, multiplier_within, relation_of, root_above
@@ -97,7 +97,7 @@ class SelectedStochasticGradientDescent:
         object.__setattr__(self, "runs", positive_integer(runs, "runs"))
         object.__setattr__(self, "selection_epsilon", checked_multiplier(selection_epsilon, "selection_epsilon"))
         object.__setattr__(self, "distance", checked_distance(distance))
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
         object.__setattr__(self, "variant", checked_variant(variant))
 
     @classmethod

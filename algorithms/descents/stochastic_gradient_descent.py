@@ -21,10 +21,10 @@ import sympy
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from algorithms.ledger import Batch, OpenLedger, PrivacyBudget
+from algorithms.ledger import Batch, OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import NOISE_DRAWN, Array, Records, on_sample, streams
 from algorithms.oracles import BatchGradientOracle, GradientAnswer, GradientOracle, Poisson, at_least, in_batches
-from algorithms.oracles.batches import demand_all_records
+from algorithms.oracles.batches import checked_sampling, demand_all_records
 from algorithms.planning import checked_multiplier, multiplier_of_one, multiplier_within, root_above
 from algorithms.problems.domain import demand_no_regulariser, radius_of_domain
 from algorithms.problems.finite_sum import FiniteSum
@@ -92,8 +92,8 @@ class StochasticGradientDescent:
         object.__setattr__(self, "noise_multiplier", checked_multiplier(noise_multiplier))
         object.__setattr__(self, "steps", positive_integer(steps, "steps"))
         object.__setattr__(self, "distance", checked_distance(distance))
-        object.__setattr__(self, "sampling", sampling)
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "sampling", checked_sampling(sampling))
+        object.__setattr__(self, "budget", checked_budget(budget))
         object.__setattr__(self, "variant", checked_variant(variant))
 
     @classmethod

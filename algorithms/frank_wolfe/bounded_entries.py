@@ -44,12 +44,12 @@ class BoundedEntries(LinearModel):
 
     @property
     def lipschitz_l1(self) -> sympy.Expr:
-        """B sup|φ'|."""
+        """min(b, B) sup|φ'|."""
         return sympy.Rational(min(self.entry_bound, self.feature_bound)) * self.loss.largest_slope
 
     @property
     def smoothness_l1(self) -> sympy.Expr:
-        """b² sup|φ''|."""
+        """min(b, B)² sup|φ''|."""
         return sympy.Rational(min(self.entry_bound, self.feature_bound)) ** 2 * self.loss.largest_curvature
 
 

@@ -29,7 +29,7 @@ from algorithms.frank_wolfe.feasible import (
     gaps,
     starting_point,
 )
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import streams
 from algorithms.oracles import GradientOracle
 from algorithms.planning import (
@@ -117,7 +117,7 @@ class GaussianFrankWolfe:
         object.__setattr__(self, "steps", positive_integer(steps, "steps"))
         object.__setattr__(self, "step_fraction", checked_fraction(step_fraction))
         object.__setattr__(self, "start", checked_start(start))
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
         object.__setattr__(self, "noise", checked_noise(noise))
 
     @classmethod
@@ -168,7 +168,7 @@ class GaussianFrankWolfe:
         starting_point(problem, constraint, one_step.start)
         if variant == "as-printed":
             count, gamma = _printed(problem, constraint, budget)
-            step_fraction = gamma if step_fraction is None else step_fraction
+            step_fraction = _checked_printed(gamma) if step_fraction is None else step_fraction
         elif steps is None:
             count = _best_steps(one_step, problem, single)
         steps = count if steps is None else positive_integer(steps, "steps")
@@ -310,7 +310,7 @@ def _best_steps(algorithm: GaussianFrankWolfe, problem: FiniteSum, single: Fract
     return _rounded_up(_with_width(theorem_4_explicit.best_steps().subs(values), algorithm.constraint))
 
 
-def _printed(problem: FiniteSum, constraint: ConstraintSet, budget: PrivacyBudget) -> tuple[int, float]:
+def _printed(problem: FiniteSum, constraint: ConstraintSet, budget: PrivacyBudget) -> tuple[int, Enclosure]:
     """T and γ of Theorem 4 with hidden constants 1."""
     values = {
         symbols.norm_bound: constraint.norm_bound,
@@ -321,10 +321,14 @@ def _printed(problem: FiniteSum, constraint: ConstraintSet, budget: PrivacyBudge
     count, gamma = (
         _with_width(formula.subs(values), constraint) for formula in (theorem_4.steps(), theorem_4.step_size())
     )
+    return _rounded_up(count), gamma
+
+
+def _checked_printed(gamma: Enclosure) -> float:
     if gamma.upper > 1:
         advice = "with so few records for such a set the printed step leaves the set"
         raise InvalidValue("step_fraction", gamma.upper, "at most 1 for a step that stays in the set", advice)
-    return _rounded_up(count), gamma.lower
+    return gamma.lower
 
 
 def _with_width(formula: sympy.Expr, constraint: ConstraintSet) -> Enclosure:

@@ -32,7 +32,7 @@ from algorithms.frank_wolfe.feasible import (
     starting_point,
 )
 from algorithms.frank_wolfe.vertices import vertices_of
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import streams
 from algorithms.oracles import Gradients, WhichChoice, at_least, choice, choose
 from algorithms.planning import checked_multiplier, multiplier_of_one, multiplier_within, relation_of
@@ -113,7 +113,7 @@ class VertexFrankWolfe:
         object.__setattr__(self, "steps", positive_integer(steps, "steps"))
         object.__setattr__(self, "step_fraction", checked_fraction(step_fraction))
         object.__setattr__(self, "start", checked_start(start))
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
         object.__setattr__(self, "method", method)
 
     @classmethod

@@ -182,6 +182,13 @@ def batch_means(problem: HasBatchGradients, X: Array, rows: Sequence[Rows], by: 
     return means
 
 
+def checked_sampling(sampling: Batch | Poisson | None, name: str = "sampling") -> Batch | Poisson | None:
+    """Return how batches are drawn (None: all records), or raise ``InvalidValue`` where it is something else."""
+    if sampling is None or isinstance(sampling, Batch | Poisson):
+        return sampling
+    raise InvalidValue(name, repr(sampling), "a Batch, a Poisson or None", "Poisson(rate) draws each record by itself")
+
+
 def demand_all_records(sampling: Batch | Poisson, records: int) -> None:
     """Raise ``InvalidValue`` where a batch is drawn from another number of records than there are."""
     if isinstance(sampling, Batch) and sampling.records != records:

@@ -199,7 +199,12 @@ def prepared(
         scaling = "features are used as they are in the file: no public ranges were given to scale them by"
     else:
         lower, upper = np.array(ranges, dtype=np.float64).T
-        matrix = (matrix - (lower + upper) / 2) / ((upper - lower) / 2)
+        with np.errstate(over="ignore"):
+            matrix = (matrix - (lower + upper) / 2) / ((upper - lower) / 2)
+        if not np.isfinite(matrix).all():
+            row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
+            allowed = "a value that its range scales to a finite number"
+            raise InvalidValue(f"record {row + 1}, feature {names[column]!r}", features[row, column], allowed)
         scaling = "each feature is moved and scaled so that its public range becomes [-1, 1]"
     if intercept:
         matrix = np.column_stack([matrix, np.ones(len(matrix))])
@@ -268,7 +273,10 @@ def two_classes(values: list[str], column: str, positive: str | float | None) ->
     if "" in values:
         advice = "drop records without a label"
         raise InvalidValue(f"labels in column {column!r}", f"none in record {values.index('') + 1}", "a label", advice)
-    distinct = sorted(set(values), key=_label_order)
+    distinct: list[str] = []
+    for value in sorted(set(values), key=_label_order):  # labels of equal value stand side by side: 1 and 1.0 are one
+        if not (distinct and _same_label(distinct[-1], value)):
+            distinct.append(value)
     shown = ", ".join(distinct[:10]) + (", ..." if len(distinct) > 10 else "")
     if positive is None:
         if len(distinct) != 2:

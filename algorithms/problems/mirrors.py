@@ -16,7 +16,7 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from algorithms.problems.sets import ConstraintSet, L1Ball, L2Ball, Simplex
+from algorithms.problems.sets import ConstraintSet, L1Ball, L2Ball, Simplex, SparseVectors
 from algorithms.problems.sets.base import Array, Width, checked_rows, row_norms
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
@@ -68,7 +68,7 @@ class DistanceGenerator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EuclideanMirror:
-    """w(x) = s‖x‖₂²/2 on any convex set with a projection, for N(x) = √s ‖x‖₂: mirror descent is projected descent.
+    """w(x) = s‖x‖₂²/2 on any convex set, for N(x) = √s ‖x‖₂: mirror descent is projected descent.
 
     The modulus is 1, since <s(x - z), x - z> = N(x - z)². Use ``EuclideanMirror.of_ball`` for the norm of an l2 ball.
 
@@ -81,6 +81,9 @@ class EuclideanMirror:
     scale: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
+        if isinstance(self.constraint, SparseVectors):
+            advice = "projections on other sets do not decrease the way the proof needs"
+            raise InvalidValue("constraint", "sparse vectors", "a convex set", advice)
         if not exact(self.scale, "scale") > 0:
             raise InvalidValue("scale", self.scale, "a number greater than 0")
 
@@ -161,7 +164,7 @@ class PNormMirror:
 
     @classmethod
     def of_ball(cls, ball: L1Ball, exponent: ExactLike | None = None) -> PNormMirror:
-        """With the given exponent, or a rational number near 1 + 1/ln p (2 for p <= 2)."""
+        """With the given exponent, or a rational number near 1 + 1/ln max(p, 3)."""
         if exponent is not None:
             return cls(ball, exact(exponent, "exponent"))
         usual = 1 + 1 / np.log(max(ball.dimension, 3))

@@ -212,7 +212,9 @@ class Problem:
         return proximal_l1(moved, step_size * float(self.l1), radius)
 
     def projected_gradient(self, X: ArrayLike, gradients: ArrayLike, step_size: float) -> Array:
-        """P_C(x, g, γ) = (x - x⁺)/γ for every row; equals g where C = R^p and λ = 0. Shapes as ``proximal_step``."""
+        """P_C(x, g, γ) = (x - x⁺)/γ for every row, γ > 0; g where C = R^p and λ = 0. Shapes as ``proximal_step``."""
+        if not step_size > 0:
+            raise InvalidValue("step_size", step_size, "a number greater than 0")
         return (self._points(X) - self.proximal_step(X, gradients, step_size)) / step_size
 
     def _points(self, X: ArrayLike, name: str = "X") -> Array:

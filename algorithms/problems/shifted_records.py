@@ -64,9 +64,15 @@ class ShiftedRecords(ABC):
 
     @property
     def initial_gap(self) -> sympy.Expr:
-        """F(x₁) - inf F, rounded up by 1e-9 of itself plus 1e-12."""
-        value = Fraction(float(self.objective(self.start[None])[0])) - Fraction(self.minimum.p, self.minimum.q)
-        return sympy.Rational(value * (1 + Fraction(1, 10**9)) + Fraction(1, 10**12))
+        """F(x₁) - inf F, rounded up by 1e-9 of itself plus what rounding may have done to F(x₁).
+
+        F(x₁) is a sum of terms that may cancel, as in w⁴/4 - a w²/2, whose terms are up to 32 times the depth a²/4 or
+        in proportion to F: 2^-40 of these sizes is far above what summing in doubles loses.
+        """
+        start = Fraction(float(self.objective(self.start[None])[0]))
+        least = Fraction(self.minimum.p, self.minimum.q)
+        lost = (abs(start) + 32 * abs(least)) / 2**40 + Fraction(1, 10**12)
+        return sympy.Rational((start - least) * (1 + Fraction(1, 10**9)) + lost)
 
     @property
     def loss_range(self) -> sympy.Expr | None:

@@ -29,7 +29,7 @@ import sympy
 from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
-from algorithms.ledger import PrivacyBudget
+from algorithms.ledger import PrivacyBudget, checked_budget
 from algorithms.noise import streams
 from algorithms.oracles import in_batches
 from algorithms.oracles.rows import Walk, of_rows
@@ -147,7 +147,7 @@ class ConstrainedSecondOrder:
             ("curvature_tolerance", checked_tolerance(curvature_tolerance, "curvature_tolerance")),
             ("failure_probability", checked_failure(failure_probability)),
             ("oracle", minimise),
-            ("budget", budget),
+            ("budget", checked_budget(budget)),
             ("noise", checked_noise(noise)),
         ):
             object.__setattr__(self, name, value)

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
 from algorithms.iterates import best_count, squared_norms
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import streams
 from algorithms.oracles import GradientOracle, at_least
 from algorithms.planning import (
@@ -93,7 +93,7 @@ class GradientDescent:
         object.__setattr__(self, "noise_multiplier", checked_multiplier(noise_multiplier))
         object.__setattr__(self, "steps", positive_integer(steps, "steps"))
         object.__setattr__(self, "step_size", checked_step_size(step_size, "1/L"))
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
         object.__setattr__(self, "noise", checked_noise(noise))
 
     @classmethod

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
 from algorithms.iterates import norms
-from algorithms.ledger import PrivacyBudget
+from algorithms.ledger import PrivacyBudget, checked_budget
 from algorithms.noise import streams
 from algorithms.oracles import at_least, in_batches
 from algorithms.oracles.rows import Walk, of_rows
@@ -121,7 +121,7 @@ class NegativeCurvatureDescent:
             ("steps", positive_integer(steps, "steps")),
             ("stationarity", checked_tolerance(stationarity)),
             ("failure_probability", checked_failure(failure_probability)),
-            ("budget", budget),
+            ("budget", checked_budget(budget)),
             ("noise", checked_noise(noise)),
         ):
             object.__setattr__(self, name, value)

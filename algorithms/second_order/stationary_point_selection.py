@@ -31,7 +31,7 @@ from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
 from algorithms.iterates import norms
-from algorithms.ledger import PrivacyBudget
+from algorithms.ledger import PrivacyBudget, checked_budget
 from algorithms.noise import streams
 from algorithms.oracles import at_least, in_batches
 from algorithms.oracles.rows import Walk, of_rows
@@ -147,7 +147,7 @@ class StationaryPointSelection:
             ("failure_probability", checked_failure(failure_probability)),
             ("step_size", checked_step_size(step_size, "1/L")),
             ("variant", variant),
-            ("budget", budget),
+            ("budget", checked_budget(budget)),
             ("noise", checked_noise(noise)),
         ):
             object.__setattr__(self, name, value)

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from algorithms import noise
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import Array, streams
 from algorithms.oracles import at_least
 from algorithms.planning import checked_share
@@ -131,7 +131,7 @@ class AboveThresholdSelection:
         object.__setattr__(self, "relation", as_relation(relation))
         if budget is not None and budget.relation is not self.relation:
             raise InvalidValue("relation", str(self.relation), f"the budget's, {budget.relation}")
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
         if variant not in get_args(Variant):
             raise InvalidValue("variant", repr(variant), ", ".join(get_args(Variant)))
         object.__setattr__(self, "variant", variant)

@@ -79,6 +79,7 @@ class Schedule:
     def __post_init__(self) -> None:
         positive_integer(self.steps, "steps")
         positive_integer(self.attempts, "attempts")
+        object.__setattr__(self, "proximal_step", exact(self.proximal_step, "proximal_step"))
         if self.proximal_step <= 0:
             raise InvalidValue("proximal_step", self.proximal_step, "a number greater than 0")
 

@@ -8,6 +8,7 @@ import numpy as np
 import sympy
 
 from algorithms.oracles import BATCH_WIDTH, at_least
+from algorithms.problems.domain import radius_of_domain, weight_of_l1
 from algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact
@@ -19,11 +20,14 @@ def radius_of(problem: FiniteSum, radius: ExactLike | None, regularisation: Frac
     At a minimiser of F + (λ/2)‖w‖² the gradient of F is -λw, so that ‖w‖ <= G/λ (Wang, Chen & Xu 2019).
 
     Raises:
-        InvalidValue: There is none of these.
+        InvalidValue: There is none of these, or the one given is not greater than 0.
     """
     if radius is not None:
-        return exact(radius, "radius")
-    own = _own_radius(problem)
+        given = exact(radius, "radius")
+        if given <= 0:
+            raise InvalidValue("radius", radius, "a number greater than 0")
+        return given
+    own = radius_of_domain(problem)
     if own is not None:
         return own
     if regularisation > 0:
@@ -33,16 +37,15 @@ def radius_of(problem: FiniteSum, radius: ExactLike | None, regularisation: Frac
 
 def steepest(problem: FiniteSum) -> sympy.Expr:
     """A Lipschitz constant of the objective: G, and λ√p for an l1 term, which is public and no part of G."""
-    weight: Fraction = getattr(problem, "l1", Fraction(0))
     slope = sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
-    return slope + sympy.Rational(weight) * sympy.sqrt(problem.dimension)
+    return slope + sympy.Rational(weight_of_l1(problem)) * sympy.sqrt(problem.dimension)
 
 
 def demand_fit(problem: FiniteSum, dimension: int, radius: Fraction) -> None:
     """Refuse a ball of another dimension, or one that is larger than the problem's, whose constants hold there only."""
     if problem.dimension != dimension:
         raise InvalidValue("dimension", dimension, f"that of the problem, {problem.dimension}")
-    own = _own_radius(problem)
+    own = radius_of_domain(problem)
     if own is not None and radius > own:
         raise InvalidValue("radius", float(radius), f"at most that of the problem, {float(own):g}")
 
@@ -53,8 +56,3 @@ def objective_in_batches(problem: FiniteSum, X: Array) -> Array:
     padded[: len(X)] = X
     parts = [problem.objective(padded[start : start + BATCH_WIDTH]) for start in range(0, len(padded), BATCH_WIDTH)]
     return np.concatenate(parts)[: len(X)]
-
-
-def _own_radius(problem: FiniteSum) -> Fraction | None:
-    own: Fraction | None = getattr(problem, "radius", None)
-    return own

@@ -26,7 +26,7 @@ import sympy
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import Records, streams
 from algorithms.oracles import at_least, choice, choose, rational
 from algorithms.problems.finite_sum import Array, FiniteSum
@@ -116,7 +116,7 @@ class NetExponentialMechanism:
         object.__setattr__(self, "net", net)
         object.__setattr__(self, "relation", between)
         object.__setattr__(self, "regularisation", ridge)
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
         object.__setattr__(self, "variant", variant)
 
     @classmethod

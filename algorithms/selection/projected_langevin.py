@@ -22,7 +22,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from algorithms import secure_noise
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import streams
 from algorithms.oracles import GradientOracle, at_least
 from algorithms.planning import (
@@ -98,7 +98,7 @@ class ProjectedLangevin:
         object.__setattr__(self, "steps", positive_integer(steps, "steps"))
         object.__setattr__(self, "step", h)
         object.__setattr__(self, "radius", R)
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
         object.__setattr__(self, "noise", checked_noise(noise))
 
     @classmethod

@@ -23,7 +23,7 @@ from typing import Literal, get_args
 import sympy
 from threadpoolctl import threadpool_limits
 
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import streams
 from algorithms.oracles import at_least
 from algorithms.planning import checked_share
@@ -116,7 +116,7 @@ class RegularisedExponentialMechanism:
         object.__setattr__(self, "failure", _checked_failure(failure, sampler, schedule))
         object.__setattr__(self, "sampler", sampler)
         object.__setattr__(self, "schedule", schedule)
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
 
     @classmethod
     def calibrated(

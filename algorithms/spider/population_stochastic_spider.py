@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from algorithms.iterates import squared_norms
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import Array, streams
 from algorithms.oracles import GradientDifferenceOracle, GradientOracle, Gradients, at_least, in_batches
 from algorithms.oracles.differences import distances
@@ -184,7 +184,7 @@ class PopulationStochasticSpider:
             allowed = f"at most steps = {self.steps}"
             raise InvalidValue("fresh_estimates", fresh_estimates, allowed, "there is one query per step")
         object.__setattr__(self, "drift_threshold", checked_threshold(drift_threshold))
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
         object.__setattr__(self, "initial_gap", checked_gap(initial_gap))
 
     @classmethod

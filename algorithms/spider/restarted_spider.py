@@ -36,7 +36,7 @@ import sympy
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import streams
 from algorithms.oracles import at_least, in_batches
 from algorithms.planning import Group, multiplier_of_one, multipliers_of_groups
@@ -142,7 +142,7 @@ class RestartedSpider:
         object.__setattr__(self, "stages", tuple(stages))
         object.__setattr__(self, "growth", growth)
         object.__setattr__(self, "initial_gap", checked_gap(initial_gap))
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
 
     @classmethod
     def calibrated(

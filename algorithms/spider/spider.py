@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from algorithms.iterates import squared_norms
-from algorithms.ledger import Batch, OpenLedger, PrivacyBudget
+from algorithms.ledger import Batch, OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import Array, on_sample, streams
 from algorithms.oracles import (
     BatchGradientOracle,
@@ -37,6 +37,7 @@ from algorithms.oracles import (
     at_least,
     in_batches,
 )
+from algorithms.oracles.batches import checked_sampling
 from algorithms.planning import (
     Group,
     checked_multiplier,
@@ -159,9 +160,9 @@ class Spider:
         object.__setattr__(self, "anchor_period", q)
         object.__setattr__(self, "step_size", checked_step_size(step_size, "1/(2L)"))
         object.__setattr__(self, "initial_gap", checked_gap(initial_gap))
-        object.__setattr__(self, "budget", budget)
-        object.__setattr__(self, "anchor_sampling", anchor_sampling)
-        object.__setattr__(self, "difference_sampling", difference_sampling)
+        object.__setattr__(self, "budget", checked_budget(budget))
+        object.__setattr__(self, "anchor_sampling", checked_sampling(anchor_sampling, "anchor_sampling"))
+        object.__setattr__(self, "difference_sampling", checked_sampling(difference_sampling, "difference_sampling"))
         object.__setattr__(self, "variant", variant)
 
     @classmethod

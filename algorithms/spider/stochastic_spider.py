@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 
 from algorithms import noise
 from algorithms.iterates import squared_norms
-from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import Array, streams
 from algorithms.oracles import GradientDifferenceOracle, GradientOracle, at_least
 from algorithms.oracles.differences import distances
@@ -150,7 +150,7 @@ class StochasticSpider:
         object.__setattr__(self, "fresh_estimates", cap)
         object.__setattr__(self, "drift_threshold", checked_threshold(drift_threshold))
         object.__setattr__(self, "kicks", kicks)
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", checked_budget(budget))
         if variant not in get_args(Variant):
             raise InvalidValue("variant", repr(variant), " or ".join(get_args(Variant)))
         object.__setattr__(self, "variant", variant)

@@ -241,3 +241,19 @@ def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, "algorithms.estimator")
     with pytest.raises(ModuleNotFoundError, match=r"dpbounds\[demo\]"):
         importlib.import_module("algorithms.estimator")
+
+
+@pytest.mark.parametrize(
+    ("changes", "data"),
+    [({"radius": 0}, (X[:, :2], np.where(Y == "up", "zebra", "ape"))), ({"steps": 0}, (X[:, :2], Y))],
+)
+def test_a_fit_that_fails_changes_nothing(changes, data):
+    model = PrivateLinearClassifier(epsilon=5, feature_bound=1, steps=20, random_state=1).fit(X, Y)
+    before = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    predicted = model.predict(X)
+    with pytest.raises(InvalidValue):
+        model.set_params(**changes).fit(*data)
+    after = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    assert after.keys() == before.keys()
+    assert all(after[name] is before[name] for name in before)
+    assert (model.predict(X) == predicted).all()

@@ -163,3 +163,16 @@ def test_unreadable_files_are_refused(tmp_path, table):
     latin.write_bytes("größe,y\n1,a\n2,b\n".encode("latin-1"))
     with pytest.raises(InvalidValue, match="UTF-8"):
         problems.read_csv(latin)
+
+
+def test_labels_of_equal_value_are_one_label(table):
+    with pytest.raises(InvalidValue, match="exactly two values"):
+        problems.read_csv(table("a,y\n1,1\n2,1.0\n3,1\n"))
+    data = problems.read_csv(table("a,y\n1,1\n2,1.0\n3,0\n4,0.0\n"))
+    assert list(data.labels) == [1, 1, -1, -1]
+
+
+def test_what_a_range_scales_beyond_all_numbers_is_refused(table):
+    ranges = table("feature,lower,upper\na,0,1e-20\n", "ranges.csv")
+    with pytest.raises(InvalidValue, match=r"record 2, feature 'a' = 1e\+300"):
+        problems.read_csv(table("a,y\n1e-21,0\n1e300,1\n"), ranges=ranges)

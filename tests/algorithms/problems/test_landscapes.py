@@ -1,8 +1,10 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import sympy
 
-from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape, power
+from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, double_well, landscape, power
 from dpbounds.errors import InvalidValue
 
 RADIUS = 3
@@ -97,3 +99,13 @@ def test_points_where_the_constants_do_not_hold_are_refused(problem):
             ask(beyond)
     with pytest.raises(InvalidValue, match="project first"):
         problem.batch_gradient(np.array([[np.nan, 0.0, 0.0]]), [[0]])
+
+
+@pytest.mark.parametrize("depth", [1000, 10**6])
+def test_the_gap_is_a_bound_where_terms_cancel(depth):
+    # near the bottom w² = a of w⁴/4 - a w²/2 the gap is tiny and its terms are not
+    bottom = depth**0.5
+    for shift in np.linspace(-1e-3, 1e-3, 41):
+        one = landscape(double_well(depth), 2, [bottom + shift], 2 * bottom)
+        exact = (Fraction(float(bottom + shift)) ** 2 - depth) ** 2 / 4
+        assert exact <= Fraction(str(one.initial_gap)) < exact + depth**2 * 1e-8

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from algorithms.problems.mirrors import EntropyMirror, EuclideanMirror, PNormMirror
-from algorithms.problems.sets import Box, L1Ball, L2Ball, Simplex
+from algorithms.problems.sets import Box, L1Ball, L2Ball, Simplex, SparseVectors
 from dpbounds.errors import InvalidValue
 
 MIRRORS = {
@@ -198,3 +198,8 @@ def test_wrong_input_is_named():
         entropy.step([[1, 1, 1, 1]], np.zeros((1, 4)), 1)
     with pytest.raises(InvalidValue, match="boundary"):
         entropy.gradient([[1.5, 0, 0, 0]])
+
+
+def test_sets_that_are_not_convex_are_refused():
+    with pytest.raises(InvalidValue, match="convex"):
+        EuclideanMirror(SparseVectors(3, 1))
