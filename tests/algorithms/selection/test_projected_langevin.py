@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -56,16 +57,41 @@ def test_a_budget_buys_the_same_temperature_however_finely_time_is_cut():
     assert 0.2 < product <= 0.25 * (1 + 1e-9)
 
 
-def test_its_law_tends_to_the_gibbs_distribution():
-    problem = well(200)
-    method = ProjectedLangevin.calibrated(problem, "0.5", steps=400)
-    run = method.run(problem, seed=1, repetitions=400)
+def after(steps, h, pull, slope, start, size=1201):
+    """The law of the chain x <- Π(x - h slope(x) - pull x + √(2h) N) after so many steps, on a grid of [-1.5, 1.5]."""
+    grid = np.linspace(-1.5, 1.5, size)
+    edges = np.concatenate([[-np.inf], (grid[1:] + grid[:-1]) / 2, [np.inf]])  # what goes beyond is projected
+    moved = grid - h * slope(grid) - pull * grid
+    kernel = np.diff(stats.norm.cdf((edges[None] - moved[:, None]) / math.sqrt(2 * h)), axis=1)
+    law = np.zeros(len(grid))
+    law[np.abs(grid - start).argmin()] = 1
+    return grid, np.cumsum(law @ np.linalg.matrix_power(kernel, steps))
+
+
+def test_its_law_after_some_steps_is_that_of_the_chain():
+    n, h, T, beta = 200, Fraction(1, 100), 60, 10
+    problem = well(n)
+    z = math.sqrt(2 / h) * n / (beta * float(problem.lipschitz))
+    method = ProjectedLangevin(noise_multiplier=z, steps=T, step=h, radius="1.5")
+    assert method.inverse_temperature(problem) == pytest.approx(beta)
+    x = method.run(problem, seed=1, repetitions=3000).output[:, 0]
+
+    def distance(factor, pull=1 / 9):
+        grid, law = after(T, float(h), float(h) * pull, lambda x: factor * beta * (x**3 - x), 0.3)
+        return stats.kstest(x, lambda t: np.interp(t, grid, law)).statistic
+
+    allowed = math.sqrt(math.log(2 / 1e-6) / (2 * 3000))  # Dvoretzky, Kiefer, Wolfowitz & Massart at 1e-6
+    assert distance(1) <= allowed
+    # and the test has power: half of the drift, twice the drift, none at all, a strong pull
+    assert min(distance(1 / 2), distance(2), distance(0), distance(1, pull=10)) > 1.2 * allowed
+
+
+def test_in_the_long_run_it_is_the_gibbs_distribution():
+    # the chain's own law, as above, in small steps and after a long time: drift and noise belong together
+    grid, law = after(2**24, 1e-4, 1e-4 / 9, lambda x: 10 * (x**3 - x), 0.3, size=601)
     x = np.linspace(-1.5, 1.5, 4001)
-    beta = method.inverse_temperature(problem)
-    mass = integrate.cumulative_trapezoid(np.exp(-beta * (x**4 / 4 - x**2 / 2) - x**2 / 18), x, initial=0)
-    found = stats.kstest(run.output[:, 0], lambda t: np.interp(t, x, mass / mass[-1])).statistic
-    # Dvoretzky, Kiefer, Wolfowitz & Massart at 1e-6, and 0.03 for what the step size and the finite time leave
-    assert found <= math.sqrt(math.log(2 / 1e-6) / 800) + 0.03
+    mass = integrate.cumulative_trapezoid(np.exp(-10 * (x**4 / 4 - x**2 / 2) - x**2 / 18), x, initial=0)
+    assert np.abs(np.interp(grid, x, mass / mass[-1]) - law).max() < 0.01
 
 
 def test_without_noise_to_speak_of_it_descends():

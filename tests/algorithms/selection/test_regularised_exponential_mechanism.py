@@ -93,6 +93,37 @@ def test_the_law_of_the_exact_sampler_on_a_disc():
     assert stats.chisquare(observed, observed.sum() * law).pvalue > 1e-6
 
 
+def test_the_regulariser_is_part_of_the_law():
+    # in eight dimensions it weighs: e^(-p/8) from the centre to the rim; F itself is next to nothing
+    pi = target("1e-9", 8)
+    lengths = np.linalg.norm(sample_exactly(pi, noise.streams(4, 4000)), axis=1)
+    r = np.linspace(0, 1.5, 4001)
+
+    def distance(precision):
+        mass = integrate.cumulative_trapezoid(r**7 * np.exp(-precision / 2 * r**2), r, initial=0)
+        return stats.kstest(lengths, lambda t: np.interp(t, r, mass / mass[-1])).pvalue
+
+    assert pi.precision == Fraction(8, 9)
+    assert distance(8 / 9) > 1e-6
+    assert distance(0) < 1e-9
+
+
+def test_an_l1_term_is_part_of_the_law_and_of_the_slope():
+    problem = problems.sigmoid_loss(np.ones((20, 1)), np.ones(20), l1=2, radius=RADIUS)
+    pi = Gibbs(problem, RADIUS, Fraction(3))
+    assert float(pi.slope) == pytest.approx(3 * (float(problem.lipschitz) + 2))
+    x = np.linspace(-1.5, 1.5, 20_001)
+
+    def distance(l1):
+        levels = 3 * (1 / (1 + np.exp(x)) + l1 * np.abs(x)) + x**2 / 18
+        mass = integrate.cumulative_trapezoid(np.exp(-levels), x, initial=0)
+        return stats.kstest(found, lambda t: np.interp(t, x, mass / mass[-1])).pvalue
+
+    found = sample_exactly(pi, noise.streams(5, 4000))[:, 0]
+    assert distance(2) > 1e-6
+    assert distance(1) < 1e-9
+
+
 def test_a_wrong_constant_is_found():
     class Steep:
         records, dimension, radius, lipschitz = 20, 1, RADIUS, well(20).lipschitz
@@ -131,19 +162,45 @@ def test_a_gaussian_restricted_to_the_ball():
     assert stats.kstest(across, lambda u: np.interp(u, t, mass / mass[-1])).pvalue > 1e-6
 
 
-def test_the_law_after_one_step():
-    pi, eta = target("2.5"), 0.02
-    x = alternate_sample(pi, Schedule(1, Fraction(eta), 200), noise.streams(3, 3000))[:, 0]
-    grid = np.linspace(-1.5, 1.5, 601)
-    weights = np.full(601, 3 / 600)
+def chain(beta, eta, steps, precision=1 / 9, cap=2.0):
+    """The law of x_T on a grid of [-1.5, 1.5]: y = x + √η N, then x from the Gaussian around y, thinned by F."""
+    grid = np.linspace(-1.5, 1.5, 301)
+    weights = np.full(301, 3 / 300)
     weights[[0, -1]] /= 2
-    y = np.linspace(-2.5, 2.5, 1001)
-    first = stats.norm.pdf(y[:, None], grid[None], math.sqrt(eta)) @ (weights / 3)  # of y
-    second = density(pi, grid[:, None]) * stats.norm.pdf(grid[None], y[:, None], math.sqrt(eta))
-    law = (first / (second @ weights)) @ second * (y[1] - y[0])
-    mass = integrate.cumulative_trapezoid(law, grid, initial=0)
-    assert mass[-1] == pytest.approx(1, abs=1e-4)
-    assert stats.kstest(x, lambda t: np.interp(t, grid, mass / mass[-1])).pvalue > 1e-6
+    y = np.linspace(-2.2, 2.2, 881)
+    shrink = 1 / (1 + eta * precision)
+    forward = stats.norm.pdf(y[None], grid[:, None], math.sqrt(eta)) * (y[1] - y[0])
+    heights = beta * (grid**4 / 4 - grid**2 / 2)
+    inside = stats.norm.pdf(grid[None], shrink * y[:, None], math.sqrt(eta * shrink)) * weights
+    inside /= inside.sum(axis=1, keepdims=True)  # X and Z: independent, given that both are in the ball
+    accepted = inside @ np.minimum(np.exp(heights[:, None] - heights[None]), cap)  # over Z, for every X
+    back = inside * accepted
+    back /= back.sum(axis=1, keepdims=True)
+    law = weights / 3
+    for _ in range(steps):
+        law = (law @ forward) @ back
+    return grid, np.cumsum(law) - law / 2
+
+
+@pytest.mark.parametrize(("beta", "steps"), [(Fraction(5, 2), 1), (30, 60)])
+def test_the_law_after_some_steps(beta, steps):
+    eta = Fraction(1, 50) if steps == 1 else Fraction(1, 600)
+    x = alternate_sample(target(beta), Schedule(steps, eta, 200), noise.streams(3, 4000))[:, 0]
+
+    def distance(factor, many=steps):
+        grid, law = chain(factor * float(beta), float(eta), many)
+        return stats.kstest(x, lambda t: np.interp(t, grid, law)).statistic
+
+    allowed = math.sqrt(math.log(2 / 1e-6) / (2 * 4000)) + 0.005  # a grid of 300 cells
+    assert distance(1) <= allowed
+    if steps > 1:  # and the test has power: without F, with half of it, with half of the steps, without any
+        assert min(distance(0), distance(1 / 2), distance(1, steps // 2), distance(1, 0)) > 1.2 * allowed
+
+
+def test_many_steps_lead_to_the_target():
+    pi = target(12)
+    grid, law = chain(12, 1 / 250, 3000)
+    assert np.abs(law - cdf(pi)(grid)).max() < 0.02
 
 
 def test_the_law_after_the_proven_number_of_steps():
@@ -300,6 +357,21 @@ def test_the_bound_by_hand():
     assert method.bound(problem, "population").upper == pytest.approx(
         expected + span * math.tanh(beta * span / 200), rel=1e-9
     )
+
+
+def test_the_bound_with_an_l1_term_and_of_the_alternating_sampler_by_hand():
+    problem = problems.sigmoid_loss(np.ones((100, 1)), np.ones(100), l1="0.5", radius=RADIUS)
+    G = float(problem.lipschitz)
+    method = RegularisedExponentialMechanism.calibrated(problem, "0.5")
+    beta = 0.5 * 100 / (2 * 3 * G)  # what is public cancels: no l1 in it
+    expected = (1.5 + math.log(1 + beta * 3 * (G + 0.5))) / beta
+    assert method.bound(problem).upper == pytest.approx(expected, rel=1e-9)
+    moving = RegularisedExponentialMechanism.calibrated(well(20), "0.2", "1e-2", sampler="alternating")
+    planned = moving.planned
+    tolerance = float(planned.delta) / (1 + math.exp(float(planned.epsilon)))
+    beta, span = float(moving.target(well(20)).inverse_temperature), 3 * float(well(20).lipschitz)
+    expected = (1.5 + math.log(1 + beta * span)) / beta + tolerance * span
+    assert moving.bound(well(20)).upper == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize(("relation", "factor"), [("replace-one", 2), ("add-or-remove-one", 1)])
