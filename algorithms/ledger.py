@@ -260,8 +260,14 @@ class Ledger:
         within = spent.at_most(budget.epsilon)
         if within is None:  # tied up to the width of the proof: then what calibrates asks, δ at the budget's own ε
             lost = accountants.delta(self.mechanism(), epsilon=budget.epsilon, relation=budget.relation)
-            if lost.at_most(budget.delta):
+            kept = lost.at_most(budget.delta)
+            if kept:
                 return Enclosure(spent.exact_lower, budget.epsilon, spent.method, spent.precision)
+            if kept is False:
+                raise BudgetExceeded(
+                    f"the ledger loses delta in {lost} at the planned epsilon, more than the planned {budget}; "
+                    f"do not publish the output\n{self}"
+                )
             raise NotCertified(f"the ledger spends epsilon in {spent}, which does not decide whether {budget} is kept")
         if not within:
             raise BudgetExceeded(

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from algorithms import noise
 from algorithms.noise import Array
-from algorithms.oracles.perturbation import not_finite
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, to_float
 from dpbounds.privacy.mechanisms import ExponentialMechanism, Mechanism, PureDP
@@ -76,7 +75,7 @@ def choose(
     if scores.ndim != 2 or scores.shape[0] != len(generators) or scores.shape[1] == 0:
         raise InvalidValue("scores.shape", scores.shape, f"({len(generators)}, N), one row per stream, N >= 1")
     if not all(np.isfinite(row).all() for row in scores):
-        raise not_finite()
+        raise InvalidValue("scores", "not finite", "finite numbers", "candidates where the objective has a value")
     described = choice(epsilon, relation, method)
     scale = to_float(2 * reach / exact(epsilon, "epsilon"), "up")
     ledger.release(described)

@@ -130,9 +130,10 @@ class GradientDifferenceOracle:
         demand_points(X, self.generators, self.problem.dimension)
         demand_points(previous, self.generators, self.problem.dimension, "previous")
         difference = self._difference(X, previous)
-        if not np.isfinite(difference).all():
+        with np.errstate(over="ignore"):
+            bounds = self.per_record_bounds(X, previous)
+        if not (np.isfinite(difference).all() and np.isfinite(bounds).all()):
             raise not_finite()
-        bounds = self.per_record_bounds(X, previous)
         still = (previous == X).all(axis=1)
         difference[still] = 0.0
         dimension = X.shape[1]

@@ -153,6 +153,26 @@ def test_the_sensitivity_is_attained_by_replacing_a_record():
     assert method.sensitivity(one) == 2 * 2 * Fraction(8, 27) / 10
 
 
+@pytest.mark.parametrize(("relation", "factor"), [("replace-one", 2), ("add-or-remove-one", 1)])
+@pytest.mark.parametrize("constraint", [L1Ball(4, 2), Box.cube(4), Simplex(4, 3)], ids=["l1", "box", "simplex"])
+def test_no_neighbour_moves_a_score_by_more_than_the_sensitivity(relation, factor, constraint):
+    """A search: scores are <∇F(x), v> at the vertices; one record is left out (its place stays), or becomes another."""
+    draw, n = np.random.default_rng(3), 25
+    method = VertexFrankWolfe(constraint, 1, 1, 0.5, budget=PrivacyBudget.of(1, "1e-5", relation))
+    corners, largest = vertices_of(constraint), 0.0
+    for _ in range(2000):
+        entries = draw.choice([-1.0, 1.0], (2, 4)) * np.array([[1.0], [0.0 if factor == 1 else 1.0]])
+        labels, x = draw.choice([-1.0, 1.0], 2), draw.normal(size=(1, 4)) * draw.choice([0.1, 0.5, 2])
+        each = [
+            bounded_entries(problems.squared_sigmoid_link(row[None], label[None], feature_bound=2), 1).gradient(x)
+            for row, label in zip(entries, labels, strict=True)
+        ]
+        largest = max(largest, float(np.abs(corners.products((each[0] - each[1]) / n)).max()))
+    problem = bounded_entries(problems.squared_sigmoid_link(np.ones((n, 4)), np.ones(n), feature_bound=2), 1)
+    allowed = float(method.sensitivity(problem))
+    assert 0.6 * allowed < largest <= allowed
+
+
 def test_one_choice_more_per_step_is_found(monkeypatch):
     real = module.choose
 

@@ -85,7 +85,7 @@ def test_noise_that_is_one_percent_too_small_is_found(method, repetitions, monke
         ({"epsilon": 0}, "epsilon"),
         ({"sensitivity": 0}, "sensitivity"),
         ({"method": "best"}, "method"),
-        ({"scores": np.full((2, 3), np.nan)}, "answer"),
+        ({"scores": np.full((2, 3), np.nan)}, "scores"),
         ({"scores": np.zeros((1, 3))}, "scores"),
     ],
 )

@@ -399,6 +399,8 @@ def test_what_makes_no_sense_is_refused_before_anything_is_written():
     broken.z[0, 0] = np.nan
     unbounded = Bowl()
     unbounded.lipschitz = unbounded.smoothness = None
+    streams = Fraction(3), noise.streams(9, 5), pen
+    flat = problems.sigmoid_loss(np.eye(X5.shape[1]), np.ones(X5.shape[1]), l1=0)  # has a gradient however far out
     for error, message, call in (
         (InvalidValue, "noise = 'cauchy'", lambda: asked("full", ledger=pen, noise="cauchy")),
         (InvalidValue, "noise = 'cauchy'", lambda: asked("difference", ledger=pen, noise="cauchy")),
@@ -407,6 +409,7 @@ def test_what_makes_no_sense_is_refused_before_anything_is_written():
         (UnsupportedMechanism, "one per distance", lambda: asked("difference", ledger=pen, noise="secure")),
         (InvalidValue, "not finite", lambda: asked("full", ledger=pen, problem=broken)),
         (InvalidValue, "not finite", lambda: asked("difference", ledger=pen, problem=broken)),
+        (InvalidValue, "not finite", lambda: GradientDifferenceOracle(flat, *streams)(1e200 + 0 * X5, Y5)),
         (InvalidValue, "lipschitz", lambda: asked("full", ledger=pen, problem=unbounded)),
         (InvalidValue, "lipschitz", lambda: asked("difference", ledger=pen, problem=unbounded)),
         (InvalidValue, "smoothness", lambda: asked("hessian", ledger=pen, problem=unbounded)),

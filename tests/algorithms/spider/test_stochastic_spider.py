@@ -183,6 +183,18 @@ def test_found_less_noise_than_planned(monkeypatch):
 # --- utility
 
 
+@pytest.mark.parametrize("relation", list(Relation), ids=str)
+@pytest.mark.parametrize("p", [2, 100])
+def test_what_is_calibrated_has_a_bound(relation, p):
+    # at p = 100 few steps are made, in which errors exceed what T₁ was first made for
+    for n in (300, 1000, 2000, 5000):
+        for epsilon in ("1/2", 1, 4):
+            problem = wavy(n, p, start=0.3, radius=6)
+            method = StochasticSpider.calibrated(problem, epsilon, "1e-5", relation)
+            assert method.fresh_estimates <= method.steps
+            assert method.bound(problem).upper > 0
+
+
 @pytest.mark.parametrize("n", [1000, 4000, 10_000])
 def test_the_smallest_gradient_stays_below_the_bound(n):
     problem = wavy(n)
