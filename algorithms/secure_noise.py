@@ -64,7 +64,7 @@ class MissingSampler(DpboundsError, ImportError):
 
 
 def grid_exponent(per_record_bound: Fraction, dimension: int) -> int:
-    """K of h = 2^k: the largest power of two with √p h <= 2^-24 C. A function of public numbers alone."""
+    """The exponent k of h = 2^k: the largest power of two with √p h <= 2^-24 C. A function of public numbers alone."""
     squared = per_record_bound**2 / (dimension * Fraction(4) ** _FINENESS)  # h² <= this
     k = (math.frexp(float(squared))[1]) // 2 + 1  # too large by a little; then down to the right one
     while Fraction(4) ** k > squared:

@@ -327,7 +327,7 @@ def constants(
 
 
 def quasar_constant(problem: FiniteSum, distance: Fraction, given: ExactLike | None, variant: Variant) -> sympy.Expr:
-    """Q wherever the iterates go: as given, or of a linear model within 2D of its minimiser.
+    """The constant q wherever the iterates go: as given, or of a linear model within 2D of its minimiser.
 
     Raises:
         InvalidValue: See ``StochasticGradientDescent.bound``.

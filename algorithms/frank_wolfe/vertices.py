@@ -33,7 +33,7 @@ class Vertices(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Corners:
-    """R e_1, ..., r e_p, and for the l1 ball -r e_1, ..., -r e_p: the products are the gradient's entries times ±r."""
+    """The points r e_1, ..., r e_p, and for the l1 ball -r e_1, ..., -r e_p: products are the gradient's entries times ±r."""
 
     dimension: int
     radius: float

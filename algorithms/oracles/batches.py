@@ -161,7 +161,7 @@ class BatchGradientOracle:
 
 
 def divisor(sampling: Batch | Poisson, records: int) -> Fraction:
-    """B for a batch of b records, q n for a Poisson sample of rate q: public."""
+    """The public number b for a batch of b records, q n for a Poisson sample of rate q: public."""
     return sampling.sample_rate * records if isinstance(sampling, Poisson) else Fraction(sampling.size)
 
 

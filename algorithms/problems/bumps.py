@@ -66,7 +66,7 @@ class Bumps:
 
     @property
     def dimension(self) -> int:
-        """P."""
+        """The dimension p."""
         return self.candidates.bit_length() - 1
 
     @property

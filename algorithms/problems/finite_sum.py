@@ -25,7 +25,7 @@ class FiniteSum(Protocol):
 
     @property
     def dimension(self) -> int:
-        """P."""
+        """The dimension p."""
 
     @property
     def initial_point(self) -> Array:

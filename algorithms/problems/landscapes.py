@@ -159,7 +159,7 @@ class Landscape(ShiftedRecords):
 
     @property
     def minimum(self) -> sympy.Expr:
-        """P times inf h; the ball must reach a minimiser for it to be attained."""
+        """The sum of p times inf h; the ball must reach a minimiser for it to be attained."""
         return self.dimension * self.profile.minimum
 
     @property

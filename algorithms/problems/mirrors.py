@@ -190,7 +190,7 @@ class PNormMirror:
         return self.constraint.minkowski_norm(points)
 
     def dual_norm(self, directions: ArrayLike) -> Array:
-        """R max |g_i|."""
+        """The dual norm r max |g_i|."""
         largest: Array = np.abs(self._rows(directions, "directions")).max(axis=1)
         return float(self.constraint.radius) * largest
 
@@ -310,7 +310,7 @@ class EntropyMirror:
         return lengths
 
     def dual_norm(self, directions: ArrayLike) -> Array:
-        """R max |g_i|."""
+        """The dual norm r max |g_i|."""
         rows = checked_rows(directions, self.constraint.dimension, "directions")
         largest: Array = self._total * np.abs(rows).max(axis=1)
         return largest

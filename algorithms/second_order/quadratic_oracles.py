@@ -33,7 +33,7 @@ class QuadraticOracle(Protocol):
         """Φ in (0, 1]: q(u) <= Φ min q (min q <= 0, as q(w) = 0)."""
 
     def __call__(self, hessian: Array, gradient: Array, point: Array, slack: float) -> Array:
-        """U for H of shape (p, p), g and w of shape (p,) and r >= 0; w is in the set."""
+        """The minimiser u for H of shape (p, p), g and w of shape (p,) and r >= 0; w is in the set."""
 
 
 def oracle_for(constraint: ConstraintSet) -> QuadraticOracle:

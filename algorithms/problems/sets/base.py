@@ -28,7 +28,7 @@ class ConstraintSet(Protocol):
 
     @property
     def dimension(self) -> int:
-        """P."""
+        """The dimension p."""
 
     @property
     def symmetric(self) -> bool:

@@ -46,7 +46,7 @@ class L1Ball:
 
     @property
     def vertices(self) -> Array:
-        """R e_1, ..., r e_p, -r e_1, ..., -r e_p, shape (2p, p)."""
+        """The vertices r e_1, ..., r e_p, -r e_1, ..., -r e_p, shape (2p, p)."""
         corners = to_float(self.radius, "down") * np.eye(self.dimension)
         return np.concatenate([corners, -corners])
 
@@ -72,7 +72,7 @@ class L1Ball:
 
     @property
     def gaussian_width(self) -> Enclosure:
-        """R E max |g_i|: the maximum of <g, x> is at a vertex, where it is r max |g_i|. Proven by ball arithmetic."""
+        """The width r E max |g_i|: <g, x> is largest at a vertex, where it is r max |g_i|. Proven by ball arithmetic."""
         return times(self.norm_bound, mean_largest_magnitude(self.dimension))
 
     def project(self, points: ArrayLike) -> Array:

@@ -77,7 +77,7 @@ class L2Ball:
 
     @property
     def gaussian_width(self) -> sympy.Expr:
-        """R E‖g‖₂ = r √2 Γ((p+1)/2)/Γ(p/2): the maximum of <g, x> over the ball is r‖g‖₂."""
+        """The width r E‖g‖₂ = r √2 Γ((p+1)/2)/Γ(p/2): the maximum of <g, x> over the ball is r‖g‖₂."""
         return self.norm_bound * mean_norm(self.dimension)
 
     def project(self, points: ArrayLike) -> Array:

@@ -61,7 +61,7 @@ class Polytope:
 
     @property
     def dimension(self) -> int:
-        """P."""
+        """The dimension p."""
         return int(self.vertices.shape[1])
 
     @property

@@ -47,7 +47,7 @@ class Simplex:
 
     @property
     def vertices(self) -> Array:
-        """R e_1, ..., r e_p, shape (p, p)."""
+        """The vertices r e_1, ..., r e_p, shape (p, p)."""
         return float(self.radius) * np.eye(self.dimension)
 
     @property
@@ -72,7 +72,7 @@ class Simplex:
 
     @property
     def gaussian_width(self) -> Enclosure:
-        """R E max g_i: the maximum of <g, x> is at a vertex. Proven by ball arithmetic; 0 for p = 1."""
+        """The width r E max g_i: the maximum of <g, x> is at a vertex. Proven by ball arithmetic; 0 for p = 1."""
         return times(self.norm_bound, mean_largest(self.dimension))
 
     def project(self, points: ArrayLike) -> Array:

@@ -85,7 +85,7 @@ class SparseVectors:
 
     @property
     def gaussian_width(self) -> Enclosure:
-        """R E M, M = max ‖g_S‖₂ over supports S of size s, between proven bounds.
+        """The width r E M, M = max ‖g_S‖₂ over supports S of size s, between proven bounds.
 
         Below: (1) one fixed S gives E‖g_S‖₂, in closed form. (2) Cut ⌊p/s⌋ s coordinates into s blocks and take the
         largest magnitude m_b of each block: M >= ‖(m_1, ..., m_s)‖₂ >= Σ m_b/√s, whose mean is √s E max |g_i| over one
