@@ -33,7 +33,7 @@ class Vertices(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Corners:
-    """The points r e_1, ..., r e_p, and for the l1 ball -r e_1, ..., -r e_p: products are the gradient's entries times ±r."""
+    """The points r e_1, ..., r e_p, and for the l1 ball -r e_1, ..., -r e_p: products are the entries times ±r."""
 
     dimension: int
     radius: float

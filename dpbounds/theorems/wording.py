@@ -31,7 +31,7 @@ def renamed(expression: Any, local: Iterable[Quantity]) -> Any:
     return expression.xreplace(swap)
 
 
-class _Plain(StrPrinter):  # type: ignore[misc]
+class _Plain(StrPrinter):  # type: ignore[misc]  # SymPy has no types
     def _print_Pow(self, expr: Any, rational: bool = False) -> str:
         text: str = super()._print_Pow(expr, rational)
         return text.replace("**", "^")
@@ -56,7 +56,7 @@ def inline(expression: Any, local: Iterable[Quantity] = ()) -> str:
     return text.replace("*", " ").replace(" & ", " and ").replace(" | ", " or ")
 
 
-class _Drawn(PrettyPrinter):  # type: ignore[misc]
+class _Drawn(PrettyPrinter):  # type: ignore[misc]  # SymPy has no types
     """Square roots as roots, higher ones as powers: a small 4 beside a root sign is easily read as a factor."""
 
     def _print_nth_root(self, base: Expr, root: Expr) -> prettyForm:
@@ -71,7 +71,7 @@ def drawn(expression: Expr, local: Iterable[Quantity] = (), indent: str = "    "
     return textwrap.indent(_Drawn(settings).doprint(renamed(expression, tuple(local))), indent)
 
 
-class _Latex(LatexPrinter):  # type: ignore[misc]
+class _Latex(LatexPrinter):  # type: ignore[misc]  # SymPy has no types
     """Square roots as roots, higher ones as powers."""
 
     def _print_Pow(self, expr: Any) -> str:

@@ -72,7 +72,7 @@ class L1Ball:
 
     @property
     def gaussian_width(self) -> Enclosure:
-        """The width r E max |g_i|: <g, x> is largest at a vertex, where it is r max |g_i|. Proven by ball arithmetic."""
+        """The width r E max |g_i|: <g, x> is largest at a vertex, r max |g_i|. Proven by ball arithmetic."""
         return times(self.norm_bound, mean_largest_magnitude(self.dimension))
 
     def project(self, points: ArrayLike) -> Array:
