@@ -8,8 +8,10 @@ group of T_j releases that is given the share s_j of 1/z², Σ s_j <= 1, gets z_
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
@@ -56,6 +58,12 @@ def release_of(noise_multiplier: ExactLike, noise: WhichNoise, relation: Relatio
         return Gaussian(noise_multiplier)
     shift = relation.sensitivity_factor * (1 + Fraction(1, 2**23)) / exact(noise_multiplier, "noise_multiplier")
     return ZCDP(shift**2 / 2, relation=relation)
+
+
+def releases_of(groups: Sequence[tuple[Fraction, int]], noise: WhichNoise, relation: Relation) -> Mechanism:
+    """Groups of equal full-batch releases, each a noise multiplier and how many of them: one group after the other."""
+    each = [release_of(multiplier, noise, relation) ** count for multiplier, count in groups]
+    return functools.reduce(operator.matmul, each)
 
 
 def multiplier_of_one(budget: PrivacyBudget, noise: WhichNoise = "gaussian") -> Fraction:

@@ -41,7 +41,7 @@ from algorithms.planning import (
     checked_share,
     multipliers_of_groups,
     relation_of,
-    release_of,
+    releases_of,
 )
 from algorithms.problems.domain import demand_no_regulariser, demand_within
 from algorithms.problems.finite_sum import Array, FiniteSum
@@ -52,6 +52,7 @@ from algorithms.second_order.guarantees import (
     checked_tolerance,
     constants,
     demand_records,
+    demand_steps,
     exact_hessians,
     only_found,
     records_needed,
@@ -213,8 +214,8 @@ class ConstrainedSecondOrder:
     @property
     def planned(self) -> Mechanism:
         """What a run releases at most, as a mechanism for the accountants: T gradients and T Hessians."""
-        gradients = release_of(self.gradient_multiplier, self.noise, relation_of(self.budget)) ** self.steps
-        return gradients @ release_of(self.hessian_multiplier, self.noise, relation_of(self.budget)) ** self.steps
+        groups = (self.gradient_multiplier, self.steps), (self.hessian_multiplier, self.steps)
+        return releases_of(groups, self.noise, relation_of(self.budget))
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
         """Enclose how many records the guarantee asks for, at this noise; n of the problem is not looked at."""
@@ -235,9 +236,7 @@ class ConstrainedSecondOrder:
         """
         values = self._values(problem)
         self._shares(values)
-        least = steps_of(theorem.steps(), values)
-        if self.steps < least:
-            raise InvalidValue("steps", self.steps, f"at least {least}", "the risk may fall for as many steps")
+        demand_steps(self.steps, steps_of(theorem.steps(), values))
         demand_records(problem, self.records_needed(problem))
         return Enclosure.exactly(self.failure_probability)
 

@@ -170,3 +170,9 @@ def demand_records(problem: FiniteSum, needed: Enclosure) -> None:
         raise InvalidValue(
             "records", problem.records, f"at least {math.ceil(needed.exact_upper)}", "below that nothing is promised"
         )
+
+
+def demand_steps(steps: int, least: int) -> None:
+    """Raise ``InvalidValue`` where an algorithm makes fewer steps than its guarantee asks for."""
+    if steps < least:
+        raise InvalidValue("steps", steps, f"at least {least}", "the risk may fall for as many steps")

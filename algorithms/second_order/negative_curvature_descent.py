@@ -37,7 +37,7 @@ from algorithms.planning import (
     checked_share,
     multipliers_of_groups,
     relation_of,
-    release_of,
+    releases_of,
 )
 from algorithms.problems.domain import demand_all_of_space
 from algorithms.problems.finite_sum import FiniteSum
@@ -48,6 +48,7 @@ from algorithms.second_order.guarantees import (
     checked_tolerance,
     constants,
     demand_records,
+    demand_steps,
     exact_hessians,
     only_found,
     records_needed,
@@ -57,7 +58,6 @@ from algorithms.second_order.guarantees import (
     value_of,
 )
 from algorithms.second_order.reserved import ReservedLedger
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, positive_integer
@@ -177,8 +177,8 @@ class NegativeCurvatureDescent:
     @property
     def planned(self) -> Mechanism:
         """What a run releases at most, as a mechanism for the accountants: T gradients and T Hessians."""
-        gradients = release_of(self.gradient_multiplier, self.noise, relation_of(self.budget)) ** self.steps
-        return gradients @ release_of(self.hessian_multiplier, self.noise, relation_of(self.budget)) ** self.steps
+        groups = (self.gradient_multiplier, self.steps), (self.hessian_multiplier, self.steps)
+        return releases_of(groups, self.noise, relation_of(self.budget))
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
         """Enclose how many records the guarantee asks for, at this noise; n of the problem is not looked at."""
@@ -197,9 +197,7 @@ class NegativeCurvatureDescent:
         Raises:
             InvalidValue: It has too few, or T is smaller than the theorem's: nothing is promised.
         """
-        least = steps_of(theorem.steps(), self._values(problem))
-        if self.steps < least:
-            raise InvalidValue("steps", self.steps, f"at least {least}", "the risk may fall for as many steps")
+        demand_steps(self.steps, steps_of(theorem.steps(), self._values(problem)))
         demand_records(problem, self.records_needed(problem))
         return Enclosure.exactly(self.failure_probability)
 

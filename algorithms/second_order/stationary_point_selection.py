@@ -44,7 +44,7 @@ from algorithms.planning import (
     checked_step_size,
     multipliers_of_groups,
     relation_of,
-    release_of,
+    releases_of,
 )
 from algorithms.problems.domain import demand_all_of_space
 from algorithms.problems.finite_sum import FiniteSum
@@ -225,13 +225,13 @@ class StationaryPointSelection:
     @property
     def planned(self) -> Mechanism:
         """What a run releases at most: T gradients of the descent, T + 1 tested gradients, T + 1 Hessians."""
-        descent = release_of(self.descent_multiplier, self.noise, relation_of(self.budget)) ** self.steps
-        gradients = release_of(self.gradient_multiplier, self.noise, relation_of(self.budget)) ** (self.steps + 1)
-        return (
-            descent
-            @ gradients
-            @ release_of(self.hessian_multiplier, self.noise, relation_of(self.budget)) ** (self.steps + 1)
+        tested = self.steps + 1
+        groups = (
+            (self.descent_multiplier, self.steps),
+            (self.gradient_multiplier, tested),
+            (self.hessian_multiplier, tested),
         )
+        return releases_of(groups, self.noise, relation_of(self.budget))
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
         """Enclose how many records the tests' guarantee asks for at this noise; n of the problem is not looked at."""
