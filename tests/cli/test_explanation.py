@@ -42,6 +42,7 @@ def test_people_are_told_pair_source_route_assumptions_and_what_would_help(capsy
         assert part in text, part
 
 
+@pytest.mark.thorough
 def test_people_are_told_what_is_loose(capsys):
     fixed = ["--sampling", "without-replacement", "--batch-size", "100", "--dataset-size", "10000", "--steps", "100"]
     text = explained(capsys, "epsilon", *RUN[:2], *fixed, "--delta", "1e-6", "--relation", "replace-one")

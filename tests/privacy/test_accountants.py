@@ -262,6 +262,7 @@ def test_a_route_can_be_asked_for_alone() -> None:
         prove_epsilon(product, Fraction(1, 10**6), 1e-9, "closed form")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_requested_tolerance_is_met(relation: str) -> None:
     for q, z, steps in (("1e-3", "1", 5), ("0.3", "0.3", 2)):
@@ -272,6 +273,7 @@ def test_a_requested_tolerance_is_met(relation: str) -> None:
 # --- Rényi divergences where pairs are not attained ------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("sampled", [SampledWithReplacement, SampledWithoutReplacement])
 def test_divergences_that_are_not_asked_would_not_have_helped(sampled: Any, relation: str) -> None:

@@ -184,8 +184,15 @@ BATCHES = {
 }
 
 
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-@pytest.mark.parametrize("sampling", sorted(BATCHES))
+@pytest.mark.parametrize(
+    ("sampling", "relation"),
+    [
+        ("without replacement", "add-or-remove-one"),
+        pytest.param("without replacement", "replace-one", marks=pytest.mark.thorough),
+        pytest.param("with replacement", "add-or-remove-one", marks=pytest.mark.thorough),
+        pytest.param("with replacement", "replace-one", marks=pytest.mark.thorough),
+    ],
+)
 def test_noise_for_batches_of_a_fixed_size(sampling: str, relation: str) -> None:
     def factory(noise: Fraction) -> Mechanism:
         return BATCHES[sampling](Gaussian(noise))
@@ -201,6 +208,7 @@ def test_noise_for_batches_of_a_fixed_size(sampling: str, relation: str) -> None
             assert found.value <= found.fails_at * Fraction(1001, 1000)
 
 
+@pytest.mark.thorough
 def test_sides_are_only_ever_what_was_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     """Estimates that mislead cost time: what is returned has been proven on both sides."""
 
@@ -216,6 +224,7 @@ def test_sides_are_only_ever_what_was_proven(monkeypatch: pytest.MonkeyPatch) ->
         assert found.value == pytest.approx(float(honest.value), rel=2e-3)
 
 
+@pytest.mark.thorough
 def test_the_products_of_several_classes_count_all() -> None:
     """A value suffices only where no product overspends, also where one alone decides that it fails."""
     products = [
@@ -238,6 +247,7 @@ def test_the_products_of_several_classes_count_all() -> None:
     assert safe <= unsafe * Fraction(1001, 1000)
 
 
+@pytest.mark.thorough
 def test_a_jump_is_closed_in_on() -> None:
     """Near the largest loss δ falls off a cliff: the loose proofs there must not go round in circles."""
     found = calibrate(lambda noise: PoissonSampled(Laplace(noise), "0.2") ** 3, 2, "1e-4")
@@ -252,7 +262,7 @@ def choices(steps: int, relation: str):
     return lambda z: ExponentialMechanism(1 / z, relation=relation) ** steps
 
 
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+@pytest.mark.parametrize("relation", ["replace-one", pytest.param("add-or-remove-one", marks=pytest.mark.thorough)])
 def test_noise_that_only_divergences_allow(relation: str) -> None:
     """T = 50 choices: the pairs alone ask for 16.952, adding up divergences for 15.816."""
     factory = choices(50, relation)
@@ -268,6 +278,7 @@ def test_noise_that_only_divergences_allow(relation: str) -> None:
     assert epsilon(factory(found.fails_at), "1e-6", relation).exact_lower > 1
 
 
+@pytest.mark.thorough
 def test_steps_that_only_divergences_allow() -> None:
     """As many choices as the divergences promise to stay within the budget, and one more than they promise."""
     step = ExponentialMechanism("0.1", relation="replace-one")

@@ -459,12 +459,13 @@ def excess_of_random_boxes(seed: int, rounds: int, kinds: Sequence[str], scatter
 @pytest.mark.parametrize("kind", [kind for kind in MEASURES if kind != "concentrated"])
 @pytest.mark.parametrize("content", [0.1, 0.5, 2.0])
 def test_random_boxes(kind: str, content: float) -> None:
-    rounds = 1 if kind == "tabulated" else 6
+    rounds = 1 if kind == "tabulated" else 3
     for seed, size in enumerate((0.0, 0.5, 2.0)):
         scatter = Scatter(outcomes=2 + seed, size=size, content=content)
         assert excess_of_random_boxes(seed, rounds, [kind], scatter) < ROUNDING
 
 
+@pytest.mark.thorough
 def test_random_boxes_that_are_concentrated() -> None:
     for content in (0.1, 1.0):
         assert excess_of_random_boxes(7, 1, ["concentrated"], Scatter(content=content)) < ROUNDING
@@ -601,6 +602,7 @@ def test_the_exponential_mechanism_attains_its_envelope() -> None:
     assert BoundedRange(eta).profile()(ONE)[0] == pytest.approx(math.tanh(eta / 4), abs=1e-15)
 
 
+@pytest.mark.thorough
 def test_above_threshold_attains_its_epsilon() -> None:
     """General answers: 1/b1 + 2/b2 = 1. Answers that all move up: 1/b1 + 1/b2 = 3/4, however far they stand out."""
     general = one_signed = 0.0

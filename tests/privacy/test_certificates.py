@@ -209,6 +209,7 @@ def test_a_contour_certificate_is_held_against_the_lattice_and_evaluated_exactly
     assert any("exact evaluation: confirmed" in line for line in report.lines)
 
 
+@pytest.mark.thorough
 def test_a_lattice_certificate_is_held_against_the_contour() -> None:
     subject = account(PoissonSampled(Gaussian(1), "0.01") ** 100, delta="1e-5", route="lattice")
     report = check_certificate(plain(subject))

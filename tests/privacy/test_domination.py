@@ -159,6 +159,7 @@ def test_a_single_fixed_size_step_is_tight_and_two_are_not() -> None:
     assert not the_class(step**2, Order.REPLACE).tight
 
 
+@pytest.mark.thorough
 def test_the_adaptive_attack_on_fixed_size_steps_stays_below() -> None:
     # attained by an adversary who reacts to the first output (test_cells); composing the two directions separately and
     # taking the larger at the end gives .47998 and .35066
@@ -201,6 +202,7 @@ def test_blocks_under_add_or_remove() -> None:
     assert account(blocks**5, delta="1e-5").enclosure.upper == pytest.approx(worst, rel=1e-9)
 
 
+@pytest.mark.thorough
 def test_a_record_that_moves_between_blocks_pays_for_both() -> None:
     one, other = 0.5, 0.75
     boxes = [twins.Box(remove=twins.Pure(one)), twins.Box(remove=twins.Pure(other))]

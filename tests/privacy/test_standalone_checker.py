@@ -116,6 +116,7 @@ def test_confirms_zero_where_no_noise_is_needed() -> None:
     assert checker.check(document)[0] == checker.CONFIRMED
 
 
+@pytest.mark.thorough
 def test_calibrations_and_what_is_wrong_with_them() -> None:
     document = plain(calibrate(lambda z: PoissonSampled(Gaussian(z), "0.01") ** 500, 1, "1e-5"))
     assert checker.check(document)[0] == checker.CONFIRMED
@@ -132,6 +133,7 @@ def test_calibrations_and_what_is_wrong_with_them() -> None:
     assert lines[-1].startswith("REFUTED")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -246,6 +248,7 @@ def test_what_it_does_not_cover_is_said(accounts: dict[tuple[str, Relation], Acc
     assert checker.check(document)[0] == checker.NOT_COVERED
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("relation", list(Relation))
 def test_of_a_lattice_certificate_the_upper_end_is_confirmed(relation: Relation) -> None:
     mechanism = sampled("0.02", "1") ** 40

@@ -124,25 +124,27 @@ def basic(mechanism: Mechanism, relation: Relation) -> Fraction | float:
 ALSO = st.sampled_from(["basic", "less noise", "nothing"])
 
 
-@settings(max_examples=50, deadline=None, derandomize=True, database=None)
+@settings(max_examples=30, deadline=None, derandomize=True, database=None)
 @given(trees(AR, light=True), ALSO)
 def test_trees_under_add_or_remove(build: Build, also: str) -> None:
     check_tree(build, AR, also)
 
 
-@settings(max_examples=50, deadline=None, derandomize=True, database=None)
+@settings(max_examples=30, deadline=None, derandomize=True, database=None)
 @given(trees(RE, light=True), ALSO)
 def test_trees_under_replace(build: Build, also: str) -> None:
     check_tree(build, RE, also)
 
 
-@settings(max_examples=8, deadline=None, derandomize=True, database=None)
+@pytest.mark.thorough
+@settings(max_examples=25, deadline=None, derandomize=True, database=None)
 @given(trees(AR), ALSO)
 def test_heavy_trees_under_add_or_remove(build: Build, also: str) -> None:
     check_tree(build, AR, also)
 
 
-@settings(max_examples=8, deadline=None, derandomize=True, database=None)
+@pytest.mark.thorough
+@settings(max_examples=25, deadline=None, derandomize=True, database=None)
 @given(trees(RE), ALSO)
 def test_heavy_trees_under_replace(build: Build, also: str) -> None:
     check_tree(build, RE, also)
@@ -173,7 +175,8 @@ def test_regrouping_and_reordering_change_nothing(build: Build) -> None:
         assert one.enclosure.overlaps(other.enclosure)
 
 
-@settings(max_examples=8, deadline=None, derandomize=True, database=None)
+@pytest.mark.thorough
+@settings(max_examples=25, deadline=None, derandomize=True, database=None)
 @given(trees(AR))
 def test_both_engines_of_the_lattice_agree(build: Build) -> None:
     try:

@@ -22,7 +22,7 @@ from dpbounds.theorems.wording import as_data, as_latex, as_markdown, as_text
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent.parent
-POINTS, DIGITS = 10, 50
+POINTS, DIGITS = 6, 50
 STATEMENTS = registry.library()
 IDS = {theorem.id for theorem in STATEMENTS}
 PARTS = [(theorem, part) for theorem in STATEMENTS for part in theorem.parts]

@@ -42,6 +42,7 @@ def ordinary(theorem, part):
 
 
 # a millisecond (ten at 100 digits) on the machine it was promised for; the same machine was seen three times as slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(("digits", "limit"), [(15, 5e-3), (100, 5e-2)])
 def test_evaluating_any_bound_again_is_quick(digits, limit):
     slowest = []

@@ -282,6 +282,7 @@ def pretend(monkeypatch):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("relation", ["replace-one", pytest.param("add-or-remove-one", marks=pytest.mark.slow)])
 def test_secure_noise_keeps_the_budget_with_an_account_of_its_own(relation, monkeypatch):
     pretend(monkeypatch)

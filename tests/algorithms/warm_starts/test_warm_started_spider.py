@@ -77,6 +77,7 @@ def test_what_is_calibrated_has_a_bound(relation, share):
         assert 0 < method.bound(problem).upper < 1
 
 
+@pytest.mark.thorough
 def test_behind_a_start_of_any_cost_there_is_a_bound():
     problem = regression(2000)
     budget = PrivacyBudget.of(2, "1e-5")
@@ -109,7 +110,7 @@ def test_behind_a_descent_all_noise_is_one_gaussian(relation):
     assert method.spider.initial_gap == method.start.bound(problem).exact_upper
 
 
-@pytest.mark.parametrize("n", [400, 800, 1600])
+@pytest.mark.parametrize("n", [200, 400, 800])
 def test_behind_a_descent_the_mean_gradient_is_below_the_bound(n):
     problem = realisable(n, 3)
     method = WarmStartedSpider.behind_descent(problem, 1, "1e-5")

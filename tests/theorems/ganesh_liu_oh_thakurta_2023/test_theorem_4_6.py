@@ -111,6 +111,7 @@ def smallest(x, n, kappa):
     return high
 
 
+@pytest.mark.thorough
 def test_a_third_term_follows_from_the_four():
     n = mpf(10) ** 120
     for power, inside in ((mpf(7) / 9, True), (mpf("0.8"), True), (mpf("0.9"), False), (mpf("0.6"), False)):

@@ -50,6 +50,7 @@ def test_the_warm_start_helps_in_small_dimension(size, warm):
     assert (d * float(sqrt(ln(1e5))) < size) is warm
 
 
+@pytest.mark.thorough
 def test_three_quarters_of_the_budget_are_spent():
     found = spending(STATEMENT, {"epsilon": 1, "delta": "1e-3"})
     assert found.kept is True

@@ -88,6 +88,7 @@ def test_the_intermediate_display_lacks_the_quasar_constant():
     assert at[2] == pytest.approx(100 * at[0])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("loss", "n", "d", "b"), [("1", 300, 20, 5), ("0.1", 10_000, 1000, 10), ("8", 100, 50, 4)])
 def test_far_less_is_spent_than_promised(loss, n, d, b):
     found = spending(
