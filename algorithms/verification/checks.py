@@ -14,6 +14,7 @@ from scipy import stats
 
 from algorithms.ledger import Ledger, PrivacyBudget
 from algorithms.problems.problem import Problem
+from algorithms.verification.cells import NotMeasured
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 
@@ -41,7 +42,7 @@ class Check:
 
     Attributes:
         theorem: Id of the statement.
-        kind: "spent", "bound" or "formula" ("slope" where its runs were refused).
+        kind: "spent", "bound" or "formula" ("slope" where its runs gave nothing to fit).
         predicted: What was promised.
         measured: What was found.
         verdict: ``holds``, ``fails`` or ``undecided``.
@@ -158,10 +159,32 @@ def refused_check(theorem: str, kind: str, refused: Sequence[str], runs: int) ->
     """
     if not 1 <= len(refused) <= runs:
         raise InvalidValue("refused", len(refused), f"at least 1 and at most {runs} runs")
-    count = float(len(refused))
     reason = f"the ledger refuses {len(refused)} of {runs} runs: {refused[0].splitlines()[0]}"
-    none = Enclosure.exactly(0, "refused runs")
-    return Check(theorem, kind, none, Measured(count, count, count), Verdict.FAILS, reason)
+    return lost_check(theorem, kind, Verdict.FAILS, reason, len(refused))
+
+
+def unproven_check(theorem: str, kind: str, unproven: Sequence[str], runs: int) -> Check:
+    """The check of runs about some of which nothing could be proven: undecided, as what they hide may be anything.
+
+    Args:
+        theorem: Id of the statement.
+        kind: Of the check that these runs were for.
+        unproven: Why, one for each such run; at least 1.
+        runs: How many there were.
+
+    >>> unproven_check("x/y", "bound", ["the tail did not close"], 4).reason
+    'nothing is proven of 1 of 4 runs: the tail did not close'
+    """
+    if not 1 <= len(unproven) <= runs:
+        raise InvalidValue("unproven", len(unproven), f"at least 1 and at most {runs} runs")
+    reason = f"nothing is proven of {len(unproven)} of {runs} runs: {unproven[0].splitlines()[0]}"
+    return lost_check(theorem, kind, Verdict.UNDECIDED, reason, len(unproven))
+
+
+def lost_check(theorem: str, kind: str, verdict: Verdict, reason: str, lost: int) -> Check:
+    """A verdict without a measurement: predicted are 0 lost runs, measured is how many there were."""
+    count = float(lost)
+    return Check(theorem, kind, Enclosure.exactly(0, "lost runs"), Measured(count, count, count), verdict, reason)
 
 
 def noise_check(
@@ -245,7 +268,7 @@ def _samples(values: ArrayLike) -> NDArray[np.float64]:
     if samples.ndim != 1 or len(samples) == 0:
         raise InvalidValue("repetitions.shape", samples.shape, "(R,) with R >= 1")
     if not np.isfinite(samples).all():
-        raise InvalidValue("repetitions", "not finite", "finite numbers", "the run broke down: nothing was measured")
+        raise NotMeasured("repetitions", "not finite", "finite numbers", "the run broke down: nothing was measured")
     return samples
 
 

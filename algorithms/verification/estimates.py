@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from scipy import stats
 
 from algorithms.verification.audits import largest_rate
+from algorithms.verification.cells import NotMeasured
 from algorithms.verification.checks import Check, Measured, Verdict
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 
 Numbers = Mapping[str, float | list[float]]
+_COUNTED = ("hits", "sum", "squares", "draws")
 
 
 def measured(numbers: Numbers, confidence: float) -> Measured:
@@ -24,10 +26,14 @@ def measured(numbers: Numbers, confidence: float) -> Measured:
 
     Raises:
         InvalidValue: The numbers are neither.
+        NotMeasured: They are not finite.
     """
     if not 0 < confidence < 1:
         raise InvalidValue("confidence", confidence, "a number greater than 0 and less than 1")
     plain = {name: value for name, value in numbers.items() if not isinstance(value, list)}
+    for name, value in plain.items():
+        if name in _COUNTED and not math.isfinite(value):
+            raise NotMeasured(name, value, "a finite number", "the run broke down: nothing was measured")
     draws = int(plain.get("draws", 0))
     if draws < 2:
         raise InvalidValue("draws", draws, "at least 2")

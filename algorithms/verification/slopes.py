@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from algorithms.verification.cells import NotMeasured
 from algorithms.verification.checks import Verdict
 from dpbounds.errors import InvalidValue
 
@@ -238,6 +239,8 @@ def _checked(sizes: ArrayLike, samples: Sequence[ArrayLike]) -> tuple[Array, lis
         raise InvalidValue("sizes", x.shape, f"at least {_FEWEST_POINTS} distinct sizes, one group of samples each")
     if any(group.ndim != 1 or len(group) < 2 for group in groups):
         raise InvalidValue("samples", [group.shape for group in groups], "at least 2 repetitions at every size")
-    if not ((x > 0).all() and all((np.isfinite(group) & (group > 0)).all() for group in groups)):
-        raise InvalidValue("samples", "(not positive)", "positive finite sizes and samples: logarithms are taken")
+    if not (np.isfinite(x) & (x > 0)).all():
+        raise InvalidValue("sizes", "(not positive)", "positive finite sizes: logarithms are taken")
+    if not all((np.isfinite(group) & (group > 0)).all() for group in groups):
+        raise NotMeasured("samples", "(not positive)", "positive finite samples: logarithms are taken")
     return x, groups

@@ -24,12 +24,14 @@ _TABLES = """
 create table if not exists about (name text primary key, value text not null);
 create table if not exists cells (key text primary key, numbers text not null, seconds real not null);
 create table if not exists refusals (key text primary key, reason text not null, seconds real not null);
+create table if not exists unproven (key text primary key, reason text not null, seconds real not null);
 create view if not exists finished as
     select key, numbers, seconds, null as refused from cells
     union all select key, '{}', seconds, reason from refusals;
 """
 _PUT_NUMBERS = "insert into cells select ?, ?, ? where not exists (select 1 from finished where key = ?)"
 _PUT_REFUSAL = "insert into refusals select ?, ?, ? where not exists (select 1 from finished where key = ?)"
+_PUT_UNPROVEN = "insert or replace into unproven select ?, ?, ? where not exists (select 1 from finished where key = ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +79,15 @@ class Store:
         self._connection.close()
 
     def put(self, result: Result) -> None:
-        """Keep a result, at once. The first one stays: a cell's numbers do not change."""
+        """Keep a result, at once. The first one stays: a cell's numbers do not change.
+
+        One of which nothing could be proven is kept beside the finished cells, until there is another.
+        """
         statement, content = _PUT_NUMBERS, _to_text(result.numbers)
         if result.refused is not None:
             statement, content = _PUT_REFUSAL, result.refused
+        elif result.unproven is not None:
+            statement, content = _PUT_UNPROVEN, result.unproven
         self._connection.execute(statement, (result.key, content, result.seconds, result.key))
 
     def keys(self) -> frozenset[str]:
@@ -99,9 +106,12 @@ class Store:
                 yield Row(Cell.from_key(key), Result(key, _from_text(numbers), seconds, refused))
 
     def result(self, cell: Cell) -> Result | None:
-        """What a cell gave, or None if it is not finished."""
+        """What a cell gave (also where nothing could be proven of it), or None if it was not run."""
         found = self._connection.execute("select * from finished where key = ?", (cell.key,)).fetchone()
-        return None if found is None else Result(found[0], _from_text(found[1]), found[2], found[3])
+        if found is not None:
+            return Result(found[0], _from_text(found[1]), found[2], found[3])
+        found = self._connection.execute("select * from unproven where key = ?", (cell.key,)).fetchone()
+        return None if found is None else Result(found[0], {}, found[2], unproven=found[1])
 
     def to_csv(self, path: str | Path) -> int:
         """Write one line per repetition of each cell: task, seed, repetition, parameters, numbers. Returns how many.

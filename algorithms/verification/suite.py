@@ -8,13 +8,13 @@ not change when a check is added.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from algorithms.verification.cells import Cell, Result
-from algorithms.verification.checks import Check, Verdict, refused_check
+from algorithms.verification.cells import NO_PROOF, Cell, NotMeasured, Result
+from algorithms.verification.checks import Check, Verdict, lost_check, refused_check, unproven_check
 from algorithms.verification.reasons import REASONS
 from algorithms.verification.slopes import SlopeCheck, confidence_of
 from algorithms.verification.store import Store
@@ -44,7 +44,8 @@ class Planned:
         kind: "spent", "bound", "slope" or "formula".
         name: Its own name; unique.
         cells: What must be run, by size.
-        judge: From the cells' results, in their order, and a confidence, to a verdict. None of them was refused.
+        judge: From the cells' results, in their order, and a confidence, to a verdict. None of them was refused or
+            without proof.
     """
 
     theorem: str
@@ -133,25 +134,52 @@ def run_suite(
         InvalidValue: No check belongs to one of the ids.
     """
     chosen = _chosen(theorems)
-    cells = {one.name: list(one.cells(size)) for one in chosen}
-    sweep((cell for each in cells.values() for cell in each), store, jobs=jobs, scheduler=scheduler, progress=progress)
+    listed = {one.name: cells_or_reason(one.cells, size) for one in chosen}
+    sweep(all_cells(listed.values()), store, jobs=jobs, scheduler=scheduler, progress=progress)
     confidence = confidence_of(SUITE_ERROR, MOST_CHECKS)
     outcomes = []
     for one in chosen:
         started = time.perf_counter()
-        results = [store.result(cell) for cell in cells[one.name]]
-        known = [result for result in results if result is not None]
-        check = _judged(one, known, confidence)
+        cells, known = listed[one.name], []
+        if isinstance(cells, str):
+            check: Check | SlopeCheck = unproven_check(one.theorem, one.kind, [cells], 1)
+        else:
+            known = [result for cell in cells if (result := store.result(cell)) is not None]
+            check = _judged(one, known, confidence)
         outcomes.append(Outcome(one, check, sum(each.seconds for each in known) + time.perf_counter() - started))
     return tuple(outcomes)
 
 
+def cells_or_reason(cells: Callable[[Size], Sequence[Cell]], size: Size) -> list[Cell] | str:
+    """What must be run; or, where planning it takes a proof that does not close, why."""
+    try:
+        return list(cells(size))
+    except NO_PROOF as error:
+        return str(error)
+
+
+def all_cells(listed: Iterable[list[Cell] | str]) -> Iterator[Cell]:
+    """The cells of everything that could be planned."""
+    return (cell for cells in listed if not isinstance(cells, str) for cell in cells)
+
+
 def _judged(one: Planned, results: Sequence[Result], confidence: float) -> Check | SlopeCheck:
-    """The verdict: that of the plan, unless a ledger has refused a run."""
+    """The verdict: that of the plan, unless runs gave nothing that could be judged.
+
+    Whatever else a task or a plan raises is an error of this program, and stops it.
+    """
     refused = [each.refused for each in results if each.refused is not None]
     if refused:
         return refused_check(one.theorem, one.kind, refused, len(results))
-    return one.judge(results, confidence)
+    unproven = [each.unproven for each in results if each.unproven is not None]
+    if unproven:
+        return unproven_check(one.theorem, one.kind, unproven, len(results))
+    try:
+        return one.judge(results, confidence)
+    except NO_PROOF as error:  # of what was promised
+        return unproven_check(one.theorem, one.kind, [str(error)], 1)
+    except NotMeasured as error:
+        return lost_check(one.theorem, one.kind, Verdict.FAILS, str(error), 1)
 
 
 def belongs(theorem: str, name: str) -> bool:

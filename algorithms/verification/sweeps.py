@@ -3,7 +3,8 @@
 A cell's random numbers start from its own key, and each cell runs on one thread, so nothing depends on how many workers
 there are or on which of them a cell runs. The process that started the sweep alone writes the store, each result as it
 arrives; what was not written is run again by the next start. A run that its ledger refuses is a result as well, and
-written: it would be refused again.
+written: it would be refused again. One of which nothing could be proven is written as well, but tried again by the
+next start.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ def sweep(
         How many cells were run now.
 
     Raises:
-        InvalidValue: A task fails because of its parameters; what is finished stays in the store.
+        InvalidValue: A task does not exist, or cannot take its parameters. Whatever a task raises, besides that its run
+            is refused or unproven, stops the sweep; what is finished stays in the store.
     """
     wanted = list({cell.key: cell for cell in cells}.values())
     todo = store.missing(wanted)

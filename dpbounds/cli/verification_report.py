@@ -133,7 +133,7 @@ def _page(
         lines += ["", "## The papers' experiments again"]
     for one in pictures:
         lines += ["", f"### {one.experiment.title}", ""]
-        if with_figures:
+        if with_figures and one.panels:
             lines += [f"![{one.experiment.title}](figures/{one.experiment.name}.png)", ""]
         lines += [f"- {sentence}" for sentence in one.findings]
     return lines
@@ -147,7 +147,7 @@ def _drawn(folder: Path, pictures: Sequence[Picture]) -> list[Path]:
 
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    for one in pictures:
+    for one in (picture for picture in pictures if picture.panels):
         path = folder / f"{one.experiment.name}.png"
         save(draw(one.experiment.title, one.panels), path)
         files.append(path)

@@ -2,15 +2,24 @@
 
 import csv
 import json
+import sys
+import types
 from dataclasses import replace
 
 import pytest
 
 from algorithms.verification import suite
+from algorithms.verification.cells import vector
 from dpbounds.cli import main
 from dpbounds.expressions.enclosure import Enclosure
 
+PLANNED = suite.planned()
 PAPER = "tholeti-kalyani-2020"
+
+
+def wanting(results):
+    """What reads a run's numbers, as panels and findings do."""
+    return vector(results[0], "exact_path")
 
 
 def said(capsys, *arguments, status=0):
@@ -84,6 +93,43 @@ def test_experiments_are_run_drawn_and_told(capsys, tmp_path, monkeypatch):
     assert "covertype: over the last 20" in out
     assert f"![{first.title}](figures/{first.name}.png)" in (folder / "verification.md").read_text()
     assert (folder / "figures" / f"{first.name}.png").stat().st_size > 10_000
+
+
+def test_a_refused_experiment_is_told_and_the_others_are_kept(capsys, tmp_path, monkeypatch):
+    from algorithms.verification import experiments
+    from algorithms.verification.cells import Cell
+    from dpbounds.errors import BudgetExceeded, NotCertified
+
+    first, second, third = experiments.experiments()[:3]
+    module = types.ModuleType("refused_tasks")
+
+    def refused(seed):
+        raise BudgetExceeded("more is spent than planned\n5 x Gaussian")
+
+    def unproven(seed):
+        raise NotCertified("the tail did not close")
+
+    def gone(seed):
+        return {name: float("nan") for name in ("exact_path", "noisy_path")}
+
+    module.refused, module.unproven, module.gone = refused, unproven, gone
+    monkeypatch.setitem(sys.modules, "refused_tasks", module)
+    few = [
+        replace(one, cells=lambda size, name=name: [Cell.of(f"refused_tasks:{name}")],
+                panels=wanting, findings=wanting)
+        for one, name in ((first, "refused"), (second, "unproven"), (third, "gone"))
+    ]  # fmt: skip
+    monkeypatch.setattr(experiments, "experiments", lambda: tuple(few))
+    monkeypatch.setattr(suite, "planned", lambda: PLANNED[:1])
+    folder = tmp_path / "runs"
+    out = said(capsys, "--experiments", "--output", str(folder))
+    assert "Not drawn: the ledger refuses a run: more is spent than planned." in out
+    assert "Not drawn: nothing is proven of a run: the tail did not close." in out
+    assert "Not drawn: exact_path = NaN is not allowed" in out
+    assert out.count("  holds  ") == 1
+    page = (folder / "verification.md").read_text()
+    assert f"### {first.title}\n\n- Not drawn: the ledger refuses a run" in page.replace("\n\n\n", "\n\n")
+    assert ".png" not in page
 
 
 def test_cells_are_exported(capsys, tmp_path):

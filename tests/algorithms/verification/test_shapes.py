@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from algorithms.verification.cells import Cell, Result, parameter, text, vector
-from algorithms.verification.checks import Verdict, refused_check
+from algorithms.verification.cells import Cell, NotMeasured, Result, parameter, text, vector
+from algorithms.verification.checks import Verdict, refused_check, unproven_check
 from algorithms.verification.plans.shapes import bounded, formula, only, rate_bounded, slope, spent
 from algorithms.verification.suite import Size
 from dpbounds.errors import InvalidValue
@@ -109,3 +109,32 @@ def test_refused_runs_fail():
     for refused, runs in (([], 3), (["a", "b"], 1)):
         with pytest.raises(InvalidValue):
             refused_check("x/y", "bound", refused, runs)
+
+
+def test_runs_without_proof_are_undecided():
+    check = unproven_check("x/y", "slope", ["first\nline", "second"], 3)
+    assert (check.verdict, check.measured.mean, check.predicted.upper) == ("undecided", 2, 0)
+    assert check.reason == "nothing is proven of 2 of 3 runs: first"
+    for unproven, runs in (([], 3), (["a", "b"], 1)):
+        with pytest.raises(InvalidValue):
+            unproven_check("x/y", "bound", unproven, runs)
+
+
+NAN, INFINITY = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("plan", "results"),
+    [
+        (bounded("x/y", "mean", cell, "gap", promise(1)), [result(gap=[1.0, NAN])]),
+        (bounded("x/y", "mean", cell, "gap", promise(1)), [result(gap=[1.0, INFINITY])]),
+        (spent("x/y", "ledger", only(cell), 1), [result(spent_lower=NAN, spent_upper=NAN)]),
+        (formula("x/y", "value", cell, promise(1)), [result(sum=NAN, squares=1.0, draws=9.0)]),
+        (rate_bounded("x/y", "rate", cell, promise(1)), [result(hits=NAN, draws=9.0)]),
+        (slope("x/y", "s", only(cell), "gap", -1.0), [result(n, gap=[0.0, 1 / n]) for n in (1, 2, 4)]),
+        (slope("x/y", "s", only(cell), "gap", -1.0), [result(n, gap=[NAN, 1 / n]) for n in (1, 2, 4)]),
+    ],
+)
+def test_what_is_no_measurement_is_told_apart(plan, results):
+    with pytest.raises(NotMeasured):
+        plan.judge(results, 0.99)

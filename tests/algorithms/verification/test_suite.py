@@ -2,6 +2,9 @@
 
 import csv
 import json
+import sys
+import types
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +13,7 @@ import pytest
 from algorithms import noise
 from algorithms.oracles import GradientOracle
 from algorithms.verification import suite
+from algorithms.verification.cells import Cell
 from algorithms.verification.checks import Verdict
 from algorithms.verification.estimates import estimate_check, formula_check, measured
 from algorithms.verification.plans import shapes
@@ -19,7 +23,7 @@ from algorithms.verification.suite import Size, failed, planned, run_suite
 from algorithms.verification.sweeps import sweep
 from algorithms.verification.tasks import formulas
 from dpbounds.cli import main
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.wang_xu_2019 import theorem_2_explicit
@@ -182,6 +186,81 @@ def test_a_planted_noise_bug_fails(capsys, monkeypatch, tmp_path, bug):
     assert (report / "verification.md").read_text().count("| fails |") == 3
     with open(table, newline="") as file:
         assert sum(reason in line["refused"] for line in csv.DictReader(file)) == 4
+
+
+def bad_run(*samples, unproven=None):
+    def measured_by(seed, **parameters):
+        if unproven is not None:
+            raise unproven
+        return {"gap": list(samples)}
+
+    return measured_by
+
+
+def without_a_plan(size):
+    raise NotCertified("the net has no certified radius")
+
+
+def refusing():
+    raise NotCertified("the bound did not close")
+
+
+def test_one_bad_run_does_not_lose_the_others(capsys, monkeypatch, tmp_path):
+    """No proof is undecided, no number fails; what holds beside them is told all the same."""
+    tasks = {
+        "good": bad_run(1.0, 1.1, 0.9, 1.0),
+        "nan": bad_run(1.0, float("nan")),
+        "infinite": bad_run(1.0, float("inf")),
+        "open": bad_run(unproven=NotCertified("the tail did not close\nwithin 10 digits")),
+        "unknown": bad_run(unproven=UnsupportedMechanism("no analysis of this sampling")),
+    }
+    module = types.ModuleType("bad_tasks")
+    for name, task in tasks.items():
+        setattr(module, name, task)
+    monkeypatch.setitem(sys.modules, "bad_tasks", module)
+    statement = "wang-xu-2019/theorem-2"
+
+    def held(name, task="good", bound=lambda: Enclosure.exactly(100)):
+        return shapes.bounded(statement, name, lambda size: Cell.of(f"bad_tasks:{task}"), "gap", bound)
+
+    sizes = [Cell.of("bad_tasks:good", records=n) for n in (1, 2)] + [Cell.of("bad_tasks:zero", records=4)]
+    module.zero = bad_run(0.0, 0.0)
+    plans = (
+        *(held(name, name) for name in tasks),
+        held("no bound", bound=refusing),
+        replace(held("no plan"), cells=without_a_plan),
+        shapes.slope(statement, "logarithm of zero", lambda size: sizes, "gap", -1.0),
+    )
+    monkeypatch.setattr(suite, "planned", lambda: plans)
+    found = verify(capsys, tmp_path / "cells.db", status=1)
+    assert {name: one["verdict"] for name, one in found.items()} == {
+        "good": "holds",
+        "nan": "fails",
+        "infinite": "fails",
+        "open": "undecided",
+        "unknown": "undecided",
+        "no bound": "undecided",
+        "no plan": "undecided",
+        "logarithm of zero": "fails",
+    }
+    assert "NaN" in found["nan"]["reason"]
+    assert "not finite" in found["infinite"]["reason"]
+    assert found["open"]["reason"] == "nothing is proven of 1 of 1 runs: the tail did not close"
+    assert "no analysis" in found["unknown"]["reason"]
+    assert "the bound did not close" in found["no bound"]["reason"]
+    assert "no certified radius" in found["no plan"]["reason"]
+    assert "logarithms are taken" in found["logarithm of zero"]["reason"]
+
+
+def test_an_error_of_the_program_stops_it(monkeypatch, tmp_path):
+    (first, *_) = (one for one in planned() if one.kind == "formula")
+
+    def mistaken(results, confidence):
+        raise InvalidValue("bound", -1, "positive")
+
+    monkeypatch.setattr(suite, "planned", lambda: (replace(first, judge=mistaken),))
+    with Store(tmp_path / "cells.db") as store, pytest.raises(InvalidValue, match="positive"):
+        run_suite(Size.QUICK, store)
 
 
 def test_intervals():

@@ -16,7 +16,7 @@ import pytest
 from algorithms.verification.cells import Cell, Result, grid, number, run
 from algorithms.verification.store import Store
 from algorithms.verification.sweeps import sweep
-from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified
 
 TASKS = """
 import time
@@ -39,6 +39,13 @@ def refused(size, seed):
     from dpbounds.errors import BudgetExceeded
     if size == 50:
         raise BudgetExceeded("too little noise\\n5 x Gaussian")
+    return {"size": size}
+
+def unproven(size, path, seed):
+    import pathlib
+    from dpbounds.errors import NotCertified
+    if size == 50 and not pathlib.Path(path).exists():
+        raise NotCertified("the tail did not close\\nwithin 10 digits")
     return {"size": size}
 """
 SWEEP = """
@@ -149,6 +156,27 @@ def test_a_refused_run_is_a_result(tmp_path):
         store.put(Result(found[0].key, {}, 0.0, refused="later"))
         assert [store.result(cell) for cell in sizes] == found
         assert store.to_csv(tmp_path / "store.csv") == 3
+
+
+def test_what_nothing_could_be_proven_of_is_tried_again(tmp_path):
+    path, proof = tmp_path / "store.db", tmp_path / "proof"
+    sizes = grid("tasks_of_a_test:unproven", {"size": [5, 50, 500]}, path=str(proof))
+    for _ in range(2):
+        with Store(path) as store:
+            sweep(sizes, store, jobs=2)  # the others are run, and once
+            found = [store.result(cell) for cell in sizes]
+            assert [one.unproven for one in found] == [None, "the tail did not close\nwithin 10 digits", None]
+            assert store.missing(sizes) == sizes[1:2]
+            assert len(store.keys()) == len(list(store.rows())) == 2
+            with pytest.raises(NotCertified, match="did not close"):
+                number(found[1], "size")
+    proof.touch()
+    with Store(path) as store:
+        assert sweep(sizes, store) == 1
+        assert [number(store.result(cell), "size") for cell in sizes] == [5, 50, 500]
+        store.put(Result(sizes[1].key, {}, 0.0, unproven="later"))
+        assert store.missing(sizes) == []
+        assert store.result(sizes[1]).unproven is None
 
 
 def test_a_store_from_before_runs_were_refused(tmp_path):
