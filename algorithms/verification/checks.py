@@ -78,7 +78,7 @@ def mean_interval(repetitions: ArrayLike, confidence: float = 0.95) -> Measured:
     Raises:
         InvalidValue: The samples are not a non-empty vector of finite numbers, or the confidence is not in (0, 1).
     """
-    samples = _samples(repetitions)
+    samples = finite_samples(repetitions)
     _valid_confidence(confidence)
     mean = float(samples.mean())
     if len(samples) < 2:
@@ -106,7 +106,7 @@ def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confiden
     Raises:
         InvalidValue: The samples are not a non-empty vector of finite numbers, or the confidence is not in (0, 1).
     """
-    samples = _samples(repetitions)
+    samples = finite_samples(repetitions)
     measured = mean_interval(samples, confidence)
     if len(samples) < 2:
         return Check(theorem, "bound", bound, measured, Verdict.UNDECIDED, "one repetition gives no interval: run more")
@@ -216,7 +216,7 @@ def noise_check(
     Raises:
         InvalidValue: The samples are not finite, or the ledger holds several noise levels.
     """
-    samples = _samples(squared_norms)
+    samples = finite_samples(squared_norms)
     _valid_confidence(confidence)
     levels = {release.noise_stddev for release in ledger.gaussian_releases}
     if len(levels) != 1:
@@ -263,7 +263,13 @@ def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger:
     return Check(theorem, "bound", claimed, measured, Verdict.HOLDS if within else Verdict.FAILS, reason)
 
 
-def _samples(values: ArrayLike) -> NDArray[np.float64]:
+def finite_samples(values: ArrayLike) -> NDArray[np.float64]:
+    """Independent samples as a vector, shape (R,).
+
+    Raises:
+        InvalidValue: They are no vector, or none are there.
+        NotMeasured: One of them is not finite.
+    """
     samples = np.asarray(values, dtype=np.float64)
     if samples.ndim != 1 or len(samples) == 0:
         raise InvalidValue("repetitions.shape", samples.shape, "(R,) with R >= 1")

@@ -20,6 +20,7 @@ from algorithms.verification.slopes import SlopeCheck, confidence_of
 from algorithms.verification.store import Store
 from algorithms.verification.sweeps import Progress, sweep
 from dpbounds.errors import InvalidValue
+from dpbounds.theorems.record import Mode
 
 SUITE_ERROR = 0.01
 MOST_CHECKS = 500  # among which the error is shared, whether there are so many or not
@@ -46,6 +47,8 @@ class Planned:
         cells: What must be run, by size.
         judge: From the cells' results, in their order, and a confidence, to a verdict. None of them was refused or
             without proof.
+        mode: In which sense a bound is held: of a mean, of a quantile, of every run; None for other kinds. A test holds
+            it against the statement's own.
     """
 
     theorem: str
@@ -53,6 +56,7 @@ class Planned:
     name: str
     cells: Callable[[Size], Sequence[Cell]]
     judge: Judge
+    mode: Mode | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,15 @@ What is promised is a function, so that listing the checks builds no bound.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from algorithms.verification.cells import Cell, Result, number, parameter, vector
 from algorithms.verification.checks import Check, Measured, Verdict, bound_check
-from algorithms.verification.estimates import estimate_check, formula_check
+from algorithms.verification.estimates import always_check, estimate_check, formula_check, quantile_check
 from algorithms.verification.slopes import SlopeCheck, slope_check
 from algorithms.verification.suite import Planned, Size
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.theorems.record import Mode
 
 CellAt = Callable[[Size], Cell]
 CellsAt = Callable[[Size], Sequence[Cell]]
@@ -23,13 +23,6 @@ Promise = Callable[[], Enclosure]
 
 Quantity = str | Callable[[Result], Sequence[float]]
 """The name of a cell's numbers, one per repetition, or how to make such numbers from its result."""
-
-
-class SampleCheck(Protocol):
-    """How independent repetitions are held against a bound."""
-
-    def __call__(self, theorem: str, repetitions: Sequence[float], bound: Enclosure, confidence: float) -> Check:
-        """From repetitions, bound and confidence to a verdict."""
 
 
 def spent(theorem: str, name: str, cells: CellsAt, budget: ExactLike, of: str = "spent") -> Planned:
@@ -59,10 +52,8 @@ def spent(theorem: str, name: str, cells: CellsAt, budget: ExactLike, of: str = 
     return Planned(theorem, "spent", name, cells, judge)
 
 
-def bounded(
-    theorem: str, name: str, cell: CellAt, quantity: Quantity, bound: Promise, check: SampleCheck = bound_check
-) -> Planned:
-    """What the repetitions of one cell measured stays below an explicit bound: their mean, unless told otherwise.
+def bounded(theorem: str, name: str, cell: CellAt, quantity: Quantity, bound: Promise) -> Planned:
+    """The mean of what the repetitions of one cell measured stays below an explicit bound on the expectation.
 
     Args:
         theorem: Id of the statement that promises the bound.
@@ -70,24 +61,62 @@ def bounded(
         cell: By size.
         quantity: What is bounded.
         bound: The explicit bound.
-        check: On the mean by default.
     """
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
         (result,) = results
-        return check(theorem, _samples(result, quantity), bound(), confidence)
+        return bound_check(theorem, _samples(result, quantity), bound(), confidence)
 
-    return Planned(theorem, "bound", name, only(cell), judge)
+    return Planned(theorem, "bound", name, only(cell), judge, Mode.EXPECTATION)
 
 
-def rate_bounded(theorem: str, name: str, cell: CellAt, bound: Promise) -> Planned:
-    """What one cell counted or summed (see ``estimates.measured``) stays below an explicit bound."""
+def quantile_bounded(
+    theorem: str, name: str, cell: CellAt, quantity: Quantity, bound: Promise, failure: float
+) -> Planned:
+    """The (1-ω)-quantile of the same stays below a bound that holds with a probability of at least 1-ω.
+
+    Args:
+        theorem: Id of the statement that promises the bound.
+        name: Of the check.
+        cell: By size.
+        quantity: What is bounded.
+        bound: The explicit bound, evaluated at that ω.
+        failure: ω.
+    """
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
         (result,) = results
-        return estimate_check(theorem, result.numbers, bound(), confidence)
+        return quantile_check(theorem, _samples(result, quantity), bound(), failure, confidence)
 
-    return Planned(theorem, "bound", name, only(cell), judge)
+    return Planned(theorem, "bound", name, only(cell), judge, Mode.PROBABILITY)
+
+
+def always_bounded(theorem: str, name: str, cell: CellAt, quantity: Quantity, bound: Promise) -> Planned:
+    """None of the same exceeds a bound that always holds: no chance is in it, so the confidence does not matter."""
+
+    def judge(results: Sequence[Result], confidence: float) -> Check:
+        (result,) = results
+        return always_check(theorem, _samples(result, quantity), bound())
+
+    return Planned(theorem, "bound", name, only(cell), judge, Mode.ALWAYS)
+
+
+def rate_bounded(theorem: str, name: str, cell: CellAt, failure: Promise) -> Planned:
+    """How often one cell counted (``hits`` of ``draws``) that a bound was exceeded is at most ω."""
+    return _estimated(theorem, name, cell, failure, ("hits", "draws"), Mode.PROBABILITY)
+
+
+def mean_bounded(theorem: str, name: str, cell: CellAt, bound: Promise) -> Planned:
+    """The mean of what one cell summed (``sum``, ``squares``, ``draws``) stays below a bound on the expectation."""
+    return _estimated(theorem, name, cell, bound, ("sum", "squares", "draws"), Mode.EXPECTATION)
+
+
+def _estimated(theorem: str, name: str, cell: CellAt, bound: Promise, names: Sequence[str], mode: Mode) -> Planned:
+    def judge(results: Sequence[Result], confidence: float) -> Check:
+        (result,) = results
+        return estimate_check(theorem, {each: number(result, each) for each in names}, bound(), confidence)
+
+    return Planned(theorem, "bound", name, only(cell), judge, mode)
 
 
 def formula(theorem: str, name: str, cell: CellAt, value: Promise) -> Planned:

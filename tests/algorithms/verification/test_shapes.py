@@ -2,14 +2,28 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from algorithms.verification.cells import Cell, NotMeasured, Result, parameter, text, vector
 from algorithms.verification.checks import Verdict, refused_check, unproven_check
-from algorithms.verification.plans.shapes import bounded, formula, only, rate_bounded, slope, spent
+from algorithms.verification.estimates import quantile_check
+from algorithms.verification.plans.shapes import (
+    always_bounded,
+    bounded,
+    formula,
+    mean_bounded,
+    only,
+    quantile_bounded,
+    rate_bounded,
+    slope,
+    spent,
+)
 from algorithms.verification.suite import Size
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.theorems.record import Mode
 
 
 def cell(size, records=100):
@@ -67,11 +81,50 @@ def test_bounded(bound, verdict):
     assert judged(made, result(half=[value / 2 for value in samples])).verdict == verdict
 
 
-def test_another_check_of_the_samples():
-    def largest(theorem, repetitions, bound, confidence):
-        return refused_check(theorem, "bound", ["it is " + str(max(repetitions))], 1)
+def quantiles(bound, samples, failure=0.25):
+    plan = quantile_bounded("x/y", "quantile", cell, "gap", promise(bound), failure)
+    assert plan.mode is Mode.PROBABILITY
+    return judged(plan, result(gap=samples))
 
-    assert "it is 3.0" in judged(bounded("x/y", "max", cell, "gap", promise(1), largest), result(gap=[1.0, 3.0])).reason
+
+def test_a_quantile():
+    samples = [i / 100 for i in range(100)]  # its 3/4-quantile is 0.75
+    assert quantiles("0.9", samples).verdict == "holds"
+    assert quantiles("0.75", samples).verdict == "undecided"
+    assert quantiles("0.6", samples).verdict == "fails"
+    few = quantiles(100, samples[:18])  # even the largest of so few may lie below the quantile
+    assert (few.verdict, few.measured.high) == ("undecided", float("inf"))
+    assert quantiles(100, samples[:19]).verdict == "holds"
+    for failure in (0, 1):
+        with pytest.raises(InvalidValue, match="failure"):
+            quantiles(1, samples, failure)
+
+
+def test_a_small_mean_does_not_make_a_quantile_hold():
+    """A fifth of the runs exceeds a bound that a tenth may: the mean is far below, the quantile above."""
+    samples = [0.0] * 320 + [10.0] * 80
+    assert judged(bounded("x/y", "mean", cell, "gap", promise(9)), result(gap=samples)).verdict == "holds"
+    assert quantiles(9, samples, 0.1).verdict == "fails"
+
+
+def test_the_quantile_covers_as_often_as_it_says():
+    rng = np.random.default_rng(3)
+    missed = 0
+    for _ in range(2000):
+        found = quantile_check("x/y", rng.random(150).tolist(), Enclosure.exactly(1), 0.1, 0.9).measured
+        missed += not found.low <= 0.9 <= found.high
+    assert missed <= stats.binom.isf(1e-6, 2000, 0.1)
+
+
+def test_what_always_holds():
+    plan = always_bounded("x/y", "always", cell, "gap", promise(2))
+    assert plan.mode is Mode.ALWAYS
+    assert judged(plan, result(gap=[0.1, 2.0, 1.0])).verdict == "holds"
+    found = judged(plan, result(gap=[0.1] * 1000 + [2.0001]))
+    assert (found.verdict, found.measured.high) == ("fails", 2.0001)
+    assert "which 1 exceed and none may" in found.reason
+    wide = always_bounded("x/y", "always", cell, "gap", lambda: Enclosure(Fraction(1), Fraction(3)))
+    assert judged(wide, result(gap=[2.0])).verdict == "undecided"
 
 
 def test_counts():
@@ -85,6 +138,14 @@ def test_counts():
         "holds",
         "fails",
     ]
+
+
+def test_sums():
+    summed = result(sum=500.0, squares=260.0, draws=1000.0)
+    plan = mean_bounded("x/y", "mean", cell, promise("0.6"))
+    assert (judged(plan, summed).verdict, plan.mode) == ("holds", Mode.EXPECTATION)
+    with pytest.raises(KeyError):
+        judged(rate_bounded("x/y", "rate", cell, promise("0.6")), summed)
 
 
 def test_slope():

@@ -25,6 +25,7 @@ from algorithms.verification.tasks import formulas
 from dpbounds.cli import main
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.theorems.record import Mode
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.wang_xu_2019 import theorem_2_explicit
 
@@ -69,6 +70,20 @@ def test_every_check_belongs_to_a_statement():
         assert one.kind in ("spent", "bound", "slope", "formula")
         assert one.cells(Size.QUICK)
         assert one.cells(Size.FULL) != one.cells(Size.QUICK)
+
+
+def test_every_bound_is_held_in_the_sense_of_its_statement():
+    """A mean says nothing of what holds with a probability, let alone of what always holds."""
+    for one in planned():
+        record = theorem(one.theorem)
+        # a statement may have a part that holds with a probability beside one in expectation, and says so there
+        parts = {Mode.PROBABILITY for part in record.parts if "with probability" in part.meaning}
+        if one.kind == "bound":
+            assert one.mode in {record.mode} | parts, one.name
+        else:
+            assert one.mode is None
+        if one.kind == "slope":  # of means
+            assert record.mode is Mode.EXPECTATION, one.name
 
 
 def test_one_paper_alone(tmp_path):
