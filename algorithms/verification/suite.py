@@ -2,7 +2,8 @@
 
 A planned check names its cells (so that a sweep can run them anywhere, once) and judges what they gave. The confidence
 of each check is chosen so that the whole suite raises a false alarm at most once in a hundred runs, and so that it does
-not change when a check is added.
+not change when a check is added. That rate rests on the intervals: those of counts and quantiles are exact, those of
+means and slopes are Student's, exact for normal averages and approximate otherwise.
 """
 
 from __future__ import annotations

@@ -118,8 +118,9 @@ def _page(
         "",
         f"Made by `{command}` with dpbounds {__version__} on {dt.date.today():%Y-%m-%d}: "
         f"{found['holds']} checks hold, {found['undecided']} are undecided, {found['fails']} fail. All of them "
-        f"together raise a false alarm in at most {SUITE_ERROR:.0%} of runs. Reasons and seconds stand in "
-        "`verification.csv`.",
+        f"together raise a false alarm in at most {SUITE_ERROR:.0%} of runs, as far as intervals are right: those of "
+        "counts and quantiles are exact; those of means and slopes are Student's, exact for normal averages and "
+        "approximate otherwise. Reasons and seconds stand in `verification.csv`.",
         "",
         "| " + " | ".join(shown) + " |",
         "| " + " | ".join("---" for _ in shown) + " |",
