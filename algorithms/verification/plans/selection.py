@@ -113,7 +113,8 @@ def _net_loss(theorem: str, variant: WhichVariant, promised: float) -> Planned:
     def cell(records: int) -> Cell:
         return Cell.of(f"{_TASKS}:net_loss", 0, records=records, epsilon=_EPSILON, variant=variant)
 
-    return _loss(theorem, f"privacy loss on a net, {variant}", cell, promised)
+    refuted = "refutes print: " if promised > _EPSILON else ""
+    return _loss(theorem, f"{refuted}privacy loss on a net, {variant}", cell, promised)
 
 
 def _gibbs_loss_cell(records: int) -> Cell:
