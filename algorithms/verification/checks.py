@@ -37,13 +37,40 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
+class Numerical:
+    """What a check is held against where nothing is proven: a number in double precision, from a quadrature, say.
+
+    Attributes:
+        value: Finite.
+        allowance: For its error, on either side; an estimate, not a bound. At least 0.
+    """
+
+    value: float
+    allowance: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.value) and 0 <= self.allowance < math.inf):
+            raise InvalidValue("numerical", (self.value, self.allowance), "a finite value and an allowance at least 0")
+
+    @property
+    def lower(self) -> float:
+        """Value minus allowance."""
+        return self.value - self.allowance
+
+    @property
+    def upper(self) -> float:
+        """Value plus allowance."""
+        return self.value + self.allowance
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """One comparison.
 
     Attributes:
         theorem: Id of the statement.
         kind: "spent", "bound" or "formula" ("slope" where its runs gave nothing to fit).
-        predicted: What was promised.
+        predicted: What was promised: proven ends, unless it is said to be numerical.
         measured: What was found.
         verdict: ``holds``, ``fails`` or ``undecided``.
         reason: Why, in one line.
@@ -51,7 +78,7 @@ class Check:
 
     theorem: str
     kind: str
-    predicted: Enclosure
+    predicted: Enclosure | Numerical
     measured: Measured
     verdict: Verdict
     reason: str

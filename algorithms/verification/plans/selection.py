@@ -1,4 +1,4 @@
-"""The exponential mechanisms against their bounds at three sizes, their exponent in n, and their exact privacy loss."""
+"""The exponential mechanisms against their bounds at three sizes, their exponent in n, and their privacy loss."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EPSILON = 1.0
 _SIZES = {Size.QUICK: (1000, 2000, 4000, 8000), Size.FULL: (1000, 2000, 4000, 8000, 16_000, 32_000)}
 _REPETITIONS = {Size.QUICK: 1500, Size.FULL: 12_000}
 _NEIGHBOURS = {Size.QUICK: 1000, Size.FULL: 4000}
-# an exact loss falls short of its supremum by what the flat part of the records takes off, and by the mass at one end
+# a computed loss falls short of its supremum by what the flat part of the records takes off, and by the mass at one end
 _ATTAINED = 0.98
 
 
@@ -103,7 +103,8 @@ def _loss(theorem: str, name: str, cell: Callable[[int], Cell], promised: float)
         loss = number(results[0], "loss")
         share = loss / promised
         verdict = Verdict.FAILS if share > 1 + 1e-9 else Verdict.HOLDS if share >= _ATTAINED else Verdict.UNDECIDED
-        reason = f"two neighbours have a privacy loss of {loss:.6g}, {share:.4g} of the {promised:g} promised"
+        of = f"{share:.4g} of the {promised:g} promised"
+        reason = f"two neighbours have a privacy loss of {loss:.6g} (numerical), {of}"
         return computed(theorem, share, Enclosure.exactly(1, "share"), verdict, reason)
 
     return Planned(theorem, "formula", name, only(lambda size: cell(_NEIGHBOURS[size])), judge)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from algorithms.verification.cells import Cell, Result, number, parameter, vector
-from algorithms.verification.checks import Check, Measured, Verdict, bound_check
+from algorithms.verification.checks import Check, Measured, Numerical, Verdict, bound_check
 from algorithms.verification.estimates import always_check, estimate_check, formula_check, quantile_check
 from algorithms.verification.slopes import SlopeCheck, slope_check
 from algorithms.verification.suite import Planned, Size
@@ -119,8 +119,8 @@ def _estimated(theorem: str, name: str, cell: CellAt, bound: Promise, names: Seq
     return Planned(theorem, "bound", name, only(cell), judge, mode)
 
 
-def formula(theorem: str, name: str, cell: CellAt, value: Promise) -> Planned:
-    """What one cell counted or summed (see ``estimates.measured``) is what a closed form says."""
+def formula(theorem: str, name: str, cell: CellAt, value: Callable[[], Enclosure | Numerical]) -> Planned:
+    """What one cell counted or summed (see ``estimates.measured``) is what a closed form or a quadrature says."""
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
         (result,) = results

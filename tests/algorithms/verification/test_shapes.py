@@ -128,7 +128,7 @@ def test_what_always_holds():
 
 
 def test_counts():
-    counted = result(hits=500.0, draws=1000.0)
+    counted = result(hits=5000.0, draws=10_000.0)
     assert [judged(rate_bounded("x/y", "rate", cell, promise(b)), counted).verdict for b in ("0.6", "0.5", "0.4")] == [
         "holds",
         "undecided",

@@ -14,7 +14,7 @@ from algorithms import noise
 from algorithms.oracles import GradientOracle
 from algorithms.verification import suite
 from algorithms.verification.cells import Cell
-from algorithms.verification.checks import Verdict
+from algorithms.verification.checks import Numerical, Verdict
 from algorithms.verification.estimates import estimate_check, formula_check, measured
 from algorithms.verification.plans import shapes
 from algorithms.verification.slopes import slope_check
@@ -291,6 +291,26 @@ def test_intervals():
             measured(numbers, 0.95)
     with pytest.raises(InvalidValue):
         measured({"hits": 1, "draws": 10}, 1)
+
+
+def test_what_is_numerical_is_not_called_proven():
+    numbers = {"hits": 500_000.0, "draws": 1_000_000.0}
+    near, far = Numerical(0.5005, 0.001), Numerical(0.51, 0.001)
+    assert formula_check("x/y", numbers, near).verdict is Verdict.HOLDS
+    found = formula_check("x/y", numbers, far)
+    assert found.verdict is Verdict.FAILS
+    assert found.reason.endswith("misses 0.511 (numerical, not proven)")
+    for value, allowance in ((float("nan"), 0.0), (1.0, -1.0)):
+        with pytest.raises(InvalidValue, match="numerical"):
+            Numerical(value, allowance)
+
+
+def test_an_interval_that_would_contain_a_tenth_more_decides_nothing():
+    half = Enclosure.exactly(Fraction(1, 2))
+    found = {draws: formula_check("x/y", {"hits": draws / 2, "draws": draws}, half) for draws in (1000, 4000)}
+    assert found[1000].measured.high - found[1000].measured.low > 0.15 / 2
+    assert [one.verdict for one in found.values()] == [Verdict.UNDECIDED, Verdict.HOLDS]
+    assert "wider than 15%" in found[1000].reason
 
 
 def test_too_few_draws_are_undecided():
