@@ -4,6 +4,7 @@ import csv
 import json
 import sys
 import types
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,11 +16,11 @@ from algorithms.oracles import GradientOracle
 from algorithms.verification import suite
 from algorithms.verification.cells import Cell
 from algorithms.verification.checks import Numerical, Verdict
-from algorithms.verification.estimates import estimate_check, formula_check, measured
+from algorithms.verification.estimates import formula_check, measured
 from algorithms.verification.plans import shapes
-from algorithms.verification.slopes import slope_check
+from algorithms.verification.slopes import confidence_of, slope_check
 from algorithms.verification.store import Store
-from algorithms.verification.suite import Size, failed, planned, run_suite
+from algorithms.verification.suite import MOST_CHECKS, SUITE_ERROR, Size, failed, planned, run_suite
 from algorithms.verification.sweeps import sweep
 from algorithms.verification.tasks import formulas
 from dpbounds.cli import main
@@ -43,9 +44,20 @@ SOME = (
 
 
 @pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
+def store(tmp_path_factory):
     with Store(tmp_path_factory.mktemp("suite") / "store.db") as store:
-        yield run_suite(Size.QUICK, store, theorems=SOME)
+        yield store
+
+
+@pytest.fixture(scope="module")
+def outcomes(store):
+    return run_suite(Size.QUICK, store, theorems=SOME)
+
+
+@pytest.fixture(scope="module")
+def results(store, outcomes):
+    """What was stored for each check, by its name."""
+    return {one.planned.name: [store.result(cell) for cell in one.planned.cells(Size.QUICK)] for one in outcomes}
 
 
 def test_some_checks_hold(outcomes):
@@ -95,19 +107,62 @@ def test_one_paper_alone(tmp_path):
             run_suite(Size.QUICK, store, theorems=["nobody-1999"])
 
 
-def test_small_errors_are_seen(outcomes):
-    """A constant that is wrong by 10 % is seen, and a bound that is cut below what is measured."""
+HELD = ("bound_check", "quantile_check", "always_check", "estimate_check", "formula_check")
+
+
+def held_against(change, one, results, confidence):
+    """The verdict on stored results, by the plan's own judge, with a promise that is changed on its way there."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in HELD:
+            right = getattr(shapes, name)
+
+            def wrong(theorem, found, promised, *rest, right=right):
+                return right(theorem, found, change(promised), *rest)
+
+            patch.setattr(shapes, name, wrong)
+        return one.planned.judge(results, confidence).verdict
+
+
+def times(factor):
+    return lambda promised: Enclosure(promised.exact_lower * factor, promised.exact_upper * factor)
+
+
+def test_small_errors_are_seen(outcomes, results):
+    """A promise that is wrong by a tenth is seen, by every check whose interval is as narrow as that."""
+    confidence = confidence_of(SUITE_ERROR, MOST_CHECKS)
+    seen = Counter()
     for one in outcomes:
-        if one.planned.kind not in ("formula", "bound"):
-            continue
-        wrong = Enclosure.exactly(Fraction(one.check.predicted.exact_upper) * Fraction(11, 10))
-        if one.planned.kind == "formula" and one.check.measured.high < 1.1 * one.check.predicted.lower:
-            numbers = {"hits": round(one.check.measured.mean * 10**6), "draws": 10**6}
-            assert formula_check("x/y", numbers, wrong).verdict is Verdict.FAILS
-        if one.planned.kind == "bound" and one.check.measured.mean > 0:  # a rate of 0 has nothing below it
-            low = Enclosure.exactly(Fraction(one.check.measured.low) * Fraction(9, 10))
-            numbers = {"sum": one.check.measured.mean * 100, "squares": one.check.measured.mean**2 * 100, "draws": 100}
-            assert estimate_check("x/y", numbers, low).verdict is Verdict.FAILS
+        kind, found, known = one.planned.kind, one.check, results[one.planned.name]
+        if kind == "formula" and "draws" in known[0].numbers:  # the others are computed, and not estimated
+            if found.measured.high - found.measured.low < 0.09 * found.predicted.lower:
+                for factor in (Fraction(11, 10), Fraction(10, 11)):
+                    assert held_against(times(factor), one, known, confidence) is Verdict.FAILS, one.planned.name
+                seen["formula"] += 1
+        if kind == "bound" and found.measured.low > 0:  # a rate of 0 has nothing below it
+            ends = Fraction(found.measured.low), Fraction(found.measured.high)
+            below, within, above = ends[0] * Fraction(10, 11), sum(ends) / 2, ends[1] * Fraction(11, 10)
+            verdicts = [
+                held_against(lambda _, value=value: Enclosure.exactly(value), one, known, confidence)
+                for value in (below, within, above)
+            ]
+            middle = Verdict.FAILS if one.planned.mode is Mode.ALWAYS else Verdict.UNDECIDED
+            assert verdicts == [Verdict.FAILS, middle, Verdict.HOLDS], one.planned.name
+            seen["bound"] += 1
+        if kind == "spent" and found.measured.high > 0.95 * float(found.predicted.exact_upper):
+            more = [
+                replace(each, numbers={name: spent_more(name, value) for name, value in each.numbers.items()})
+                for each in known
+            ]
+            assert one.planned.judge(more, confidence).verdict is Verdict.FAILS, one.planned.name
+            seen["spent"] += 1
+    # all but one bound, a rate of 0, and one formula, which is computed and not estimated
+    assert seen == Counter(one.planned.kind for one in outcomes if one.planned.kind != "slope") - Counter(
+        {"bound": 1, "formula": 1}
+    )
+
+
+def spent_more(name, value):
+    return 1.1 * value if name.endswith(("_lower", "_upper")) else value
 
 
 def verify(capsys, path, *names, status):
