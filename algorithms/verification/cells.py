@@ -10,6 +10,7 @@ import hashlib
 import importlib
 import json
 import math
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -148,8 +149,11 @@ def task(result: Result) -> str:
     return Cell.from_key(result.key).task.partition(":")[2]
 
 
+_ALONE = threading.Lock()
+
+
 def run(cell: Cell) -> Result:
-    """Run a cell in this process, on one thread.
+    """Run a cell in this process, on one thread; of several threads that ask, one after the other.
 
     A run that its ledger refuses is a result, too, and so is one of which nothing can be proven: it says so, and the
     other cells of a sweep go on.
@@ -164,7 +168,8 @@ def run(cell: Cell) -> Result:
         raise InvalidValue("task", cell.task, "a function that can be imported") from None
     started = time.perf_counter()
     try:
-        with threadpool_limits(limits=1):
+        # the limit is the process's and not the thread's: the first to leave would lift it for the others
+        with _ALONE, threadpool_limits(limits=1):
             numbers = task(**dict(cell.parameters), seed=cell.entropy)
     except BudgetExceeded as error:
         return Result(cell.key, {}, time.perf_counter() - started, refused=str(error))

@@ -17,7 +17,6 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
 
 Progress = Callable[[int, int], None]
-_RETRIES = 5  # a cell whose worker died is given to another one so often
 
 
 def sweep(
@@ -81,8 +80,10 @@ def _on_a_cluster(cells: list[Cell], scheduler: str) -> Iterator[Result]:
     if not cells:
         return
     with Client(scheduler, set_as_default=False) as client, client.as_current():  # type: ignore[no-untyped-call]
-        # pure=False: the store, not the scheduler's memory, decides what is run
-        futures = client.map(run, cells, pure=False, retries=_RETRIES)
+        # pure=False: the store, not the scheduler's memory, decides what is run. No retries, which would repeat errors
+        # that are the same every time: a cell whose worker died is given to another one without them (as often as
+        # the scheduler's "allowed-failures" says).
+        futures = client.map(run, cells, pure=False)
         for future in as_completed(futures):  # type: ignore[no-untyped-call]
             yield future.result()
             future.release()

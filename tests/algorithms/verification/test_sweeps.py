@@ -8,10 +8,13 @@ import sqlite3
 import subprocess
 import sys
 import time
+import types
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from algorithms.verification.cells import Cell, Result, grid, number, run
 from algorithms.verification.store import Store
@@ -200,6 +203,27 @@ def test_an_export(tmp_path):
     assert [float(line["mean"]) for line in chosen] == first["mean"]
     assert {float(line["norm"]) for line in chosen} == {first["norm"]}
     assert {line["infinite"] for line in chosen} == {"inf"}
+
+
+def test_threads_of_one_process_run_one_cell_at_a_time(monkeypatch):
+    """Else the first that is done would give the others all threads, and their numbers would depend on it."""
+    inside, most = [], []
+
+    def busy(seed):
+        inside.append(seed)
+        limits = {pool["num_threads"] for pool in threadpool_info()}
+        time.sleep(0.02)
+        most.append(len(inside))
+        inside.remove(seed)
+        return {"threads": max(limits, default=1)}
+
+    module = types.ModuleType("busy_tasks")
+    module.busy = busy
+    monkeypatch.setitem(sys.modules, "busy_tasks", module)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(run, [Cell.of("busy_tasks:busy", seed) for seed in range(8)]))
+    assert max(most) == 1
+    assert {number(one, "threads") for one in found} == {1}
 
 
 def test_cells_never_share_a_stream():
