@@ -9,9 +9,11 @@ next start.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Iterable, Iterator
 
 from algorithms.verification.cells import Cell, Result, run
+from algorithms.verification.fingerprint import fingerprint
 from algorithms.verification.store import Store
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
@@ -40,7 +42,8 @@ def sweep(
         How many cells were run now.
 
     Raises:
-        InvalidValue: A task does not exist, or cannot take its parameters. Whatever a task raises, besides that its run
+        InvalidValue: A task does not exist, or cannot take its parameters; or a cluster's workers run other code than
+            this process. Whatever a task raises, besides that its run
             is refused or unproven, stops the sweep; what is finished stays in the store.
     """
     wanted = list({cell.key: cell for cell in cells}.values())
@@ -53,6 +56,19 @@ def sweep(
         if progress is not None:
             progress(finished + number, len(wanted))
     return len(todo)
+
+
+def run_same(cell: Cell, code: str) -> Result:
+    """Run a cell, on whatever machine, if the code there is the one whose fingerprint is given.
+
+    Raises:
+        InvalidValue: It is not: its numbers would be stored as this code's.
+    """
+    if fingerprint() != code:
+        advice = "install the same dpbounds, numpy and scipy on all of them, and start them again"
+        where = f"{fingerprint()[:12]} at a worker on {platform.node()}"
+        raise InvalidValue("code", where, f"{code[:12]}, that of the process that started the sweep", advice)
+    return run(cell)
 
 
 def _here(cells: list[Cell], jobs: int) -> Iterator[Result]:
@@ -83,7 +99,7 @@ def _on_a_cluster(cells: list[Cell], scheduler: str) -> Iterator[Result]:
         # pure=False: the store, not the scheduler's memory, decides what is run. No retries, which would repeat errors
         # that are the same every time: a cell whose worker died is given to another one without them (as often as
         # the scheduler's "allowed-failures" says).
-        futures = client.map(run, cells, pure=False)
+        futures = client.map(run_same, cells, code=fingerprint(), pure=False)
         for future in as_completed(futures):  # type: ignore[no-untyped-call]
             yield future.result()
             future.release()

@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from algorithms.verification import suite
-from algorithms.verification.cells import vector
+from algorithms.verification.cells import Result, vector
+from algorithms.verification.store import Store
 from dpbounds.cli import main
 from dpbounds.expressions.enclosure import Enclosure
 
@@ -38,6 +39,18 @@ def test_for_people_and_programs(capsys, tmp_path):
     assert set(first) >= {"theorem", "kind", "predicted", "measured", "verdict", "reason"}
     assert first["measured"]["low"] <= first["predicted"]["upper"] <= first["measured"]["high"]
     assert found["counts"]["fails"] == 0
+
+
+def test_cells_of_other_code_are_told_and_set_aside(capsys, tmp_path):
+    path = tmp_path / "cells.db"
+    with Store(path, "before") as store:
+        for cell in PLANNED[0].cells(suite.Size.QUICK):
+            store.put(Result(cell.key, {"hits": 0.0, "draws": 100_000.0}, 0.0))
+    arguments = ["verify", PLANNED[0].theorem, "--store", str(path)]
+    assert main(arguments) == 0  # though nothing was hit in what is there
+    captured = capsys.readouterr()
+    assert captured.err.count("1 finished cells in") == captured.err.count("are of other code, and are not used") == 1
+    assert " 0 undecided, 0 fail\n" in captured.out
 
 
 def test_a_report(capsys, tmp_path):
