@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from algorithms import noise
+from algorithms.ledger import OpenLedger
 from algorithms.oracles import GradientOracle
 from algorithms.verification import suite
-from algorithms.verification.cells import Cell
+from algorithms.verification.cells import Cell, run
 from algorithms.verification.checks import Numerical, Verdict
 from algorithms.verification.estimates import formula_check, measured
 from algorithms.verification.plans import shapes
@@ -331,6 +332,29 @@ def test_an_error_of_the_program_stops_it(monkeypatch, tmp_path):
     monkeypatch.setattr(suite, "planned", lambda: (replace(first, judge=mistaken),))
     with Store(tmp_path / "cells.db") as store, pytest.raises(InvalidValue, match="positive"):
         run_suite(Size.QUICK, store)
+
+
+def test_an_audit_is_held_against_the_certificate():
+    (one,) = (one for one in planned() if one.name == "dp-pgd, an audit of its example")
+    (cell,) = one.cells(Size.QUICK)
+    right = run(cell)
+    assert one.judge([right], 0.99).verdict is Verdict.HOLDS
+    spent_less = replace(right, numbers={"lower": 1.5, "certified": 1.25})
+    found = one.judge([spent_less], 0.99)
+    assert found.verdict is Verdict.FAILS
+    assert "at least 1.5 (99 % confidence), more than the 1.25 certified" in found.reason
+    unproven = replace(right, numbers={"lower": 1.5, "certified": float("inf")})
+    assert one.judge([unproven], 0.99).verdict is Verdict.UNDECIDED
+
+
+def test_an_audit_sees_forgotten_noise(monkeypatch):
+    """Where the ledger does not look at the noise, an attack of 400 runs tells."""
+    (one,) = (one for one in planned() if one.name == "dp-pgd, an audit of its example")
+    (cell,) = one.cells(Size.QUICK)
+    monkeypatch.setattr(noise, "standard_gaussian", lambda streams, dimension: np.zeros((len(streams), dimension)))
+    monkeypatch.setattr(OpenLedger, "_demand_noise", lambda ledger: None)
+    found = one.judge([run(cell)], 0.99)
+    assert (found.verdict, found.measured.mean > 5) == (Verdict.FAILS, True)
 
 
 def test_intervals():
