@@ -79,9 +79,9 @@ def _here(cells: list[Cell], jobs: int) -> Iterator[Result]:
         from joblib import Parallel, delayed
     except ModuleNotFoundError:
         raise InvalidValue("jobs", jobs, "1, unless joblib is there", "pip install 'dpbounds[verify]'") from None
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")(
-        delayed(run)(cell) for cell in cells
-    )
+    # one at a time: of a batch nothing arrives, and nothing is stored, before all of it is done
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)
+    yield from parallel(delayed(run)(cell) for cell in cells)
 
 
 def _on_a_cluster(cells: list[Cell], scheduler: str) -> Iterator[Result]:

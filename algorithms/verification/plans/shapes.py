@@ -7,6 +7,8 @@ What is promised is a function, so that listing the checks builds no bound.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 
 from algorithms.verification.cells import Cell, Result, number, parameter, vector
 from algorithms.verification.checks import Check, Measured, Numerical, Verdict, bound_check
@@ -25,31 +27,66 @@ Quantity = str | Callable[[Result], Sequence[float]]
 """The name of a cell's numbers, one per repetition, or how to make such numbers from its result."""
 
 
-def spent(theorem: str, name: str, cells: CellsAt, budget: ExactLike, of: str = "spent") -> Planned:
-    """Every ledger's certified ε lies within the budget: exact, so the confidence does not matter.
+def own_epsilon(result: Result) -> ExactLike:
+    """The budget of a cell that has its ε among its parameters."""
+    return parameter(result, "epsilon")
 
-    What counts is the most that a ledger spends: it fails as soon as one of them is proven to spend more than allowed.
+
+def spent(
+    theorem: str,
+    name: str,
+    cells: CellsAt,
+    budget: ExactLike | Callable[[Result], ExactLike],
+    of: str = "spent",
+) -> Planned:
+    """Every ledger's certified ε lies within its budget: exact, so the confidence does not matter.
+
+    What counts is the ledger that spends most of its budget: it fails as soon as one of them is proven to spend more
+    than allowed.
 
     Args:
         theorem: Id of the statement that promises it.
         name: Of the check.
         cells: Whose results hold the proven ends ``spent_lower`` and ``spent_upper``, one ledger each.
-        budget: ε.
+        budget: ε, the same for all; or each cell's own, from its result.
         of: Begins the names of the ends, where something else than ε is spent ("delta").
     """
-    allowed = exact(budget, "budget")
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
-        lower, upper = (max(number(each, f"{of}_{end}") for each in results) for end in ("lower", "upper"))
-        verdict = Verdict.HOLDS if upper <= allowed else Verdict.FAILS if lower > allowed else Verdict.UNDECIDED
+        ledgers = [
+            _Ledger(
+                number(each, f"{of}_lower"),
+                number(each, f"{of}_upper"),
+                exact(budget(each) if callable(budget) else budget, "budget"),
+            )
+            for each in results
+        ]
+        worst = max(ledgers, key=lambda one: (one.verdict is Verdict.FAILS, one.upper / float(one.allowed)))
         most = "the ledger spends" if len(results) == 1 else f"the most that {len(results)} ledgers spend is"
         what = "epsilon" if of == "spent" else of
-        reason = f"{most} {what} in [{lower:.12g}, {upper:.12g}] of {float(allowed):g}, certified"
+        ends, allowed = f"[{worst.lower:.12g}, {worst.upper:.12g}]", float(worst.allowed)
+        measured = Measured(worst.upper, worst.lower, worst.upper)
+        promised = Enclosure.exactly(worst.allowed, "budget")
         return Check(
-            theorem, "spent", Enclosure.exactly(allowed, "budget"), Measured(upper, lower, upper), verdict, reason
+            theorem, "spent", promised, measured, worst.verdict, f"{most} {what} in {ends} of {allowed:g}, certified"
         )
 
     return Planned(theorem, "spent", name, cells, judge)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ledger:
+    """The proven ends of what one run spent, and what it was allowed to."""
+
+    lower: float
+    upper: float
+    allowed: Fraction
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.upper <= self.allowed:
+            return Verdict.HOLDS
+        return Verdict.FAILS if self.lower > self.allowed else Verdict.UNDECIDED
 
 
 def bounded(theorem: str, name: str, cell: CellAt, quantity: Quantity, bound: Promise) -> Planned:

@@ -15,6 +15,7 @@ from algorithms.verification.plans.shapes import (
     formula,
     mean_bounded,
     only,
+    own_epsilon,
     quantile_bounded,
     rate_bounded,
     slope,
@@ -61,6 +62,20 @@ def test_spent(ends, verdict):
     assert alone.measured == among.measured
     assert alone.reason.startswith("the ledger spends epsilon in [")
     assert among.reason.startswith("the most that 3 ledgers spend is epsilon in [")
+
+
+def test_everyone_within_a_budget_of_his_own():
+    plan = spent("x/y", "ledgers", only(cell), own_epsilon)
+
+    def ledger(epsilon, lower, upper):
+        return Result(Cell.of("a:b", epsilon=epsilon).key, {"spent_lower": lower, "spent_upper": upper}, 0.0)
+
+    kept = [ledger(8.0, 7.0, 7.5), ledger(0.5, 0.4, 0.499)]
+    found = judged(plan, *kept)
+    assert (found.verdict, found.measured.high, found.predicted.upper) == ("holds", 0.499, 0.5)
+    assert judged(plan, *kept, ledger(1.0, 0.9, 1.5)).verdict == "undecided"
+    broken = judged(plan, *kept, ledger(1.0, 0.9, 1.5), ledger(4.0, 4.1, 4.2))
+    assert (broken.verdict, broken.measured.low, broken.predicted.upper) == ("fails", 4.1, 4.0)
 
 
 def test_spent_of_another_name_against_an_exact_budget():
