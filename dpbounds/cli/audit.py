@@ -38,6 +38,7 @@ _COPIES = ("copy", "claim", "at delta", "at least", "verdict", "flaw")
 @click.command("audit", short_help="An empirical lower bound on epsilon.")
 @click.argument("name", metavar="[ALGORITHM]", required=False)
 @click.option("--mutations", "broken", is_flag=True, help="Audit deliberately broken copies: caught or not caught.")
+@click.option("--one-run", is_flag=True, help="One run on many canaries, instead of many runs on two data sets.")
 @click.option("--runs", default="4000", callback=whole, show_default=True, metavar="N", help="On both data sets.")
 @click.option(
     "--confidence",
@@ -64,6 +65,7 @@ _COPIES = ("copy", "claim", "at delta", "at least", "verdict", "flaw")
 def command(
     name: str | None,
     broken: bool,
+    one_run: bool,
     runs: int,
     confidence: Fraction,
     seed: int,
@@ -78,7 +80,9 @@ def command(
     Exit status 1 when the lower bound exceeds the certified upper bound (with --mutations: when a broken copy is not
     caught, or a sound one is). Claims about rare events are computed exactly, not audited.
 
-    ALGORITHM is a name of the README's table, one of its printed variants, or `all`.
+    ALGORITHM is a name of the README's table, one of its printed variants, or `all`. With --one-run every record is in
+    or out by its own coin, and the coins are guessed from a single run: quick, for descents on all records, and telling
+    at a large epsilon.
 
     Example: dpbounds audit dp-pgd --runs 2000
     """
@@ -86,17 +90,23 @@ def command(
         raise InvalidValue("ALGORITHM", name or "(missing)", "the name of an algorithm, all, or --mutations")
     if folder is not None and not (broken or name == _ALL):
         raise InvalidValue("--output", folder, "only together with all or --mutations")
+    if one_run and (broken or name == _ALL):
+        raise InvalidValue("--one-run", name or "--mutations", "only with one ALGORITHM")
     if broken:
         return _mutations(runs, float(confidence), seed, folder, as_json)
     assert name is not None
 
     from algorithms.ledger import PrivacyBudget
+    from algorithms.verification.attacks.canaries import audit_example_in_one_run
     from algorithms.verification.attacks.experiments import audit_example
 
     budget = PrivacyBudget.of(epsilon, delta, relation)
     if name == _ALL:
         return _everything(budget, runs, float(confidence), seed, folder, as_json)
-    finding = audit_example(name, budget, runs=runs, confidence=float(confidence), seed=seed)
+    if one_run:
+        finding = audit_example_in_one_run(name, budget, confidence=float(confidence), seed=seed)
+    else:
+        finding = audit_example(name, budget, runs=runs, confidence=float(confidence), seed=seed)
     if as_json:
         output.print_json(_document(finding, seed))
     else:
@@ -133,7 +143,8 @@ def _print(finding: AuditedAlgorithm) -> None:
     certified = "nothing: no finite bound is proven"
     if math.isfinite(finding.certified):
         certified = to_decimal(Fraction(finding.certified), 6, "up")
-    click.echo(f"{finding.name}: {finding.runs} runs on two neighbouring data sets ({claim.relation})")
+    how = "one run on canaries" if finding.runs == 1 else f"{finding.runs} runs on two neighbouring data sets"
+    click.echo(f"{finding.name}: {how} ({claim.relation})")
     output.print_rows(
         {
             "  at least": f"epsilon {audit.epsilon:.4g} at delta = {audit.delta:g}, {audit.confidence:.4g} confidence",

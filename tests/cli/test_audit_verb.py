@@ -37,6 +37,18 @@ def test_another_relation_and_delta(capsys):
     assert found["lower"]["delta"] == 1e-3
 
 
+def test_one_run(capsys):
+    arguments = ["dp-pgd", "--one-run", "--epsilon", "8"]
+    out = said(capsys, *arguments)
+    assert out.startswith("dp-pgd: one run on canaries (replace-one)\n")
+    assert "guesses of 100 of 400 canaries (one run with many canaries)" in out
+    found = json.loads(said(capsys, *arguments, "--json"))
+    assert 1 < found["lower"]["epsilon"] <= found["certified"] <= 8
+    removed = json.loads(said(capsys, *arguments, "--relation", "add-or-remove-one", "--json"))
+    assert found["lower"]["epsilon"] < removed["lower"]["epsilon"] <= removed["certified"] <= 8
+    assert found["runs"] == 1
+
+
 def test_a_bound_above_the_certificate_fails(capsys, monkeypatch):
     audited = experiments.audit_example
 
@@ -108,6 +120,10 @@ def test_a_copy_that_escapes_fails(capsys, monkeypatch):
         ([], "or --mutations"),
         (["dp-pgd", "--mutations"], "or --mutations"),
         (["nobody"], "one of "),
+        (["all", "--one-run"], "only with one ALGORITHM"),
+        (["--mutations", "--one-run"], "only with one ALGORITHM"),
+        (["dp-spider", "--one-run"], "one for a generalised linear model"),
+        (["dp-fw-l2", "--one-run"], "one that runs in 400 dimensions"),
         (["dp-pgd", "--runs", "4"], "runs"),
         (["dp-pgd", "--runs", "0"], "--runs"),
         (["dp-pgd", "--confidence", "1"], "--confidence"),

@@ -39,7 +39,7 @@ class AuditedAlgorithm:
         audit: The lower bound on ε.
         certified: Upper end of the certified ε of what the ledger says was released; infinite where nothing is proven.
         claim: The budget that the run claims to keep.
-        runs: In all, on both data sets together.
+        runs: In all, on both data sets together; 1 for an audit in one run.
     """
 
     name: str
