@@ -1,8 +1,8 @@
 """Monte Carlo estimates against closed forms and explicit bounds.
 
-A proportion and a quantile have exact intervals (Clopper and Pearson's, order statistics); a mean of many bounded or
-light-tailed draws has the normal one. A formula holds where the interval contains it; a bound where all of the interval
-is below.
+A proportion and a quantile have exact intervals (Clopper and Pearson's, order statistics); a mean has Student's, which
+is exact for normal draws and close for many bounded or light-tailed ones. A formula holds where the interval contains
+it; a bound where all of the interval is below.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def measured(numbers: Numbers, confidence: float) -> Measured:
         raise InvalidValue("numbers", ", ".join(numbers), "hits and draws, or sum, squares and draws")
     mean = plain["sum"] / draws
     variance = max(0.0, plain["squares"] / draws - mean**2) * draws / (draws - 1)
-    half = float(stats.norm.ppf((1 + confidence) / 2)) * math.sqrt(variance / draws)
+    half = float(stats.t.ppf((1 + confidence) / 2, draws - 1)) * math.sqrt(variance / draws)
     return Measured(mean, mean - half, mean + half)
 
 

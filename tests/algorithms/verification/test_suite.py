@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from algorithms import noise
 from algorithms.ledger import OpenLedger
@@ -367,6 +368,8 @@ def test_intervals():
     draw = np.random.default_rng(0).normal(size=10_000)
     mean = measured({"sum": draw.sum(), "squares": (draw**2).sum(), "draws": 10_000}, 0.95)
     assert mean.high - mean.low == pytest.approx(2 * 1.96 / 100, rel=0.05)
+    few = measured({"sum": draw[:8].sum(), "squares": (draw[:8] ** 2).sum(), "draws": 8}, 0.99)
+    assert (few.low, few.high) == pytest.approx(stats.ttest_1samp(draw[:8], 0).confidence_interval(0.99))
     for numbers in ({"hits": 1}, {"draws": 10}, {"sum": 1.0, "draws": 10}):
         with pytest.raises(InvalidValue):
             measured(numbers, 0.95)
