@@ -200,7 +200,7 @@ def at_threshold(
     Args:
         first: Scores of independent runs on the first data set.
         second: Scores of independent runs on the second one; larger ones speak for it.
-        threshold: Chosen without looking at these runs, for example by ``planned_threshold``.
+        threshold: Chosen without looking at these runs.
         delta: δ in [0, 1).
         confidence: In (0, 1).
         gaussian: Whether the mechanism is known to have a Gaussian trade-off curve.
@@ -208,31 +208,6 @@ def at_threshold(
     a, b = _finite("first", first), _finite("second", second)
     rates = Rates(int((a > threshold).sum()), len(a), int((b <= threshold).sum()), len(b))
     return from_gaussian_trade_off(rates, delta, confidence) if gaussian else from_rates(rates, delta, confidence)
-
-
-def planned_threshold(mu: float, negatives: int, positives: int, delta: float, confidence: float = 0.95) -> float:
-    """The threshold for scores N(0, 1) against N(μ, 1) at which so many runs are expected to prove the most.
-
-    It weighs the slope of the trade-off curve, which is steepest far out, against how few runs get there. False
-    positives are the rarer ones, so more than half of the runs are well spent on the first data set.
-
-    Args:
-        mu: μ > 0, as planned.
-        negatives: Runs on the first data set.
-        positives: Runs on the second one.
-        delta: δ in [0, 1).
-        confidence: In (0, 1).
-    """
-    each = (1 + confidence) / 2
-
-    def expected(threshold: float) -> float:
-        high, low = negatives * float(stats.norm.sf(threshold)), positives * float(stats.norm.cdf(threshold - mu))
-        alpha = float(stats.beta.ppf(each, high + 1, max(negatives - high, 1e-9)))
-        beta = float(stats.beta.ppf(each, low + 1, max(positives - low, 1e-9)))
-        return _least_epsilon(alpha, beta, delta)
-
-    grid = np.linspace(mu / 2, mu / 2 + 8, 321)
-    return float(grid[int(np.argmax([expected(one) for one in grid]))])
 
 
 def _best_threshold(first: Array, second: Array, delta: float, gaussian: bool) -> tuple[float, float]:

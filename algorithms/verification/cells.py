@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import math
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,9 +20,16 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 
 Value = int | float | str | bool | None
+
+NO_PROOF = (NotCertified, UnsupportedMechanism)
+"""What a run raises about which nothing can be said either way."""
+
+
+class NotMeasured(InvalidValue):
+    """A run broke down: what it gave is no number, or nothing of which a logarithm can be taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +93,15 @@ class Result:
         seconds: How long it took.
         refused: Why a ledger refused the run (less noise than written down, more spent than planned); None where it
             did not. That is a finding about the algorithm, and as final as numbers are.
+        unproven: Why nothing can be said of the run (a certificate did not close, no analysis is known); None where
+            there are numbers or a refusal. That is no finding, and not final: a later sweep tries again.
     """
 
     key: str
     numbers: Mapping[str, float | list[float]]
     seconds: float
     refused: str | None = None
+    unproven: str | None = None
 
 
 def vector(result: Result, name: str) -> list[float]:
@@ -97,14 +109,21 @@ def vector(result: Result, name: str) -> list[float]:
 
     Raises:
         BudgetExceeded: There are none, because the run was refused.
+        NotCertified: There are none, because nothing could be proven of the run.
+        NotMeasured: One of them is NaN. Infinite ones may mean something (that nothing is proven), and pass.
 
     >>> vector(Result("{}", {"gap": 2.0}, 0.0), "gap")
     [2.0]
     """
     if result.refused is not None:
         raise BudgetExceeded(result.refused)
+    if result.unproven is not None:
+        raise NotCertified(result.unproven)
     value = result.numbers[name]
-    return value if isinstance(value, list) else [value]
+    values = value if isinstance(value, list) else [value]
+    if any(map(math.isnan, values)):
+        raise NotMeasured(name, "NaN", "numbers", "the run broke down: nothing was measured")
+    return values
 
 
 def number(result: Result, name: str) -> float:
@@ -130,10 +149,14 @@ def task(result: Result) -> str:
     return Cell.from_key(result.key).task.partition(":")[2]
 
 
-def run(cell: Cell) -> Result:
-    """Run a cell in this process, on one thread.
+_ALONE = threading.Lock()
 
-    A run that its ledger refuses is a result, too: it says so, and the other cells of a sweep go on.
+
+def run(cell: Cell) -> Result:
+    """Run a cell in this process, on one thread; of several threads that ask, one after the other.
+
+    A run that its ledger refuses is a result, too, and so is one of which nothing can be proven: it says so, and the
+    other cells of a sweep go on.
 
     Raises:
         InvalidValue: The task does not exist, or returns something else than named numbers.
@@ -145,10 +168,13 @@ def run(cell: Cell) -> Result:
         raise InvalidValue("task", cell.task, "a function that can be imported") from None
     started = time.perf_counter()
     try:
-        with threadpool_limits(limits=1):
+        # the limit is the process's and not the thread's: the first to leave would lift it for the others
+        with _ALONE, threadpool_limits(limits=1):
             numbers = task(**dict(cell.parameters), seed=cell.entropy)
     except BudgetExceeded as error:
         return Result(cell.key, {}, time.perf_counter() - started, refused=str(error))
+    except NO_PROOF as error:
+        return Result(cell.key, {}, time.perf_counter() - started, unproven=str(error))
     return Result(cell.key, _plain(cell, numbers), time.perf_counter() - started)
 
 

@@ -14,6 +14,7 @@ from scipy import stats
 
 from algorithms.ledger import Ledger, PrivacyBudget
 from algorithms.problems.problem import Problem
+from algorithms.verification.cells import NotMeasured
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 
@@ -36,13 +37,40 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
+class Numerical:
+    """What a check is held against where nothing is proven: a number in double precision, from a quadrature, say.
+
+    Attributes:
+        value: Finite.
+        allowance: For its error, on either side; an estimate, not a bound. At least 0.
+    """
+
+    value: float
+    allowance: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.value) and 0 <= self.allowance < math.inf):
+            raise InvalidValue("numerical", (self.value, self.allowance), "a finite value and an allowance at least 0")
+
+    @property
+    def lower(self) -> float:
+        """Value minus allowance."""
+        return self.value - self.allowance
+
+    @property
+    def upper(self) -> float:
+        """Value plus allowance."""
+        return self.value + self.allowance
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """One comparison.
 
     Attributes:
         theorem: Id of the statement.
-        kind: "spent", "bound" or "formula" ("slope" where its runs were refused).
-        predicted: What was promised.
+        kind: "spent", "bound" or "formula" ("slope" where its runs gave nothing to fit).
+        predicted: What was promised: proven ends, unless it is said to be numerical.
         measured: What was found.
         verdict: ``holds``, ``fails`` or ``undecided``.
         reason: Why, in one line.
@@ -50,7 +78,7 @@ class Check:
 
     theorem: str
     kind: str
-    predicted: Enclosure
+    predicted: Enclosure | Numerical
     measured: Measured
     verdict: Verdict
     reason: str
@@ -77,7 +105,7 @@ def mean_interval(repetitions: ArrayLike, confidence: float = 0.95) -> Measured:
     Raises:
         InvalidValue: The samples are not a non-empty vector of finite numbers, or the confidence is not in (0, 1).
     """
-    samples = _samples(repetitions)
+    samples = finite_samples(repetitions)
     _valid_confidence(confidence)
     mean = float(samples.mean())
     if len(samples) < 2:
@@ -105,7 +133,7 @@ def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confiden
     Raises:
         InvalidValue: The samples are not a non-empty vector of finite numbers, or the confidence is not in (0, 1).
     """
-    samples = _samples(repetitions)
+    samples = finite_samples(repetitions)
     measured = mean_interval(samples, confidence)
     if len(samples) < 2:
         return Check(theorem, "bound", bound, measured, Verdict.UNDECIDED, "one repetition gives no interval: run more")
@@ -158,10 +186,32 @@ def refused_check(theorem: str, kind: str, refused: Sequence[str], runs: int) ->
     """
     if not 1 <= len(refused) <= runs:
         raise InvalidValue("refused", len(refused), f"at least 1 and at most {runs} runs")
-    count = float(len(refused))
     reason = f"the ledger refuses {len(refused)} of {runs} runs: {refused[0].splitlines()[0]}"
-    none = Enclosure.exactly(0, "refused runs")
-    return Check(theorem, kind, none, Measured(count, count, count), Verdict.FAILS, reason)
+    return lost_check(theorem, kind, Verdict.FAILS, reason, len(refused))
+
+
+def unproven_check(theorem: str, kind: str, unproven: Sequence[str], runs: int) -> Check:
+    """The check of runs about some of which nothing could be proven: undecided, as what they hide may be anything.
+
+    Args:
+        theorem: Id of the statement.
+        kind: Of the check that these runs were for.
+        unproven: Why, one for each such run; at least 1.
+        runs: How many there were.
+
+    >>> unproven_check("x/y", "bound", ["the tail did not close"], 4).reason
+    'nothing is proven of 1 of 4 runs: the tail did not close'
+    """
+    if not 1 <= len(unproven) <= runs:
+        raise InvalidValue("unproven", len(unproven), f"at least 1 and at most {runs} runs")
+    reason = f"nothing is proven of {len(unproven)} of {runs} runs: {unproven[0].splitlines()[0]}"
+    return lost_check(theorem, kind, Verdict.UNDECIDED, reason, len(unproven))
+
+
+def lost_check(theorem: str, kind: str, verdict: Verdict, reason: str, lost: int) -> Check:
+    """A verdict without a measurement: predicted are 0 lost runs, measured is how many there were."""
+    count = float(lost)
+    return Check(theorem, kind, Enclosure.exactly(0, "lost runs"), Measured(count, count, count), verdict, reason)
 
 
 def noise_check(
@@ -193,7 +243,7 @@ def noise_check(
     Raises:
         InvalidValue: The samples are not finite, or the ledger holds several noise levels.
     """
-    samples = _samples(squared_norms)
+    samples = finite_samples(squared_norms)
     _valid_confidence(confidence)
     levels = {release.noise_stddev for release in ledger.gaussian_releases}
     if len(levels) != 1:
@@ -240,12 +290,18 @@ def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger:
     return Check(theorem, "bound", claimed, measured, Verdict.HOLDS if within else Verdict.FAILS, reason)
 
 
-def _samples(values: ArrayLike) -> NDArray[np.float64]:
+def finite_samples(values: ArrayLike) -> NDArray[np.float64]:
+    """Independent samples as a vector, shape (R,).
+
+    Raises:
+        InvalidValue: They are no vector, or none are there.
+        NotMeasured: One of them is not finite.
+    """
     samples = np.asarray(values, dtype=np.float64)
     if samples.ndim != 1 or len(samples) == 0:
         raise InvalidValue("repetitions.shape", samples.shape, "(R,) with R >= 1")
     if not np.isfinite(samples).all():
-        raise InvalidValue("repetitions", "not finite", "finite numbers", "the run broke down: nothing was measured")
+        raise NotMeasured("repetitions", "not finite", "finite numbers", "the run broke down: nothing was measured")
     return samples
 
 

@@ -149,6 +149,7 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
         f"{_GLOT}/lemma-d.2": _LAWS,
         f"{_GLOT}/table-2": _TABLE,
         f"{_GLOT}/table-3": _TABLE,
+        f"{_GLOT}/theorem-4.2": _escape(f"{_GLOT}/theorem-4.2/explicit"),
         f"{_GLOT}/theorem-4.6": _escape(f"{_GLOT}/theorem-4.6/explicit"),
         f"{_GLOT}/theorem-5.6": _explicit(f"{_GLOT}/theorem-5.6/explicit"),
         f"{_GLOT}/theorem-5.7": Reason(

@@ -1,7 +1,8 @@
 """Where finished cells are kept: one SQLite file, one row per cell, written at once.
 
 A row is there completely or not at all, whenever the process is killed; a sweep that is started again runs only what is
-missing. Numbers are stored as JSON text with all their digits, so that they come back bit for bit.
+missing. Numbers are stored as JSON text with all their digits, so that they come back bit for bit. With every row
+stands which code gave it (see ``fingerprint``): rows of other code stay in the file, and are not used.
 """
 
 from __future__ import annotations
@@ -17,19 +18,32 @@ from pathlib import Path
 from types import TracebackType
 
 from algorithms.verification.cells import Cell, Result
+from algorithms.verification.fingerprint import fingerprint
 from dpbounds.errors import InvalidValue
 
-_FORMAT = 1
+_MEMORY = ":memory:"
+_FORMAT = 2
+_APPLICATION = 0x44504256  # "DPBV": whose file it is, in its header
+_HEADER, _APPLICATION_AT = 100, 68  # bytes, by SQLite's file format
+_MAGIC = b"SQLite format 3\0"
 _TABLES = """
 create table if not exists about (name text primary key, value text not null);
-create table if not exists cells (key text primary key, numbers text not null, seconds real not null);
-create table if not exists refusals (key text primary key, reason text not null, seconds real not null);
+create table if not exists cells (
+    key text not null, code text not null, numbers text not null, seconds real not null, primary key (key, code));
+create table if not exists refusals (
+    key text not null, code text not null, reason text not null, seconds real not null, primary key (key, code));
+create table if not exists unproven (
+    key text not null, code text not null, reason text not null, seconds real not null, primary key (key, code));
 create view if not exists finished as
-    select key, numbers, seconds, null as refused from cells
-    union all select key, '{}', seconds, reason from refusals;
+    select key, code, numbers, seconds, null as refused from cells
+    union all select key, code, '{}', seconds, reason from refusals;
 """
-_PUT_NUMBERS = "insert into cells select ?, ?, ? where not exists (select 1 from finished where key = ?)"
-_PUT_REFUSAL = "insert into refusals select ?, ?, ? where not exists (select 1 from finished where key = ?)"
+_NEW = "select :key, :code, :content, :seconds where not exists"
+_NEW += " (select 1 from finished where key = :key and code = :code)"
+_PUT_NUMBERS = f"insert into cells {_NEW}"
+_PUT_REFUSAL = f"insert into refusals {_NEW}"
+_PUT_UNPROVEN = f"insert or replace into unproven {_NEW}"
+_FINISHED = "select key, numbers, seconds, refused from finished where code = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +59,24 @@ class Store:
 
     Args:
         path: The file; it is made if it does not exist. ":memory:" keeps everything in memory.
+        code: Whose results are kept and used; this code's by default.
+
+    Attributes:
+        path: The file.
+        code: Whose results are kept and used.
 
     Raises:
-        InvalidValue: The file is something else, or of another version.
+        InvalidValue: The file is something else (it is left as it is), or of another version.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = str(path)
+    def __init__(self, path: str | Path, code: str | None = None) -> None:
+        self.path, self.code = str(path), fingerprint() if code is None else code
+        if self.path != _MEMORY:
+            _demand_own(Path(self.path))
         try:
             self._connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            # before the log is turned on, so that it stands in the file itself, whenever the process is killed
+            self._connection.execute(f"pragma application_id = {_APPLICATION}")
             self._connection.execute("pragma journal_mode = wal")
             self._connection.execute("pragma synchronous = full")  # a row that was reported survives a power cut
             self._connection.executescript(_TABLES)
@@ -77,15 +100,29 @@ class Store:
         self._connection.close()
 
     def put(self, result: Result) -> None:
-        """Keep a result, at once. The first one stays: a cell's numbers do not change."""
+        """Keep a result, at once. The first one stays: a cell's numbers do not change while the code is the same.
+
+        One of which nothing could be proven is kept beside the finished cells, until there is another.
+        """
         statement, content = _PUT_NUMBERS, _to_text(result.numbers)
         if result.refused is not None:
             statement, content = _PUT_REFUSAL, result.refused
-        self._connection.execute(statement, (result.key, content, result.seconds, result.key))
+        elif result.unproven is not None:
+            statement, content = _PUT_UNPROVEN, result.unproven
+        row = {"key": result.key, "code": self.code, "content": content, "seconds": result.seconds}
+        self._connection.execute(statement, row)
+
+    @property
+    def set_aside(self) -> int:
+        """How many finished rows are of other code, and not used."""
+        (found,) = self._connection.execute("select count(*) from finished where code <> ?", (self.code,)).fetchone()
+        return int(found)
 
     def keys(self) -> frozenset[str]:
         """The keys of all finished cells."""
-        return frozenset(key for (key,) in self._connection.execute("select key from finished"))
+        return frozenset(
+            key for (key,) in self._connection.execute("select key from finished where code = ?", (self.code,))
+        )
 
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
         """Those that are not finished, each once, in the order given."""
@@ -94,14 +131,19 @@ class Store:
 
     def rows(self) -> Iterator[Row]:
         """Every finished cell, in the order of keys."""
-        with closing(self._connection.execute("select * from finished order by key")) as cursor:
+        with closing(self._connection.execute(f"{_FINISHED} order by key", (self.code,))) as cursor:
             for key, numbers, seconds, refused in cursor:
                 yield Row(Cell.from_key(key), Result(key, _from_text(numbers), seconds, refused))
 
     def result(self, cell: Cell) -> Result | None:
-        """What a cell gave, or None if it is not finished."""
-        found = self._connection.execute("select * from finished where key = ?", (cell.key,)).fetchone()
-        return None if found is None else Result(found[0], _from_text(found[1]), found[2], found[3])
+        """What a cell gave (also where nothing could be proven of it), or None if it was not run."""
+        asked = (self.code, cell.key)
+        found = self._connection.execute(f"{_FINISHED} and key = ?", asked).fetchone()
+        if found is not None:
+            return Result(found[0], _from_text(found[1]), found[2], found[3])
+        why = "select reason, seconds from unproven where code = ? and key = ?"
+        found = self._connection.execute(why, asked).fetchone()
+        return None if found is None else Result(cell.key, {}, found[1], unproven=found[0])
 
     def to_csv(self, path: str | Path) -> int:
         """Write one line per repetition of each cell: task, seed, repetition, parameters, numbers. Returns how many.
@@ -148,6 +190,25 @@ class Store:
                     elif repetition < len(value):
                         line[name] = value[repetition]
                 yield line
+
+
+def _demand_own(path: Path) -> None:
+    """Refuse a file that is not empty and not of this kind, by its header alone: nothing is opened, let alone written.
+
+    Raises:
+        InvalidValue: It is something else, or cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            header = file.read(_HEADER)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InvalidValue("store", path, "a file of finished cells that can be read", str(error)) from None
+    own = int.from_bytes(header[_APPLICATION_AT : _APPLICATION_AT + 4], "big") == _APPLICATION
+    if header and not (header.startswith(_MAGIC) and own):
+        advice = "this one is something else, or of an earlier version, and was left as it is"
+        raise InvalidValue("store", path, "a file of finished cells, or a new one", advice)
 
 
 def _to_text(numbers: object) -> str:

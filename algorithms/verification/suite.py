@@ -2,24 +2,26 @@
 
 A planned check names its cells (so that a sweep can run them anywhere, once) and judges what they gave. The confidence
 of each check is chosen so that the whole suite raises a false alarm at most once in a hundred runs, and so that it does
-not change when a check is added.
+not change when a check is added. That rate rests on the intervals: those of counts and quantiles are exact, those of
+means and slopes are Student's, exact for normal averages and approximate otherwise.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from algorithms.verification.cells import Cell, Result
-from algorithms.verification.checks import Check, Verdict, refused_check
+from algorithms.verification.cells import NO_PROOF, Cell, NotMeasured, Result
+from algorithms.verification.checks import Check, Verdict, lost_check, refused_check, unproven_check
 from algorithms.verification.reasons import REASONS
 from algorithms.verification.slopes import SlopeCheck, confidence_of
 from algorithms.verification.store import Store
 from algorithms.verification.sweeps import Progress, sweep
 from dpbounds.errors import InvalidValue
+from dpbounds.theorems.record import Mode
 
 SUITE_ERROR = 0.01
 MOST_CHECKS = 500  # among which the error is shared, whether there are so many or not
@@ -44,7 +46,10 @@ class Planned:
         kind: "spent", "bound", "slope" or "formula".
         name: Its own name; unique.
         cells: What must be run, by size.
-        judge: From the cells' results, in their order, and a confidence, to a verdict. None of them was refused.
+        judge: From the cells' results, in their order, and a confidence, to a verdict. None of them was refused or
+            without proof.
+        mode: In which sense a bound is held: of a mean, of a quantile, of every run; None for other kinds. A test holds
+            it against the statement's own.
     """
 
     theorem: str
@@ -52,6 +57,7 @@ class Planned:
     name: str
     cells: Callable[[Size], Sequence[Cell]]
     judge: Judge
+    mode: Mode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,25 +139,52 @@ def run_suite(
         InvalidValue: No check belongs to one of the ids.
     """
     chosen = _chosen(theorems)
-    cells = {one.name: list(one.cells(size)) for one in chosen}
-    sweep((cell for each in cells.values() for cell in each), store, jobs=jobs, scheduler=scheduler, progress=progress)
+    listed = {one.name: cells_or_reason(one.cells, size) for one in chosen}
+    sweep(all_cells(listed.values()), store, jobs=jobs, scheduler=scheduler, progress=progress)
     confidence = confidence_of(SUITE_ERROR, MOST_CHECKS)
     outcomes = []
     for one in chosen:
         started = time.perf_counter()
-        results = [store.result(cell) for cell in cells[one.name]]
-        known = [result for result in results if result is not None]
-        check = _judged(one, known, confidence)
+        cells, known = listed[one.name], []
+        if isinstance(cells, str):
+            check: Check | SlopeCheck = unproven_check(one.theorem, one.kind, [cells], 1)
+        else:
+            known = [result for cell in cells if (result := store.result(cell)) is not None]
+            check = _judged(one, known, confidence)
         outcomes.append(Outcome(one, check, sum(each.seconds for each in known) + time.perf_counter() - started))
     return tuple(outcomes)
 
 
+def cells_or_reason(cells: Callable[[Size], Sequence[Cell]], size: Size) -> list[Cell] | str:
+    """What must be run; or, where planning it takes a proof that does not close, why."""
+    try:
+        return list(cells(size))
+    except NO_PROOF as error:
+        return str(error)
+
+
+def all_cells(listed: Iterable[list[Cell] | str]) -> Iterator[Cell]:
+    """The cells of everything that could be planned."""
+    return (cell for cells in listed if not isinstance(cells, str) for cell in cells)
+
+
 def _judged(one: Planned, results: Sequence[Result], confidence: float) -> Check | SlopeCheck:
-    """The verdict: that of the plan, unless a ledger has refused a run."""
+    """The verdict: that of the plan, unless runs gave nothing that could be judged.
+
+    Whatever else a task or a plan raises is an error of this program, and stops it.
+    """
     refused = [each.refused for each in results if each.refused is not None]
     if refused:
         return refused_check(one.theorem, one.kind, refused, len(results))
-    return one.judge(results, confidence)
+    unproven = [each.unproven for each in results if each.unproven is not None]
+    if unproven:
+        return unproven_check(one.theorem, one.kind, unproven, len(results))
+    try:
+        return one.judge(results, confidence)
+    except NO_PROOF as error:  # of what was promised
+        return unproven_check(one.theorem, one.kind, [str(error)], 1)
+    except NotMeasured as error:
+        return lost_check(one.theorem, one.kind, Verdict.FAILS, str(error), 1)
 
 
 def belongs(theorem: str, name: str) -> bool:

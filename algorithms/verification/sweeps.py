@@ -3,20 +3,22 @@
 A cell's random numbers start from its own key, and each cell runs on one thread, so nothing depends on how many workers
 there are or on which of them a cell runs. The process that started the sweep alone writes the store, each result as it
 arrives; what was not written is run again by the next start. A run that its ledger refuses is a result as well, and
-written: it would be refused again.
+written: it would be refused again. One of which nothing could be proven is written as well, but tried again by the
+next start.
 """
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Iterable, Iterator
 
 from algorithms.verification.cells import Cell, Result, run
+from algorithms.verification.fingerprint import fingerprint
 from algorithms.verification.store import Store
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
 
 Progress = Callable[[int, int], None]
-_RETRIES = 5  # a cell whose worker died is given to another one so often
 
 
 def sweep(
@@ -40,7 +42,9 @@ def sweep(
         How many cells were run now.
 
     Raises:
-        InvalidValue: A task fails because of its parameters; what is finished stays in the store.
+        InvalidValue: A task does not exist, or cannot take its parameters; or a cluster's workers run other code than
+            this process. Whatever a task raises, besides that its run
+            is refused or unproven, stops the sweep; what is finished stays in the store.
     """
     wanted = list({cell.key: cell for cell in cells}.values())
     todo = store.missing(wanted)
@@ -54,6 +58,19 @@ def sweep(
     return len(todo)
 
 
+def run_same(cell: Cell, code: str) -> Result:
+    """Run a cell, on whatever machine, if the code there is the one whose fingerprint is given.
+
+    Raises:
+        InvalidValue: It is not: its numbers would be stored as this code's.
+    """
+    if fingerprint() != code:
+        advice = "install the same dpbounds, numpy and scipy on all of them, and start them again"
+        where = f"{fingerprint()[:12]} at a worker on {platform.node()}"
+        raise InvalidValue("code", where, f"{code[:12]}, that of the process that started the sweep", advice)
+    return run(cell)
+
+
 def _here(cells: list[Cell], jobs: int) -> Iterator[Result]:
     if jobs == 1 or len(cells) <= 1:
         yield from map(run, cells)
@@ -62,9 +79,9 @@ def _here(cells: list[Cell], jobs: int) -> Iterator[Result]:
         from joblib import Parallel, delayed
     except ModuleNotFoundError:
         raise InvalidValue("jobs", jobs, "1, unless joblib is there", "pip install 'dpbounds[verify]'") from None
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")(
-        delayed(run)(cell) for cell in cells
-    )
+    # one at a time: of a batch nothing arrives, and nothing is stored, before all of it is done
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)
+    yield from parallel(delayed(run)(cell) for cell in cells)
 
 
 def _on_a_cluster(cells: list[Cell], scheduler: str) -> Iterator[Result]:
@@ -79,8 +96,10 @@ def _on_a_cluster(cells: list[Cell], scheduler: str) -> Iterator[Result]:
     if not cells:
         return
     with Client(scheduler, set_as_default=False) as client, client.as_current():  # type: ignore[no-untyped-call]
-        # pure=False: the store, not the scheduler's memory, decides what is run
-        futures = client.map(run, cells, pure=False, retries=_RETRIES)
+        # pure=False: the store, not the scheduler's memory, decides what is run. No retries, which would repeat errors
+        # that are the same every time: a cell whose worker died is given to another one without them (as often as
+        # the scheduler's "allowed-failures" says).
+        futures = client.map(run_same, cells, code=fingerprint(), pure=False)
         for future in as_completed(futures):  # type: ignore[no-untyped-call]
             yield future.result()
             future.release()

@@ -1,8 +1,9 @@
 """`dpbounds audit`: an empirical lower bound on ε, held against the certified upper bound and the claim.
 
 JSON: {algorithm, runs, seed, lower {epsilon, delta, confidence, attack, method}, certified, claim {epsilon, delta,
-relation}, sound, claim_refuted}; with all {findings: [the same]}; with --mutations {copies: [{name, flaw, broken,
-claim {epsilon, delta}, lower {...}, caught}], all_as_expected}.
+relation}, sound, claim_refuted}; with all {findings: [the same], confidence}; with --mutations {copies: [{name, flaw,
+broken, claim {epsilon, delta}, lower {...}, caught}], all_as_expected, confidence}. The confidence of a table is that
+of all its lines together; each line's own, in ``lower``, is higher.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
     from algorithms.ledger import PrivacyBudget
-    from algorithms.verification.attacks.experiments import Finding
-    from algorithms.verification.attacks.mutations import Verdict
+    from algorithms.verification.attacks.experiments import AuditedAlgorithm
+    from algorithms.verification.attacks.mutations import AuditedCopy
     from algorithms.verification.audits import Audit
 
 _ALL = "all"
@@ -37,8 +38,16 @@ _COPIES = ("copy", "claim", "at delta", "at least", "verdict", "flaw")
 @click.command("audit", short_help="An empirical lower bound on epsilon.")
 @click.argument("name", metavar="[ALGORITHM]", required=False)
 @click.option("--mutations", "broken", is_flag=True, help="Audit deliberately broken copies: caught or not caught.")
+@click.option("--one-run", is_flag=True, help="One run on many canaries, instead of many runs on two data sets.")
 @click.option("--runs", default="4000", callback=whole, show_default=True, metavar="N", help="On both data sets.")
-@click.option("--confidence", default="0.95", callback=PROBABILITY, show_default=True, metavar="C")
+@click.option(
+    "--confidence",
+    default="0.95",
+    callback=PROBABILITY,
+    show_default=True,
+    metavar="C",
+    help="Of the bound; with all or --mutations, of all bounds together.",
+)
 @click.option("--seed", default=0, type=click.IntRange(min=0), show_default=True, metavar="N")
 @click.option("--epsilon", default="1", callback=POSITIVE, show_default=True, help="That the algorithm is to keep.")
 @click.option("--delta", default="1e-5", callback=PROBABILITY, show_default=True, help="That it is to keep.")
@@ -56,6 +65,7 @@ _COPIES = ("copy", "claim", "at delta", "at least", "verdict", "flaw")
 def command(
     name: str | None,
     broken: bool,
+    one_run: bool,
     runs: int,
     confidence: Fraction,
     seed: int,
@@ -70,7 +80,9 @@ def command(
     Exit status 1 when the lower bound exceeds the certified upper bound (with --mutations: when a broken copy is not
     caught, or a sound one is). Claims about rare events are computed exactly, not audited.
 
-    ALGORITHM is a name of the README's table, one of its printed variants, or `all`.
+    ALGORITHM is a name of the README's table, one of its printed variants, or `all`. With --one-run every record is in
+    or out by its own coin, and the coins are guessed from a single run: quick, for descents on all records, and telling
+    at a large epsilon.
 
     Example: dpbounds audit dp-pgd --runs 2000
     """
@@ -78,17 +90,23 @@ def command(
         raise InvalidValue("ALGORITHM", name or "(missing)", "the name of an algorithm, all, or --mutations")
     if folder is not None and not (broken or name == _ALL):
         raise InvalidValue("--output", folder, "only together with all or --mutations")
+    if one_run and (broken or name == _ALL):
+        raise InvalidValue("--one-run", name or "--mutations", "only with one ALGORITHM")
     if broken:
         return _mutations(runs, float(confidence), seed, folder, as_json)
     assert name is not None
 
     from algorithms.ledger import PrivacyBudget
+    from algorithms.verification.attacks.canaries import audit_example_in_one_run
     from algorithms.verification.attacks.experiments import audit_example
 
     budget = PrivacyBudget.of(epsilon, delta, relation)
     if name == _ALL:
         return _everything(budget, runs, float(confidence), seed, folder, as_json)
-    finding = audit_example(name, budget, runs=runs, confidence=float(confidence), seed=seed)
+    if one_run:
+        finding = audit_example_in_one_run(name, budget, confidence=float(confidence), seed=seed)
+    else:
+        finding = audit_example(name, budget, runs=runs, confidence=float(confidence), seed=seed)
     if as_json:
         output.print_json(_document(finding, seed))
     else:
@@ -96,7 +114,7 @@ def command(
     return DONE if finding.sound else DOES_NOT_HOLD
 
 
-def _document(finding: Finding, seed: int) -> dict[str, object]:
+def _document(finding: AuditedAlgorithm, seed: int) -> dict[str, object]:
     claim = finding.claim
     return {
         "algorithm": finding.name,
@@ -120,12 +138,13 @@ def _lower(audit: Audit, attack: str) -> dict[str, object]:
     }
 
 
-def _print(finding: Finding) -> None:
+def _print(finding: AuditedAlgorithm) -> None:
     audit, claim = finding.audit, finding.claim
     certified = "nothing: no finite bound is proven"
     if math.isfinite(finding.certified):
         certified = to_decimal(Fraction(finding.certified), 6, "up")
-    click.echo(f"{finding.name}: {finding.runs} runs on two neighbouring data sets ({claim.relation})")
+    how = "one run on canaries" if finding.runs == 1 else f"{finding.runs} runs on two neighbouring data sets"
+    click.echo(f"{finding.name}: {how} ({claim.relation})")
     output.print_rows(
         {
             "  at least": f"epsilon {audit.epsilon:.4g} at delta = {audit.delta:g}, {audit.confidence:.4g} confidence",
@@ -142,10 +161,11 @@ def _everything(
     """Every example, those as printed included; a sound exit status means that no lower bound exceeds its ledger's."""
     from algorithms.verification.attacks.experiments import audit_example
     from algorithms.verification.examples import all_examples
+    from algorithms.verification.slopes import confidence_of
 
-    findings = []
+    findings, each = [], confidence_of(1 - confidence, len(all_examples()))
     for one in all_examples():
-        findings.append(audit_example(one.name, budget, runs=runs, confidence=confidence, seed=seed))
+        findings.append(audit_example(one.name, budget, runs=runs, confidence=each, seed=seed))
         if not as_json:
             if len(findings) == 1:
                 click.echo(_line(*_HEADINGS))
@@ -154,13 +174,15 @@ def _everything(
         command = (
             f"dpbounds audit all --runs {runs} --confidence {confidence:g} --seed {seed} --relation {budget.relation}"
         )
-        _write(folder / "audits-algorithms.md", command, _HEADINGS, [_cells(each) for each in findings])
+        _write(folder / "audits-algorithms.md", command, confidence, _HEADINGS, [_cells(found) for found in findings])
     if as_json:
-        output.print_json({"findings": [_document(each, seed) for each in findings]})
-    return DONE if all(each.sound for each in findings) else DOES_NOT_HOLD
+        output.print_json({"findings": [_document(found, seed) for found in findings], "confidence": confidence})
+    else:
+        click.echo(f"\n{_together(confidence)}")
+    return DONE if all(found.sound for found in findings) else DOES_NOT_HOLD
 
 
-def _cells(finding: Finding) -> tuple[str, ...]:
+def _cells(finding: AuditedAlgorithm) -> tuple[str, ...]:
     certified = "none" if math.isinf(finding.certified) else f"{finding.certified:.4g}"
     verdict = "claim refuted" if finding.refutes_claim else "agrees"
     return (
@@ -177,12 +199,17 @@ def _line(name: str, lower: str, certified: str, claim: str, verdict: str, attac
     return f"{name:<38} {lower:>9} {certified:>10} {claim:>8}  {verdict:<14} {attack}"
 
 
-def _write(path: Path, command: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _together(confidence: float) -> str:
+    """What the confidence of a table is about: its lines share the error, as so many would else raise false alarms."""
+    return f"All lower bounds together hold with {confidence:.4g} confidence; each has its share of the error."
+
+
+def _write(path: Path, command: str, confidence: float, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """One table as Markdown, under the command that made it."""
     lines = [
         "# Empirical lower bounds on ε",
         "",
-        f"Made by `{command}` with dpbounds {__version__} on {dt.date.today():%Y-%m-%d}.",
+        f"Made by `{command}` with dpbounds {__version__} on {dt.date.today():%Y-%m-%d}. {_together(confidence)}",
         "",
         "| " + " | ".join(headings) + " |",
         "| " + " | ".join("---" for _ in headings) + " |",
@@ -195,10 +222,11 @@ def _write(path: Path, command: str, headings: Sequence[str], rows: Sequence[Seq
 
 def _mutations(runs: int, confidence: float, seed: int, folder: Path | None, as_json: bool) -> int:
     from algorithms.verification.attacks.mutations import judged, mutations
+    from algorithms.verification.slopes import confidence_of
 
-    verdicts = []
+    verdicts, each = [], confidence_of(1 - confidence, len(mutations()))
     for mutation in mutations():
-        verdicts.append(judged(mutation, runs=runs, confidence=confidence, seed=seed))
+        verdicts.append(judged(mutation, runs=runs, confidence=each, seed=seed))
         if not as_json:
             if len(verdicts) == 1:
                 click.echo(_row(*_COPIES))
@@ -206,19 +234,21 @@ def _mutations(runs: int, confidence: float, seed: int, folder: Path | None, as_
     right = all(verdict.right for verdict in verdicts)
     if folder is not None:
         command = f"dpbounds audit --mutations --runs {runs} --confidence {confidence:g} --seed {seed}"
-        _write(folder / "audits-broken-copies.md", command, _COPIES, [_of_copy(verdict) for verdict in verdicts])
+        rows = [_of_copy(verdict) for verdict in verdicts]
+        _write(folder / "audits-broken-copies.md", command, confidence, _COPIES, rows)
     if as_json:
-        output.print_json({"copies": _copies(verdicts), "all_as_expected": right})
+        output.print_json({"copies": _copies(verdicts), "all_as_expected": right, "confidence": confidence})
     else:
         wrong = [verdict.mutation.name for verdict in verdicts if not verdict.right]
         caught = sum(verdict.caught for verdict in verdicts)
+        click.echo(f"\n{_together(confidence)}")
         click.echo(
-            f"\n{caught} of {len(verdicts)} caught; {'not as expected: ' + ', '.join(wrong) if wrong else 'right'}"
+            f"{caught} of {len(verdicts)} caught; {'not as expected: ' + ', '.join(wrong) if wrong else 'right'}"
         )
     return DONE if right else DOES_NOT_HOLD
 
 
-def _of_copy(verdict: Verdict) -> tuple[str, ...]:
+def _of_copy(verdict: AuditedCopy) -> tuple[str, ...]:
     one = verdict.mutation
     said = "caught" if verdict.caught else "not caught"
     return one.name, f"{one.claim:.4g}", f"{one.delta:.3g}", f"{verdict.audit.epsilon:.4g}", said, one.flaw
@@ -228,7 +258,7 @@ def _row(name: str, claim: str, delta: str, lower: str, verdict: str, flaw: str)
     return f"{name:<34} {claim:>6} {delta:>9} {lower:>9}  {verdict:<11} {flaw}"
 
 
-def _copies(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
+def _copies(verdicts: Sequence[AuditedCopy]) -> list[dict[str, object]]:
     return [
         {
             "name": verdict.mutation.name,

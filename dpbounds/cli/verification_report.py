@@ -118,8 +118,9 @@ def _page(
         "",
         f"Made by `{command}` with dpbounds {__version__} on {dt.date.today():%Y-%m-%d}: "
         f"{found['holds']} checks hold, {found['undecided']} are undecided, {found['fails']} fail. All of them "
-        f"together raise a false alarm in at most {SUITE_ERROR:.0%} of runs. Reasons and seconds stand in "
-        "`verification.csv`.",
+        f"together raise a false alarm in at most {SUITE_ERROR:.0%} of runs, as far as intervals are right: those of "
+        "counts and quantiles are exact; those of means and slopes are Student's, exact for normal averages and "
+        "approximate otherwise. Reasons and seconds stand in `verification.csv`.",
         "",
         "| " + " | ".join(shown) + " |",
         "| " + " | ".join("---" for _ in shown) + " |",
@@ -133,7 +134,7 @@ def _page(
         lines += ["", "## The papers' experiments again"]
     for one in pictures:
         lines += ["", f"### {one.experiment.title}", ""]
-        if with_figures:
+        if with_figures and one.panels:
             lines += [f"![{one.experiment.title}](figures/{one.experiment.name}.png)", ""]
         lines += [f"- {sentence}" for sentence in one.findings]
     return lines
@@ -147,7 +148,7 @@ def _drawn(folder: Path, pictures: Sequence[Picture]) -> list[Path]:
 
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    for one in pictures:
+    for one in (picture for picture in pictures if picture.panels):
         path = folder / f"{one.experiment.name}.png"
         save(draw(one.experiment.title, one.panels), path)
         files.append(path)

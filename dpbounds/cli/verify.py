@@ -70,6 +70,8 @@ def command(
 
     size = Size.FULL if full else Size.QUICK
     with Store(_MEMORY if store is None else store) as cells:
+        if cells.set_aside:
+            click.echo(f"{cells.set_aside} finished cells in {store} are of other code, and are not used", err=True)
         # an id that has an experiment but no check is fine where experiments are asked for
         drawn = [one.theorem for one in again.experiments()] if experiments else []
         held = [one.theorem for one in planned()]

@@ -37,6 +37,18 @@ def test_another_relation_and_delta(capsys):
     assert found["lower"]["delta"] == 1e-3
 
 
+def test_one_run(capsys):
+    arguments = ["dp-pgd", "--one-run", "--epsilon", "8"]
+    out = said(capsys, *arguments)
+    assert out.startswith("dp-pgd: one run on canaries (replace-one)\n")
+    assert "guesses of 100 of 400 canaries (one run with many canaries)" in out
+    found = json.loads(said(capsys, *arguments, "--json"))
+    assert 1 < found["lower"]["epsilon"] <= found["certified"] <= 8
+    removed = json.loads(said(capsys, *arguments, "--relation", "add-or-remove-one", "--json"))
+    assert found["lower"]["epsilon"] < removed["lower"]["epsilon"] <= removed["certified"] <= 8
+    assert found["runs"] == 1
+
+
 def test_a_bound_above_the_certificate_fails(capsys, monkeypatch):
     audited = experiments.audit_example
 
@@ -71,18 +83,24 @@ def test_the_table_of_broken_copies(capsys, monkeypatch):
     found = json.loads(said(capsys, "--mutations", "--runs", "1000", "--json"))
     assert [one["caught"] for one in found["copies"]] == [False, True]
     assert found["all_as_expected"] is True
+    assert [one["lower"]["confidence"] for one in found["copies"]] == pytest.approx([0.975] * 2)
+    assert "All lower bounds together hold with 0.95 confidence" in lines[-2]
 
 
 def test_all_of_them_and_a_page(capsys, monkeypatch, tmp_path):
     few = tuple(one for one in examples.all_examples() if one.name in ("dp-pgd", "dp-gd-zhang-as-quoted"))
     monkeypatch.setattr(examples, "all_examples", lambda: few)
     lines = said(capsys, "all", "--runs", "300", "--output", str(tmp_path / "runs")).splitlines()
-    assert [line.split()[0] for line in lines] == ["algorithm", *(one.name for one in few)]
-    assert all("agrees" in line for line in lines[1:])
+    assert [line.split()[0] for line in lines[:3]] == ["algorithm", *(one.name for one in few)]
+    assert all("agrees" in line for line in lines[1:3])
+    assert lines[4] == "All lower bounds together hold with 0.95 confidence; each has its share of the error."
     page = (tmp_path / "runs" / "audits-algorithms.md").read_text()
     assert "`dpbounds audit all --runs 300 --confidence 0.95 --seed 0 --relation replace-one`" in page
     assert page.count("| agrees |") == 2
-    assert len(json.loads(said(capsys, "all", "--runs", "300", "--json"))["findings"]) == 2
+    assert "All lower bounds together hold with 0.95 confidence" in page
+    document = json.loads(said(capsys, "all", "--runs", "300", "--json"))
+    assert (len(document["findings"]), document["confidence"]) == (2, 0.95)
+    assert [one["lower"]["confidence"] for one in document["findings"]] == pytest.approx([0.975] * 2)
     few_copies = mutations.mutations()[:2]
     monkeypatch.setattr(mutations, "mutations", lambda: few_copies)
     said(capsys, "--mutations", "--runs", "1000", "--output", str(tmp_path / "runs"))
@@ -102,6 +120,10 @@ def test_a_copy_that_escapes_fails(capsys, monkeypatch):
         ([], "or --mutations"),
         (["dp-pgd", "--mutations"], "or --mutations"),
         (["nobody"], "one of "),
+        (["all", "--one-run"], "only with one ALGORITHM"),
+        (["--mutations", "--one-run"], "only with one ALGORITHM"),
+        (["dp-spider", "--one-run"], "one for a generalised linear model"),
+        (["dp-fw-l2", "--one-run"], "one that runs in 400 dimensions"),
         (["dp-pgd", "--runs", "4"], "runs"),
         (["dp-pgd", "--runs", "0"], "--runs"),
         (["dp-pgd", "--confidence", "1"], "--confidence"),

@@ -2,15 +2,25 @@
 
 import csv
 import json
+import sys
+import types
 from dataclasses import replace
 
 import pytest
 
 from algorithms.verification import suite
+from algorithms.verification.cells import Result, vector
+from algorithms.verification.store import Store
 from dpbounds.cli import main
 from dpbounds.expressions.enclosure import Enclosure
 
+PLANNED = suite.planned()
 PAPER = "tholeti-kalyani-2020"
+
+
+def wanting(results):
+    """What reads a run's numbers, as panels and findings do."""
+    return vector(results[0], "exact_path")
 
 
 def said(capsys, *arguments, status=0):
@@ -29,6 +39,18 @@ def test_for_people_and_programs(capsys, tmp_path):
     assert set(first) >= {"theorem", "kind", "predicted", "measured", "verdict", "reason"}
     assert first["measured"]["low"] <= first["predicted"]["upper"] <= first["measured"]["high"]
     assert found["counts"]["fails"] == 0
+
+
+def test_cells_of_other_code_are_told_and_set_aside(capsys, tmp_path):
+    path = tmp_path / "cells.db"
+    with Store(path, "before") as store:
+        for cell in PLANNED[0].cells(suite.Size.QUICK):
+            store.put(Result(cell.key, {"hits": 0.0, "draws": 100_000.0}, 0.0))
+    arguments = ["verify", PLANNED[0].theorem, "--store", str(path)]
+    assert main(arguments) == 0  # though nothing was hit in what is there
+    captured = capsys.readouterr()
+    assert captured.err.count("1 finished cells in") == captured.err.count("are of other code, and are not used") == 1
+    assert " 0 undecided, 0 fail\n" in captured.out
 
 
 def test_a_report(capsys, tmp_path):
@@ -84,6 +106,43 @@ def test_experiments_are_run_drawn_and_told(capsys, tmp_path, monkeypatch):
     assert "covertype: over the last 20" in out
     assert f"![{first.title}](figures/{first.name}.png)" in (folder / "verification.md").read_text()
     assert (folder / "figures" / f"{first.name}.png").stat().st_size > 10_000
+
+
+def test_a_refused_experiment_is_told_and_the_others_are_kept(capsys, tmp_path, monkeypatch):
+    from algorithms.verification import experiments
+    from algorithms.verification.cells import Cell
+    from dpbounds.errors import BudgetExceeded, NotCertified
+
+    first, second, third = experiments.experiments()[:3]
+    module = types.ModuleType("refused_tasks")
+
+    def refused(seed):
+        raise BudgetExceeded("more is spent than planned\n5 x Gaussian")
+
+    def unproven(seed):
+        raise NotCertified("the tail did not close")
+
+    def gone(seed):
+        return {name: float("nan") for name in ("exact_path", "noisy_path")}
+
+    module.refused, module.unproven, module.gone = refused, unproven, gone
+    monkeypatch.setitem(sys.modules, "refused_tasks", module)
+    few = [
+        replace(one, cells=lambda size, name=name: [Cell.of(f"refused_tasks:{name}")],
+                panels=wanting, findings=wanting)
+        for one, name in ((first, "refused"), (second, "unproven"), (third, "gone"))
+    ]  # fmt: skip
+    monkeypatch.setattr(experiments, "experiments", lambda: tuple(few))
+    monkeypatch.setattr(suite, "planned", lambda: PLANNED[:1])
+    folder = tmp_path / "runs"
+    out = said(capsys, "--experiments", "--output", str(folder))
+    assert "Not drawn: the ledger refuses a run: more is spent than planned." in out
+    assert "Not drawn: nothing is proven of a run: the tail did not close." in out
+    assert "Not drawn: exact_path = NaN is not allowed" in out
+    assert out.count("  holds  ") == 1
+    page = (folder / "verification.md").read_text()
+    assert f"### {first.title}\n\n- Not drawn: the ledger refuses a run" in page.replace("\n\n\n", "\n\n")
+    assert ".png" not in page
 
 
 def test_cells_are_exported(capsys, tmp_path):

@@ -6,21 +6,26 @@ for all of them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from algorithms.ledger import PrivacyBudget
 from algorithms.noise import Array
 from algorithms.problems.problem import Problem
+from algorithms.verification.attacks.experiments import AuditedAlgorithm
 from algorithms.verification.attacks.transcripts import Answer, listening
 from algorithms.verification.audits import Audit, in_one_run
-from algorithms.verification.examples import Algorithm
-from dpbounds.errors import InvalidValue
+from algorithms.verification.examples import Algorithm, example
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float
+from dpbounds.privacy import accountants
 
 Coins = NDArray[np.bool_]
+_MOST_CANARIES = 1000  # each has a coordinate of its own: memory goes like the square
 
 
 def by_guesses(
@@ -100,6 +105,40 @@ def audit_in_one_run(
     with listening(_adding_to(total, everyone)):
         algorithm.run(side, seed=int(run_seed.integers(2**62)), repetitions=1)
     return by_guesses(total, coins, guesses, delta, confidence)
+
+
+def audit_example_in_one_run(
+    name: str, budget: PrivacyBudget, *, confidence: float = 0.95, seed: int = 0
+) -> AuditedAlgorithm:
+    """The example of that name at a budget, in one run on canaries: as many as it has records, a quarter guessed.
+
+    That a canary is silent is a record that is removed, n public, and one that is replaced as well: the bound is about
+    either relation.
+
+    Args:
+        name: See ``algorithms.verification.examples``.
+        budget: That the algorithm is to keep.
+        confidence: In (0, 1).
+        seed: Of coins and run.
+
+    Raises:
+        InvalidValue: There is no such example, or it does not run on records that are as many as their coordinates.
+    """
+    algorithm, problem = example(name).calibrated(budget)
+    count = problem.records
+    if not isinstance(problem, Problem) or count > _MOST_CANARIES:
+        raise InvalidValue("algorithm", name, f"one for a generalised linear model of at most {_MOST_CANARIES} records")
+    wide = replace(problem, signed_features=np.zeros((count, count)))
+    try:
+        audit = audit_in_one_run(algorithm, wide, count, count // 4, float(budget.delta), confidence, seed)
+    except InvalidValue as error:
+        allowed = f"one that runs in {count} dimensions, as many as there are canaries"
+        raise InvalidValue("algorithm", name, allowed, str(error)) from None
+    try:
+        certified = accountants.epsilon(algorithm.planned, delta=budget.delta, relation=budget.relation).upper
+    except (UnsupportedMechanism, NotCertified):
+        certified = math.inf
+    return AuditedAlgorithm(name, f"guesses of {count // 4} of {count} canaries", audit, certified, budget, runs=1)
 
 
 def _adding_to(total: Array, everyone: Problem) -> Callable[[Answer], None]:

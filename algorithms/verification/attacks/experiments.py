@@ -30,7 +30,7 @@ _AT_ONCE = 1024  # repetitions per call: bounds the memory
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditedAlgorithm:
     """An audit, held against the certificate and the claim.
 
     Attributes:
@@ -39,7 +39,7 @@ class Finding:
         audit: The lower bound on ε.
         certified: Upper end of the certified ε of what the ledger says was released; infinite where nothing is proven.
         claim: The budget that the run claims to keep.
-        runs: In all, on both data sets together.
+        runs: In all, on both data sets together; 1 for an audit in one run.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Finding:
 
 def audit_example(
     name: str, budget: PrivacyBudget, *, runs: int = 4000, confidence: float = 0.95, seed: int = 0
-) -> Finding:
+) -> AuditedAlgorithm:
     """Audit the example of that name (see ``algorithms.verification.examples``) at a budget."""
     algorithm, problem = example(name).calibrated(budget)
     return audit_algorithm(name, algorithm, problem, budget, runs=runs, confidence=confidence, seed=seed)
@@ -77,7 +77,7 @@ def audit_algorithm(
     runs: int = 4000,
     confidence: float = 0.95,
     seed: int = 0,
-) -> Finding:
+) -> AuditedAlgorithm:
     """Run an algorithm on the worst pair of its problem and bound ε from below, by all that it releases.
 
     Where the ledger holds nothing but full-batch Gaussian releases, rates are converted by the Gaussian trade-off curve
@@ -106,10 +106,10 @@ def audit_algorithm(
         return witness.scores(repetitions) | scores_of_output(run, pair)
 
     scores = collected(experiment, pair, runs, seed)
-    attack, audit = best(scores, float(claim.delta), confidence, gaussian=all(map(_only_gaussian, ledgers[:1])))
+    attack, audit = best(scores, float(claim.delta), confidence, gaussian=all(map(_only_gaussian, set(ledgers))))
     # the runs on either side write the same releases unless the number of steps depends on what was released
     certified = max(_certified(ledger, claim) for ledger in set(ledgers))
-    return Finding(name, attack, audit, certified, claim, runs)
+    return AuditedAlgorithm(name, attack, audit, certified, claim, runs)
 
 
 def scores_of_output(run: Run, pair: Pair) -> dict[str, Array]:

@@ -67,7 +67,7 @@ class Mutation:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AuditedCopy:
     """What became of a copy."""
 
     mutation: Mutation
@@ -85,10 +85,10 @@ class Verdict:
         return self.caught == self.mutation.broken
 
 
-def judged(mutation: Mutation, *, runs: int = 4000, confidence: float = 0.95, seed: int = 0) -> Verdict:
+def judged(mutation: Mutation, *, runs: int = 4000, confidence: float = 0.95, seed: int = 0) -> AuditedCopy:
     """Audit one copy; ``runs`` on both data sets together, times the copy's scale."""
     attack, audit = mutation.audit(runs * mutation.scale, confidence, seed)
-    return Verdict(mutation, attack, audit)
+    return AuditedCopy(mutation, attack, audit)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from algorithms.verification.cells import NO_PROOF, Cell, NotMeasured
 from algorithms.verification.experiments.base import Experiment
 from algorithms.verification.store import Store
-from algorithms.verification.suite import Size, belongs
+from algorithms.verification.suite import Size, all_cells, belongs, cells_or_reason
 from algorithms.verification.sweeps import Progress, sweep
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.render.curves import Panel
 
 __all__ = ["Experiment", "Picture", "experiments", "run_experiments"]
@@ -18,7 +19,7 @@ __all__ = ["Experiment", "Picture", "experiments", "run_experiments"]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An experiment after it was run."""
+    """An experiment after it was run; without panels where its runs gave nothing to draw, as its only finding says."""
 
     experiment: Experiment
     panels: tuple[Panel, ...]
@@ -61,10 +62,25 @@ def run_experiments(
 ) -> tuple[Picture, ...]:
     """Run the experiments of some statements or papers (of all by default); arguments are those of ``run_suite``."""
     chosen = [one for one in experiments() if not theorems or any(belongs(one.theorem, name) for name in theorems)]
-    cells = {one.name: list(one.cells(size)) for one in chosen}
-    sweep((cell for each in cells.values() for cell in each), store, jobs=jobs, scheduler=scheduler, progress=progress)
-    pictures = []
-    for one in chosen:
-        results = [result for cell in cells[one.name] if (result := store.result(cell)) is not None]
-        pictures.append(Picture(one, one.panels(results), one.findings(results)))
-    return tuple(pictures)
+    listed = {one.name: cells_or_reason(one.cells, size) for one in chosen}
+    sweep(all_cells(listed.values()), store, jobs=jobs, scheduler=scheduler, progress=progress)
+    return tuple(_picture(one, listed[one.name], store) for one in chosen)
+
+
+def _picture(one: Experiment, cells: list[Cell] | str, store: Store) -> Picture:
+    """What an experiment shows; where a run was refused, unproven or broke down, that and no picture."""
+    if isinstance(cells, str):
+        return Picture(one, (), (f"Not drawn: {cells.splitlines()[0]}.",))
+    results = [result for cell in cells if (result := store.result(cell)) is not None]
+    try:
+        return Picture(one, one.panels(results), one.findings(results))
+    except BudgetExceeded as error:
+        return Picture(one, (), (f"Not drawn: the ledger refuses a run: {_line(error)}.",))
+    except NO_PROOF as error:
+        return Picture(one, (), (f"Not drawn: nothing is proven of a run: {_line(error)}.",))
+    except NotMeasured as error:
+        return Picture(one, (), (f"Not drawn: {_line(error)}.",))
+
+
+def _line(error: Exception) -> str:
+    return str(error).splitlines()[0]

@@ -21,7 +21,7 @@ _NET, _GIBBS = f"{_PAPER}/theorem-5.8/explicit", f"{_PAPER}/theorem-5.6/explicit
 # --- Stochastic Spider ------------------------------------------------------------------------------------------------
 
 _SEARCH_SIZES = {Size.QUICK: (4000, 8000, 16_000), Size.FULL: (4000, 8000, 16_000, 32_000, 64_000)}
-_SEARCH_REPETITIONS = {Size.QUICK: 64, Size.FULL: 256}
+_SEARCH_REPETITIONS = {Size.QUICK: 128, Size.FULL: 512}
 
 
 def _search_cells(size: Size) -> list[Cell]:

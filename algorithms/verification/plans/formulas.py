@@ -8,7 +8,7 @@ from typing import Any
 
 import dpbounds as dp
 from algorithms.verification.cells import Cell, Value
-from algorithms.verification.plans.shapes import CellAt, Promise, formula, rate_bounded
+from algorithms.verification.plans.shapes import CellAt, Promise, formula, mean_bounded, rate_bounded
 from algorithms.verification.suite import Planned, Size
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
@@ -143,7 +143,7 @@ def _dual_norm(shape: str, dimension: int) -> Planned:
         f"squared dual norm of a Gaussian, {shape}, d = {dimension}",
         "squared_dual_norm",
         predicted,
-        check=rate_bounded,
+        check=mean_bounded,
         draws=0.2,
         shape=shape,
         dimension=dimension,

@@ -7,15 +7,17 @@ What is promised is a function, so that listing the checks builds no bound.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from fractions import Fraction
 
 from algorithms.verification.cells import Cell, Result, number, parameter, vector
-from algorithms.verification.checks import Check, Measured, Verdict, bound_check
-from algorithms.verification.estimates import estimate_check, formula_check
+from algorithms.verification.checks import Check, Measured, Numerical, Verdict, bound_check
+from algorithms.verification.estimates import always_check, estimate_check, formula_check, quantile_check
 from algorithms.verification.slopes import SlopeCheck, slope_check
 from algorithms.verification.suite import Planned, Size
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.theorems.record import Mode
 
 CellAt = Callable[[Size], Cell]
 CellsAt = Callable[[Size], Sequence[Cell]]
@@ -25,44 +27,70 @@ Quantity = str | Callable[[Result], Sequence[float]]
 """The name of a cell's numbers, one per repetition, or how to make such numbers from its result."""
 
 
-class SampleCheck(Protocol):
-    """How independent repetitions are held against a bound."""
-
-    def __call__(self, theorem: str, repetitions: Sequence[float], bound: Enclosure, confidence: float) -> Check:
-        """From repetitions, bound and confidence to a verdict."""
+def own_epsilon(result: Result) -> ExactLike:
+    """The budget of a cell that has its ε among its parameters."""
+    return parameter(result, "epsilon")
 
 
-def spent(theorem: str, name: str, cells: CellsAt, budget: ExactLike, of: str = "spent") -> Planned:
-    """Every ledger's certified ε lies within the budget: exact, so the confidence does not matter.
+def spent(
+    theorem: str,
+    name: str,
+    cells: CellsAt,
+    budget: ExactLike | Callable[[Result], ExactLike],
+    of: str = "spent",
+) -> Planned:
+    """Every ledger's certified ε lies within its budget: exact, so the confidence does not matter.
 
-    What counts is the most that a ledger spends: it fails as soon as one of them is proven to spend more than allowed.
+    What counts is the ledger that spends most of its budget: it fails as soon as one of them is proven to spend more
+    than allowed.
 
     Args:
         theorem: Id of the statement that promises it.
         name: Of the check.
         cells: Whose results hold the proven ends ``spent_lower`` and ``spent_upper``, one ledger each.
-        budget: ε.
+        budget: ε, the same for all; or each cell's own, from its result.
         of: Begins the names of the ends, where something else than ε is spent ("delta").
     """
-    allowed = exact(budget, "budget")
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
-        lower, upper = (max(number(each, f"{of}_{end}") for each in results) for end in ("lower", "upper"))
-        verdict = Verdict.HOLDS if upper <= allowed else Verdict.FAILS if lower > allowed else Verdict.UNDECIDED
+        ledgers = [
+            _Ledger(
+                number(each, f"{of}_lower"),
+                number(each, f"{of}_upper"),
+                exact(budget(each) if callable(budget) else budget, "budget"),
+            )
+            for each in results
+        ]
+        worst = max(ledgers, key=lambda one: (one.verdict is Verdict.FAILS, one.upper / float(one.allowed)))
         most = "the ledger spends" if len(results) == 1 else f"the most that {len(results)} ledgers spend is"
         what = "epsilon" if of == "spent" else of
-        reason = f"{most} {what} in [{lower:.12g}, {upper:.12g}] of {float(allowed):g}, certified"
+        ends, allowed = f"[{worst.lower:.12g}, {worst.upper:.12g}]", float(worst.allowed)
+        measured = Measured(worst.upper, worst.lower, worst.upper)
+        promised = Enclosure.exactly(worst.allowed, "budget")
         return Check(
-            theorem, "spent", Enclosure.exactly(allowed, "budget"), Measured(upper, lower, upper), verdict, reason
+            theorem, "spent", promised, measured, worst.verdict, f"{most} {what} in {ends} of {allowed:g}, certified"
         )
 
     return Planned(theorem, "spent", name, cells, judge)
 
 
-def bounded(
-    theorem: str, name: str, cell: CellAt, quantity: Quantity, bound: Promise, check: SampleCheck = bound_check
-) -> Planned:
-    """What the repetitions of one cell measured stays below an explicit bound: their mean, unless told otherwise.
+@dataclass(frozen=True, slots=True)
+class _Ledger:
+    """The proven ends of what one run spent, and what it was allowed to."""
+
+    lower: float
+    upper: float
+    allowed: Fraction
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.upper <= self.allowed:
+            return Verdict.HOLDS
+        return Verdict.FAILS if self.lower > self.allowed else Verdict.UNDECIDED
+
+
+def bounded(theorem: str, name: str, cell: CellAt, quantity: Quantity, bound: Promise) -> Planned:
+    """The mean of what the repetitions of one cell measured stays below an explicit bound on the expectation.
 
     Args:
         theorem: Id of the statement that promises the bound.
@@ -70,28 +98,66 @@ def bounded(
         cell: By size.
         quantity: What is bounded.
         bound: The explicit bound.
-        check: On the mean by default.
     """
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
         (result,) = results
-        return check(theorem, _samples(result, quantity), bound(), confidence)
+        return bound_check(theorem, _samples(result, quantity), bound(), confidence)
 
-    return Planned(theorem, "bound", name, only(cell), judge)
+    return Planned(theorem, "bound", name, only(cell), judge, Mode.EXPECTATION)
 
 
-def rate_bounded(theorem: str, name: str, cell: CellAt, bound: Promise) -> Planned:
-    """What one cell counted or summed (see ``estimates.measured``) stays below an explicit bound."""
+def quantile_bounded(
+    theorem: str, name: str, cell: CellAt, quantity: Quantity, bound: Promise, failure: float
+) -> Planned:
+    """The (1-ω)-quantile of the same stays below a bound that holds with a probability of at least 1-ω.
+
+    Args:
+        theorem: Id of the statement that promises the bound.
+        name: Of the check.
+        cell: By size.
+        quantity: What is bounded.
+        bound: The explicit bound, evaluated at that ω.
+        failure: ω.
+    """
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
         (result,) = results
-        return estimate_check(theorem, result.numbers, bound(), confidence)
+        return quantile_check(theorem, _samples(result, quantity), bound(), failure, confidence)
 
-    return Planned(theorem, "bound", name, only(cell), judge)
+    return Planned(theorem, "bound", name, only(cell), judge, Mode.PROBABILITY)
 
 
-def formula(theorem: str, name: str, cell: CellAt, value: Promise) -> Planned:
-    """What one cell counted or summed (see ``estimates.measured``) is what a closed form says."""
+def always_bounded(theorem: str, name: str, cell: CellAt, quantity: Quantity, bound: Promise) -> Planned:
+    """None of the same exceeds a bound that always holds: no chance is in it, so the confidence does not matter."""
+
+    def judge(results: Sequence[Result], confidence: float) -> Check:
+        (result,) = results
+        return always_check(theorem, _samples(result, quantity), bound())
+
+    return Planned(theorem, "bound", name, only(cell), judge, Mode.ALWAYS)
+
+
+def rate_bounded(theorem: str, name: str, cell: CellAt, failure: Promise) -> Planned:
+    """How often one cell counted (``hits`` of ``draws``) that a bound was exceeded is at most ω."""
+    return _estimated(theorem, name, cell, failure, ("hits", "draws"), Mode.PROBABILITY)
+
+
+def mean_bounded(theorem: str, name: str, cell: CellAt, bound: Promise) -> Planned:
+    """The mean of what one cell summed (``sum``, ``squares``, ``draws``) stays below a bound on the expectation."""
+    return _estimated(theorem, name, cell, bound, ("sum", "squares", "draws"), Mode.EXPECTATION)
+
+
+def _estimated(theorem: str, name: str, cell: CellAt, bound: Promise, names: Sequence[str], mode: Mode) -> Planned:
+    def judge(results: Sequence[Result], confidence: float) -> Check:
+        (result,) = results
+        return estimate_check(theorem, {each: number(result, each) for each in names}, bound(), confidence)
+
+    return Planned(theorem, "bound", name, only(cell), judge, mode)
+
+
+def formula(theorem: str, name: str, cell: CellAt, value: Callable[[], Enclosure | Numerical]) -> Planned:
+    """What one cell counted or summed (see ``estimates.measured``) is what a closed form or a quadrature says."""
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
         (result,) = results

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from scipy import stats
-
 from algorithms.verification.cells import Cell
-from algorithms.verification.checks import Check, Measured, Verdict
-from algorithms.verification.plans.shapes import bounded, slope, spent
+from algorithms.verification.plans.shapes import bounded, quantile_bounded, slope, spent
 from algorithms.verification.suite import Planned, Size
 from algorithms.verification.tasks import stochastic as tasks
 from dpbounds.expressions.enclosure import Enclosure
@@ -73,25 +69,8 @@ def _selected(records: int) -> Planned:
         return algorithm.bound(problem, _FAILURE)
 
     name = f"selected DP-SGD, quantile of the excess risk, n = {records}"
-    return bounded(_SELECTED, name, lambda size: _selection(size, records), "excess", bound, _quantile_check)
-
-
-def _quantile_check(theorem: str, repetitions: Sequence[float], bound: Enclosure, confidence: float) -> Check:
-    """Hold the (1-ζ)-quantile against a bound, by order statistics: exact whatever the law.
-
-    The i-th smallest of N samples lies above the quantile unless i or more of them are below it, each of which happens
-    with probability 1-ζ: so a binomial variable's quantiles say which order statistics enclose it.
-    """
-    ordered, tail = sorted(repetitions), (1 - confidence) / 2
-    below, above = (int(stats.binom.ppf(p, len(ordered), 1 - float(_FAILURE))) for p in (tail, 1 - tail))
-    low = ordered[below - 1] if below else -math.inf
-    high = ordered[above] if above < len(ordered) else math.inf
-    measured = Measured(ordered[math.ceil(len(ordered) * (1 - float(_FAILURE))) - 1], low, high)
-    interval = f"quantile {measured.mean:.4g}, {100 * confidence:.5g} % interval [{low:.4g}, {high:.4g}]"
-    if high <= bound.exact_lower:
-        return Check(theorem, "bound", bound, measured, Verdict.HOLDS, f"{interval}, below {bound.upper:.4g}")
-    verdict = Verdict.FAILS if low > bound.exact_upper else Verdict.UNDECIDED
-    return Check(theorem, "bound", bound, measured, verdict, f"{interval} against the bound {bound.upper:.4g}")
+    cell, failure = (lambda size: _selection(size, records)), float(_FAILURE)
+    return quantile_bounded(_SELECTED, name, cell, "excess", bound, failure)
 
 
 def _sweep(size: Size) -> Sequence[Cell]:

@@ -1,8 +1,9 @@
-"""The small example of every algorithm, run once: what it spends."""
+"""The small example of every algorithm: what it spends, and what an attack finds."""
 
 from __future__ import annotations
 
 from algorithms.ledger import PrivacyBudget
+from algorithms.verification.attacks.experiments import audit_example
 from algorithms.verification.examples import example
 from dpbounds.privacy.relations import Relation
 
@@ -18,3 +19,10 @@ def ledger(name: str, repetitions: int, seed: int) -> dict[str, float | list[flo
         assert run.spent is not None
         spent.append(run.spent)
     return {"spent_lower": max(one.lower for one in spent), "spent_upper": max(one.upper for one in spent)}
+
+
+def audit(name: str, runs: int, confidence: float, seed: int) -> dict[str, float]:
+    """An attack on the worst neighbouring data sets: the ε that it proves, the certified upper end at the same δ."""
+    budget = PrivacyBudget.of(EPSILON, DELTA)
+    found = audit_example(name, budget, runs=runs, confidence=confidence, seed=seed % 2**63)
+    return {"lower": found.audit.epsilon, "certified": found.certified}

@@ -5,8 +5,6 @@ Each task simulates the thing that a statement is about, in the most literal way
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -125,31 +123,3 @@ def squared_dual_norm(shape: str, dimension: int, draws: int, seed: int) -> Numb
         total += float(values.sum())
         squares += float((values**2).sum())
     return {"sum": total, "squares": squares, "draws": draws}
-
-
-def gibbs_risk(dimension: int, sharpness: float, draws: int, seed: int) -> Numbers:
-    """Mean excess of a cone |w| under a Gibbs distribution e^(-β|w|) on the unit ball: β = ``sharpness``.
-
-    The radius has a density proportional to r^(d-1) e^(-βr) on [0, 1]: drawn by rejection from its Gamma envelope.
-    """
-    draw = np.random.default_rng(seed)
-    total, squares, found = 0.0, 0.0, 0
-    while found < draws:
-        radii = draw.gamma(dimension, 1 / sharpness, size=_BLOCK)
-        radii = radii[radii <= 1][: draws - found]
-        total += float(radii.sum())
-        squares += float((radii**2).sum())
-        found += len(radii)
-    return {"sum": total, "squares": squares, "draws": draws}
-
-
-def randomised_response_rounds(epsilon: float, steps: int, threshold: int, draws: int, seed: int) -> Numbers:
-    """How many more truthful than false answers there are: the difference of chances that it reaches a threshold.
-
-    Counted with e^(ε') weights outside; here the two counts.
-    """
-    draw = np.random.default_rng(seed)
-    truthful = 1 / (1 + math.exp(-epsilon))
-    first = draw.binomial(steps, truthful, size=draws)
-    second = draw.binomial(steps, 1 - truthful, size=draws)
-    return {"first": float((first >= threshold).sum()), "second": float((second >= threshold).sum()), "draws": draws}

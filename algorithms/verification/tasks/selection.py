@@ -1,4 +1,4 @@
-"""Runs of the exponential mechanisms on a landscape with known minima, and their exact privacy losses."""
+"""Runs of the exponential mechanisms on a landscape with known minima, and their privacy losses, computed."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def gibbs_sample(
 
 
 def net_loss(records: int, epsilon: float, variant: WhichVariant, seed: int) -> dict[str, float]:
-    """The largest privacy loss over a net, exactly: linear records of one sign, of which one changes its sign.
+    """The largest privacy loss over a net, in double precision: linear records, of which one changes its sign.
 
     Records are f(x, z) = h(x) + zx with |z| <= B and a steep B beside a flat h, so that G is nearly B. All z = B puts
     the choice at the left end; one record's -B moves it by what two records can do at most.

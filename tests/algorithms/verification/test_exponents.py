@@ -4,10 +4,14 @@ import math
 
 import numpy as np
 import pytest
+import sympy
 
+from algorithms.verification.cells import Result
 from algorithms.verification.plans.exponents import PLANNED
-from algorithms.verification.suite import Size
+from algorithms.verification.suite import Size, planned
 from algorithms.verification.tasks.exponents import padded, prescribed_descent, prescribed_gradient
+from dpbounds.expressions import symbols
+from dpbounds.theorems.registry import theorem
 
 
 def test_only_the_dimension_changes():
@@ -36,6 +40,38 @@ def test_the_budget_is_kept():
     found = prescribed_gradient(200, 4, 1.0, 2, 0)
     assert 0.5 < found["spent_lower"] <= found["spent_upper"] <= 1
     assert len(found["exact"]) == 2
+
+
+MEAN_SQUARES = {"noisy", "exact"}  # of what the rates are about
+SYMBOLS = {"records": symbols.dataset_size, "dimension": symbols.dimension, "epsilon": symbols.epsilon}
+SLOPES = [one for one in planned() if one.kind == "slope" and theorem(one.theorem).rate is not None]
+
+
+@pytest.mark.parametrize("plan", SLOPES, ids=lambda plan: plan.name)
+def test_a_typed_exponent_is_that_of_the_rate(plan):
+    """The exponent is typed; the rate stands in the record: they are the same, but for the square."""
+    read = []
+
+    class Numbers(dict):
+        def __missing__(self, name):
+            read.append(name)
+            return [0.9, 1.0, 1.1]
+
+    cells = plan.cells(Size.QUICK)
+    (against,) = (
+        name for name in dict(cells[0].parameters) if len({dict(cell.parameters)[name] for cell in cells}) > 1
+    )
+    check = plan.judge([Result(cell.key, Numbers(), 0.0) for cell in cells], 0.99)
+    symbol, rate = SYMBOLS[against], theorem(plan.theorem).rate.formula()
+    exponent = sympy.simplify(symbol * sympy.diff(sympy.log(rate), symbol))
+    squared = 2 if set(read) <= MEAN_SQUARES else 1
+    assert exponent.is_number
+    assert check.predicted == pytest.approx(float(squared * exponent), abs=1e-12)
+
+
+def test_there_are_rates_to_compare_with():
+    assert len(SLOPES) >= 7
+    assert {theorem(one.theorem).paper for one in SLOPES} == {"wang-xu-2019", "lowy-ullman-wright-2024"}
 
 
 def test_nothing_else_changes_within_a_sweep():

@@ -2,14 +2,29 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
+from scipy import stats
 
-from algorithms.verification.cells import Cell, Result, parameter, text, vector
-from algorithms.verification.checks import Verdict, refused_check
-from algorithms.verification.plans.shapes import bounded, formula, only, rate_bounded, slope, spent
+from algorithms.verification.cells import Cell, NotMeasured, Result, parameter, text, vector
+from algorithms.verification.checks import Verdict, refused_check, unproven_check
+from algorithms.verification.estimates import quantile_check
+from algorithms.verification.plans.shapes import (
+    always_bounded,
+    bounded,
+    formula,
+    mean_bounded,
+    only,
+    own_epsilon,
+    quantile_bounded,
+    rate_bounded,
+    slope,
+    spent,
+)
 from algorithms.verification.suite import Size
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.theorems.record import Mode
 
 
 def cell(size, records=100):
@@ -49,6 +64,20 @@ def test_spent(ends, verdict):
     assert among.reason.startswith("the most that 3 ledgers spend is epsilon in [")
 
 
+def test_everyone_within_a_budget_of_his_own():
+    plan = spent("x/y", "ledgers", only(cell), own_epsilon)
+
+    def ledger(epsilon, lower, upper):
+        return Result(Cell.of("a:b", epsilon=epsilon).key, {"spent_lower": lower, "spent_upper": upper}, 0.0)
+
+    kept = [ledger(8.0, 7.0, 7.5), ledger(0.5, 0.4, 0.499)]
+    found = judged(plan, *kept)
+    assert (found.verdict, found.measured.high, found.predicted.upper) == ("holds", 0.499, 0.5)
+    assert judged(plan, *kept, ledger(1.0, 0.9, 1.5)).verdict == "undecided"
+    broken = judged(plan, *kept, ledger(1.0, 0.9, 1.5), ledger(4.0, 4.1, 4.2))
+    assert (broken.verdict, broken.measured.low, broken.predicted.upper) == ("fails", 4.1, 4.0)
+
+
 def test_spent_of_another_name_against_an_exact_budget():
     third = Fraction(1, 3)
     plan = spent("x/y", "delta", only(cell), third, "delta")
@@ -67,15 +96,54 @@ def test_bounded(bound, verdict):
     assert judged(made, result(half=[value / 2 for value in samples])).verdict == verdict
 
 
-def test_another_check_of_the_samples():
-    def largest(theorem, repetitions, bound, confidence):
-        return refused_check(theorem, "bound", ["it is " + str(max(repetitions))], 1)
+def quantiles(bound, samples, failure=0.25):
+    plan = quantile_bounded("x/y", "quantile", cell, "gap", promise(bound), failure)
+    assert plan.mode is Mode.PROBABILITY
+    return judged(plan, result(gap=samples))
 
-    assert "it is 3.0" in judged(bounded("x/y", "max", cell, "gap", promise(1), largest), result(gap=[1.0, 3.0])).reason
+
+def test_a_quantile():
+    samples = [i / 100 for i in range(100)]  # its 3/4-quantile is 0.75
+    assert quantiles("0.9", samples).verdict == "holds"
+    assert quantiles("0.75", samples).verdict == "undecided"
+    assert quantiles("0.6", samples).verdict == "fails"
+    few = quantiles(100, samples[:18])  # even the largest of so few may lie below the quantile
+    assert (few.verdict, few.measured.high) == ("undecided", float("inf"))
+    assert quantiles(100, samples[:19]).verdict == "holds"
+    for failure in (0, 1):
+        with pytest.raises(InvalidValue, match="failure"):
+            quantiles(1, samples, failure)
+
+
+def test_a_small_mean_does_not_make_a_quantile_hold():
+    """A fifth of the runs exceeds a bound that a tenth may: the mean is far below, the quantile above."""
+    samples = [0.0] * 320 + [10.0] * 80
+    assert judged(bounded("x/y", "mean", cell, "gap", promise(9)), result(gap=samples)).verdict == "holds"
+    assert quantiles(9, samples, 0.1).verdict == "fails"
+
+
+def test_the_quantile_covers_as_often_as_it_says():
+    rng = np.random.default_rng(3)
+    missed = 0
+    for _ in range(2000):
+        found = quantile_check("x/y", rng.random(150).tolist(), Enclosure.exactly(1), 0.1, 0.9).measured
+        missed += not found.low <= 0.9 <= found.high
+    assert missed <= stats.binom.isf(1e-6, 2000, 0.1)
+
+
+def test_what_always_holds():
+    plan = always_bounded("x/y", "always", cell, "gap", promise(2))
+    assert plan.mode is Mode.ALWAYS
+    assert judged(plan, result(gap=[0.1, 2.0, 1.0])).verdict == "holds"
+    found = judged(plan, result(gap=[0.1] * 1000 + [2.0001]))
+    assert (found.verdict, found.measured.high) == ("fails", 2.0001)
+    assert "which 1 exceed and none may" in found.reason
+    wide = always_bounded("x/y", "always", cell, "gap", lambda: Enclosure(Fraction(1), Fraction(3)))
+    assert judged(wide, result(gap=[2.0])).verdict == "undecided"
 
 
 def test_counts():
-    counted = result(hits=500.0, draws=1000.0)
+    counted = result(hits=5000.0, draws=10_000.0)
     assert [judged(rate_bounded("x/y", "rate", cell, promise(b)), counted).verdict for b in ("0.6", "0.5", "0.4")] == [
         "holds",
         "undecided",
@@ -85,6 +153,14 @@ def test_counts():
         "holds",
         "fails",
     ]
+
+
+def test_sums():
+    summed = result(sum=500.0, squares=260.0, draws=1000.0)
+    plan = mean_bounded("x/y", "mean", cell, promise("0.6"))
+    assert (judged(plan, summed).verdict, plan.mode) == ("holds", Mode.EXPECTATION)
+    with pytest.raises(KeyError):
+        judged(rate_bounded("x/y", "rate", cell, promise("0.6")), summed)
 
 
 def test_slope():
@@ -109,3 +185,32 @@ def test_refused_runs_fail():
     for refused, runs in (([], 3), (["a", "b"], 1)):
         with pytest.raises(InvalidValue):
             refused_check("x/y", "bound", refused, runs)
+
+
+def test_runs_without_proof_are_undecided():
+    check = unproven_check("x/y", "slope", ["first\nline", "second"], 3)
+    assert (check.verdict, check.measured.mean, check.predicted.upper) == ("undecided", 2, 0)
+    assert check.reason == "nothing is proven of 2 of 3 runs: first"
+    for unproven, runs in (([], 3), (["a", "b"], 1)):
+        with pytest.raises(InvalidValue):
+            unproven_check("x/y", "bound", unproven, runs)
+
+
+NAN, INFINITY = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("plan", "results"),
+    [
+        (bounded("x/y", "mean", cell, "gap", promise(1)), [result(gap=[1.0, NAN])]),
+        (bounded("x/y", "mean", cell, "gap", promise(1)), [result(gap=[1.0, INFINITY])]),
+        (spent("x/y", "ledger", only(cell), 1), [result(spent_lower=NAN, spent_upper=NAN)]),
+        (formula("x/y", "value", cell, promise(1)), [result(sum=NAN, squares=1.0, draws=9.0)]),
+        (rate_bounded("x/y", "rate", cell, promise(1)), [result(hits=NAN, draws=9.0)]),
+        (slope("x/y", "s", only(cell), "gap", -1.0), [result(n, gap=[0.0, 1 / n]) for n in (1, 2, 4)]),
+        (slope("x/y", "s", only(cell), "gap", -1.0), [result(n, gap=[NAN, 1 / n]) for n in (1, 2, 4)]),
+    ],
+)
+def test_what_is_no_measurement_is_told_apart(plan, results):
+    with pytest.raises(NotMeasured):
+        plan.judge(results, 0.99)

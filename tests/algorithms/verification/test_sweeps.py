@@ -8,15 +8,20 @@ import sqlite3
 import subprocess
 import sys
 import time
+import types
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
+from algorithms.verification import fingerprint as fingerprints
 from algorithms.verification.cells import Cell, Result, grid, number, run
+from algorithms.verification.fingerprint import fingerprint
 from algorithms.verification.store import Store
-from algorithms.verification.sweeps import sweep
-from dpbounds.errors import BudgetExceeded, InvalidValue
+from algorithms.verification.sweeps import run_same, sweep
+from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified
 
 TASKS = """
 import time
@@ -39,6 +44,13 @@ def refused(size, seed):
     from dpbounds.errors import BudgetExceeded
     if size == 50:
         raise BudgetExceeded("too little noise\\n5 x Gaussian")
+    return {"size": size}
+
+def unproven(size, path, seed):
+    import pathlib
+    from dpbounds.errors import NotCertified
+    if size == 50 and not pathlib.Path(path).exists():
+        raise NotCertified("the tail did not close\\nwithin 10 digits")
     return {"size": size}
 """
 SWEEP = """
@@ -151,14 +163,116 @@ def test_a_refused_run_is_a_result(tmp_path):
         assert store.to_csv(tmp_path / "store.csv") == 3
 
 
-def test_a_store_from_before_runs_were_refused(tmp_path):
-    path = tmp_path / "old.db"
+def test_what_nothing_could_be_proven_of_is_tried_again(tmp_path):
+    path, proof = tmp_path / "store.db", tmp_path / "proof"
+    sizes = grid("tasks_of_a_test:unproven", {"size": [5, 50, 500]}, path=str(proof))
+    for _ in range(2):
+        with Store(path) as store:
+            sweep(sizes, store, jobs=2)  # the others are run, and once
+            found = [store.result(cell) for cell in sizes]
+            assert [one.unproven for one in found] == [None, "the tail did not close\nwithin 10 digits", None]
+            assert store.missing(sizes) == sizes[1:2]
+            assert len(store.keys()) == len(list(store.rows())) == 2
+            with pytest.raises(NotCertified, match="did not close"):
+                number(found[1], "size")
+    proof.touch()
     with Store(path) as store:
-        sweep(cells()[:3], store)
+        assert sweep(sizes, store) == 1
+        assert [number(store.result(cell), "size") for cell in sizes] == [5, 50, 500]
+        store.put(Result(sizes[1].key, {}, 0.0, unproven="later"))
+        assert store.missing(sizes) == []
+        assert store.result(sizes[1]).unproven is None
+
+
+def foreign_files(folder):
+    """Files that are no stores: text, somebody's database (in two journal modes), a store of an earlier version."""
+    (folder / "text.db").write_text("this is no database, and it is long enough to be taken for one" * 40)
+    (folder / "short.db").write_text("x")
+    for name, mode in (("foreign.db", "delete"), ("logged.db", "wal")):
+        with closing(sqlite3.connect(folder / name)) as connection, connection:
+            connection.execute(f"pragma journal_mode = {mode}")
+            connection.execute("create table cells (mine text)")
+    with Store(folder / "old.db"):
+        pass
+    with closing(sqlite3.connect(folder / "old.db")) as connection, connection:
+        connection.execute("pragma journal_mode = delete")
+        connection.execute("pragma application_id = 0")
+    return sorted(folder.glob("*.db*"))
+
+
+def test_a_foreign_file_is_refused_and_left_as_it_is(tmp_path):
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    files = foreign_files(folder)
+    before = {path: path.read_bytes() for path in files}
+    assert len(before) == 5
+    for path in files:
+        with pytest.raises(InvalidValue, match="left as it is"):
+            Store(path)
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    with pytest.raises(InvalidValue, match="can be read"):
+        Store(folder)
+
+
+def test_an_empty_file_becomes_a_store(tmp_path):
+    (tmp_path / "empty.db").touch()
+    for _ in range(2):
+        with Store(tmp_path / "empty.db") as store:
+            sweep(cells()[:1], store)
+            assert len(store.keys()) == 1
+
+
+def test_a_store_of_another_format_is_refused(tmp_path):
+    path = tmp_path / "later.db"
+    with Store(path):
+        pass
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.executescript("drop view finished; drop table refusals;")
+        connection.execute("update about set value = '99' where name = 'format'")
+    with pytest.raises(InvalidValue, match="this one has 99"):
+        Store(path)
+
+
+def test_rows_of_other_code_are_kept_and_not_used(tmp_path):
+    path, few = tmp_path / "store.db", [*cells()[:3], Cell.of("tasks_of_a_test:refused", size=50)]
+    with Store(path, "before") as store:
+        assert sweep(few, store) == 4
     with Store(path) as store:
-        assert store.missing(cells()[:5]) == cells()[3:5]
+        assert (store.code, store.set_aside) == (fingerprint(), 4)
+        assert store.keys() == frozenset()
+        assert store.missing(few) == few
+        assert list(store.rows()) == []
+        assert store.result(few[0]) is None
+        store.put(Result(few[0].key, {"mean": 1.0}, 0.0))
+        assert store.result(few[0]).numbers == {"mean": 1.0}
+        assert store.to_csv(tmp_path / "store.csv") == 1
+        assert sweep(few, store) == 3
+    with Store(path, "before") as store:  # both stand beside each other, each with its first result
+        assert (store.set_aside, len(store.keys())) == (4, 4)
+        assert store.result(few[0]).numbers != {"mean": 1.0}
+        assert sweep(few, store) == 0
+
+
+def test_the_fingerprint_follows_the_code(tmp_path, monkeypatch):
+    package = types.ModuleType("some_package")
+    package.__file__ = str(tmp_path / "some_package" / "__init__.py")
+    monkeypatch.setattr(fingerprints, "_PACKAGES", (package,))
+    file = tmp_path / "some_package" / "room" / "one.py"
+    file.parent.mkdir(parents=True)
+    found = []
+    for change in (lambda: file.write_text("x = 1"), lambda: file.write_text("x = 2"),
+                   lambda: file.rename(file.with_name("two.py")),
+                   lambda: monkeypatch.setattr(fingerprints.np, "__version__", "0")):  # fmt: skip
+        change()
+        found.append(fingerprint.__wrapped__())
+        assert fingerprint.__wrapped__() == found[-1]
+    assert len(set(found)) == 4
+
+
+def test_a_worker_with_other_code_is_refused(monkeypatch):
+    cell = cells()[0]
+    assert run_same(cell, fingerprint()).numbers == run(cell).numbers
+    with pytest.raises(InvalidValue, match="install the same"):
+        run_same(cell, "0" * 64)
 
 
 def test_an_export(tmp_path):
@@ -172,6 +286,27 @@ def test_an_export(tmp_path):
     assert [float(line["mean"]) for line in chosen] == first["mean"]
     assert {float(line["norm"]) for line in chosen} == {first["norm"]}
     assert {line["infinite"] for line in chosen} == {"inf"}
+
+
+def test_threads_of_one_process_run_one_cell_at_a_time(monkeypatch):
+    """Else the first that is done would give the others all threads, and their numbers would depend on it."""
+    inside, most = [], []
+
+    def busy(seed):
+        inside.append(seed)
+        limits = {pool["num_threads"] for pool in threadpool_info()}
+        time.sleep(0.02)
+        most.append(len(inside))
+        inside.remove(seed)
+        return {"threads": max(limits, default=1)}
+
+    module = types.ModuleType("busy_tasks")
+    module.busy = busy
+    monkeypatch.setitem(sys.modules, "busy_tasks", module)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(run, [Cell.of("busy_tasks:busy", seed) for seed in range(8)]))
+    assert max(most) == 1
+    assert {number(one, "threads") for one in found} == {1}
 
 
 def test_cells_never_share_a_stream():
@@ -233,10 +368,8 @@ def test_on_a_cluster_that_loses_a_worker(tmp_path, uninterrupted, cluster):
         lambda path: run(Cell.of("tasks_of_a_test:nothing")),
         lambda path: sweep([], Store(":memory:"), jobs=0),
         lambda path: sweep(cells(), Store(":memory:"), scheduler="127.0.0.1"),
-        lambda path: Store(path / "text.db"),
     ],
 )
 def test_refusals(call, tmp_path):
-    (tmp_path / "text.db").write_text("this is no database, and it is long enough to be taken for one" * 40)
     with pytest.raises(InvalidValue):
         call(tmp_path)
