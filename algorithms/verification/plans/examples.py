@@ -20,7 +20,7 @@ _REPETITIONS = {Size.QUICK: 2, Size.FULL: 64}
 # So few runs see noise that was forgotten, not noise that is a little too small: ``dpbounds audit`` takes more.
 _RUNS = {Size.QUICK: 400, Size.FULL: 20_000}
 _NOT_AUDITED = (
-    "alternate-sample",  # each run is an SDE of its own, in many small steps: 20 s for 400 of them
+    "alternate-sample",  # each run takes thousands of small steps: 20 s for 400 of them
     "projected-spider",  # each run projects all records by a matrix of its own, and starts anew: 19 s
 )
 
