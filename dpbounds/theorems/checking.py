@@ -75,10 +75,13 @@ def _defects_of_part(theorem: Theorem, part: Part) -> Iterator[str]:
     if scaled is not None and scaled.free_symbols:
         for defect in scaling_defects(scaled, part.unit, units=units, bases=part.bases):
             yield str(defect)
-    for symbols, sign in ((part.increasing_in, 1), (part.decreasing_in, -1)):
-        for symbol in symbols:
-            if not _is_monotone(theorem, part, symbol, sign):
-                yield f"not {'increasing' if sign > 0 else 'decreasing'} in {symbol}"
+    conditions = (*theorem.conditions(), *part.conditions())
+    claims = [(symbol, 1) for symbol in part.increasing_in] + [(symbol, -1) for symbol in part.decreasing_in]
+    points = sample(theorem, part.expression, conditions, _POINTS) if claims else []
+    values = [(point, _value(part.expression, point)) for point in points]
+    for symbol, sign in claims:
+        if not all(_is_monotone_at(point, here, theorem, part, symbol, sign) for point, here in values):
+            yield f"not {'increasing' if sign > 0 else 'decreasing'} in {symbol}"
 
 
 def _agree(left: Expr, right: Expr, theorem: Theorem) -> bool:
@@ -97,22 +100,21 @@ def _sympified(expression: Any) -> Expr:
     return sympy.sympify(expression)
 
 
-def _is_monotone(theorem: Theorem, part: Part, symbol: Symbol, sign: int) -> bool:
+def _is_monotone_at(
+    point: Mapping[str, Fraction], here: Enclosure | None, theorem: Theorem, part: Part, symbol: Symbol, sign: int
+) -> bool:
+    """Whether the value, ``here`` at the point, does not move the wrong way where one quantity is larger."""
     conditions = (*theorem.conditions(), *part.conditions())
-    for point in sample(theorem, part.expression, conditions, _POINTS):
-        value = Fraction(point[symbol.name])
-        domain = _domain(symbol, theorem.local)
-        for further in (value * Fraction(3, 2), value * 4):
-            moved = {**point, symbol.name: Fraction(-(-further // 1)) if domain.whole else further}
-            if not domain.contains(moved[symbol.name]) or not _all_hold(conditions, moved):
-                continue
-            here, there = (_value(part.expression, where) for where in (point, moved))
-            if (
-                here is not None
-                and there is not None
-                and (there.less_than(here) if sign > 0 else here.less_than(there))
-            ):
-                return False
+    value, domain = Fraction(point[symbol.name]), _domain(symbol, theorem.local)
+    for further in (value * Fraction(3, 2), value * 4):
+        moved = {**point, symbol.name: Fraction(-(-further // 1)) if domain.whole else further}
+        if not domain.contains(moved[symbol.name]) or not _all_hold(conditions, moved):
+            continue
+        there = _value(part.expression, moved)
+        if here is None or there is None:
+            continue
+        if there.less_than(here) if sign > 0 else here.less_than(there):
+            return False
     return True
 
 

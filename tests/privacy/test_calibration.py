@@ -75,6 +75,7 @@ def test_steps_of_a_full_batch_follow_the_closed_form() -> None:
     assert not isinstance(found.mechanism, Gaussian)
 
 
+@pytest.mark.thorough
 def test_sample_rate_is_proven_on_both_sides() -> None:
     def factory(rate: Fraction) -> Mechanism:
         return PoissonSampled(Gaussian(1), rate) ** 1000
@@ -303,7 +304,7 @@ def test_a_single_choice_stays_with_its_pairs() -> None:
     [
         lambda z: Gaussian(z) ** 100,
         lambda z: PoissonSampled(Gaussian(z), "0.1") ** 50,
-        lambda z: Laplace(z) ** 20,
+        pytest.param(lambda z: Laplace(z) ** 20, marks=pytest.mark.thorough),
     ],
 )
 def test_what_is_tight_never_asks_the_divergences(factory, monkeypatch: pytest.MonkeyPatch) -> None:

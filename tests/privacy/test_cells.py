@@ -457,7 +457,9 @@ def excess_of_random_boxes(seed: int, rounds: int, kinds: Sequence[str], scatter
 
 
 @pytest.mark.parametrize("kind", [kind for kind in MEASURES if kind != "concentrated"])
-@pytest.mark.parametrize("content", [0.1, 0.5, 2.0])
+@pytest.mark.parametrize(
+    "content", [0.5, *(pytest.param(content, marks=pytest.mark.thorough) for content in (0.1, 2.0))]
+)
 def test_random_boxes(kind: str, content: float) -> None:
     rounds = 1 if kind == "tabulated" else 3
     for seed, size in enumerate((0.0, 0.5, 2.0)):
@@ -471,6 +473,7 @@ def test_random_boxes_that_are_concentrated() -> None:
         assert excess_of_random_boxes(7, 1, ["concentrated"], Scatter(content=content)) < ROUNDING
 
 
+@pytest.mark.thorough
 def test_random_boxes_with_impossible_outcomes() -> None:
     """Only divergences can be bounded then."""
     scatter = Scatter(outcomes=4, impossible=0.3)

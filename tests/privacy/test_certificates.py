@@ -221,7 +221,7 @@ def test_a_lattice_certificate_is_held_against_the_contour() -> None:
     assert not check_certificate(document).holds
 
 
-@pytest.mark.parametrize("solve", ["noise", "steps", "sample-rate"])
+@pytest.mark.parametrize("solve", ["noise", "steps", pytest.param("sample-rate", marks=pytest.mark.thorough)])
 def test_round_trip_of_calibrations(solve: Any) -> None:
     factory: dict[str, Callable[[Fraction], Any]] = {
         "noise": lambda z: Gaussian(z) ** 100,

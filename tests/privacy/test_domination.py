@@ -392,6 +392,7 @@ def test_several_gaussians_on_one_sample_are_one() -> None:
 # --- Several releases on one sample ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_combination_dominates_its_parts() -> None:
     parts = dp.Laplace(2) ** 2 @ dp.Laplace(3)
     ((pair, _),) = the_class(dp.PoissonSampled(parts, "0.2"), Order.REMOVE).product

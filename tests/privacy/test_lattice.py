@@ -220,7 +220,14 @@ def test_one_step_has_a_closed_form(order: str, q: str, z: str, epsilon: str) ->
 @pytest.mark.parametrize("order", ["remove", "add", "replace"])
 @pytest.mark.parametrize(
     ("q", "z", "steps", "epsilon"),
-    [(0.1, 1.0, 2, 0.15), (0.25, 0.6, 2, 0.4), (0.01, 0.5, 2, 0.1), (0.1, 1.0, 3, 0.2), (0.3, 2.0, 3, 0.1)],
+    [
+        (0.1, 1.0, 2, 0.15),
+        (0.3, 2.0, 3, 0.1),
+        *(
+            pytest.param(*numbers, marks=pytest.mark.thorough)
+            for numbers in ((0.25, 0.6, 2, 0.4), (0.01, 0.5, 2, 0.1), (0.1, 1.0, 3, 0.2))
+        ),
+    ],
 )
 def test_few_steps_by_direct_integration(order: str, q: float, z: float, steps: int, epsilon: float) -> None:
     if order == "add":  # stay below the largest loss
@@ -237,6 +244,7 @@ def test_few_steps_by_direct_integration(order: str, q: float, z: float, steps: 
 # --- against itself -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(
     st.sampled_from(["remove", "add", "replace"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from scipy import stats
@@ -25,16 +26,16 @@ from dpbounds.privacy.targets import (
 
 AR, RE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
 
-SUBJECTS: list[tuple[Mechanism, Relation]] = [
+SUBJECTS: list[Any] = [
     (dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 1000, AR),
     (dp.Gaussian(5) ** 10, RE),
     (dp.Laplace(20) ** 40, AR),
-    (dp.PoissonSampled(dp.Laplace(2), "0.1") ** 20, RE),
-    (dp.SampledWithoutReplacement(dp.Gaussian(2), 10, 1000) ** 50, RE),
+    pytest.param(dp.PoissonSampled(dp.Laplace(2), "0.1") ** 20, RE, marks=pytest.mark.thorough),
+    pytest.param(dp.SampledWithoutReplacement(dp.Gaussian(2), 10, 1000) ** 50, RE, marks=pytest.mark.thorough),
     (dp.PureDP("0.05", relation=AR) ** 100, AR),
-    (dp.ApproximateDP("0.1", "1e-9", relation=AR) ** 30 @ dp.Laplace(10), RE),
-    (dp.ZCDP("0.01", relation=AR) ** 10 @ dp.Gaussian(10), AR),
-    (dp.PoissonSampled(dp.ZCDP("0.1", relation=AR), "0.1") ** 10, AR),
+    pytest.param(dp.ApproximateDP("0.1", "1e-9", relation=AR) ** 30 @ dp.Laplace(10), RE, marks=pytest.mark.thorough),
+    pytest.param(dp.ZCDP("0.01", relation=AR) ** 10 @ dp.Gaussian(10), AR, marks=pytest.mark.thorough),
+    pytest.param(dp.PoissonSampled(dp.ZCDP("0.1", relation=AR), "0.1") ** 10, AR, marks=pytest.mark.thorough),
     (dp.ExponentialMechanism("0.1", relation=RE) ** 50, RE),
     (dp.AboveThreshold("0.2", relation=AR) ** 5, AR),
     (dp.UniformBall(10**7, 3) ** 5 @ dp.Gaussian(4), AR),

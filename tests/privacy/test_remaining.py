@@ -63,6 +63,7 @@ def test_nothing_fits_where_the_budget_is_exceeded(mechanism: Mechanism, within:
     assert (left.noise, left.more, left.too_many) == (None, 0, 0)
 
 
+@pytest.mark.thorough
 def test_not_proven_to_be_within_is_neither() -> None:
     loose = SampledWithoutReplacement(Gaussian(2), 100, 10_000) ** 2000
     spent = epsilon(loose, "1e-6", "replace-one")

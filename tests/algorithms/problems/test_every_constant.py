@@ -54,7 +54,7 @@ def searched(name, bound):
     """The largest slope, curvature, third derivative and value, and F(x₁), on the line through the record."""
     model = made(name, bound, 1)
     reach = FAR / float(bound) if model.radius is None else float(model.radius)
-    line = np.linspace(-reach, reach, 40001)
+    line = np.linspace(-reach, reach, 10001)
     X = np.column_stack([line, np.zeros_like(line)])
     found = {"lipschitz": 0.0, "smoothness": 0.0, "hessian_lipschitz": 0.0, "loss_range": 0.0, "initial_gap": 0.0}
     for sign, norm in ((1, bound), (-1, bound), (0, bound), (1, 0)):

@@ -119,7 +119,11 @@ def started(path, jobs):
     return subprocess.Popen([sys.executable, "-m", "sweep_of_a_test", str(path), str(jobs)], start_new_session=True)
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kills", [pytest.param(3, marks=pytest.mark.thorough), pytest.param(20, marks=pytest.mark.slow)]
+)
+    "kills", [pytest.param(3, marks=pytest.mark.thorough), pytest.param(20, marks=pytest.mark.slow)]
+)
 def test_killed_at_random_moments(tmp_path, uninterrupted, kills):
     path, draw = tmp_path / "killed.db", random.Random(kills)
     before = 0
