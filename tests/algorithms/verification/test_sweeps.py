@@ -122,8 +122,6 @@ def started(path, jobs):
 @pytest.mark.parametrize(
     "kills", [pytest.param(3, marks=pytest.mark.thorough), pytest.param(20, marks=pytest.mark.slow)]
 )
-    "kills", [pytest.param(3, marks=pytest.mark.thorough), pytest.param(20, marks=pytest.mark.slow)]
-)
 def test_killed_at_random_moments(tmp_path, uninterrupted, kills):
     path, draw = tmp_path / "killed.db", random.Random(kills)
     before = 0
