@@ -128,6 +128,7 @@ def test_pairs_are_what_is_claimed(mechanism: Mechanism, base: twins.Base, sampl
     assert found == pytest.approx(claimed, abs=3e-3 if by_envelope else 1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 @pytest.mark.parametrize("order", list(Order))
 def test_concentrated_boxes(sampling: Sampling, order: Order) -> None:

@@ -169,6 +169,7 @@ def from_the_definition(pair: Sampled | DrawnGaussians, loss: Fraction) -> tuple
         return p, r
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bits", [96, 192, 320])
 @pytest.mark.parametrize("loss", ["1/1000", "1/10", "1", "6"])
 @pytest.mark.parametrize(

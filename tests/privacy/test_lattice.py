@@ -202,6 +202,7 @@ def test_full_sampling_is_a_shift() -> None:
     assert added.overlaps(shifted)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["remove", "add", "replace"])
 @pytest.mark.parametrize(
     ("q", "z", "epsilon"),

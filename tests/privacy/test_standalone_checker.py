@@ -98,6 +98,7 @@ def test_confirms_true_claims_and_refutes_them_moved_by_a_billionth(
     assert checker.check(document)[0] == checker.WRONG
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("mechanism", [sampled("0.02", "1"), sampled("0.01", "1") ** 300], ids=["one", "many"])
 def test_confirms_a_claim_about_delta(mechanism: Mechanism, relation: Relation) -> None:

@@ -124,13 +124,15 @@ def basic(mechanism: Mechanism, relation: Relation) -> Fraction | float:
 ALSO = st.sampled_from(["basic", "less noise", "nothing"])
 
 
-@settings(max_examples=20, deadline=None, derandomize=True, database=None)
+@pytest.mark.thorough
+@settings(max_examples=100, deadline=None, derandomize=True, database=None)
 @given(trees(AR, light=True), ALSO)
 def test_trees_under_add_or_remove(build: Build, also: str) -> None:
     check_tree(build, AR, also)
 
 
-@settings(max_examples=20, deadline=None, derandomize=True, database=None)
+@pytest.mark.thorough
+@settings(max_examples=100, deadline=None, derandomize=True, database=None)
 @given(trees(RE, light=True), ALSO)
 def test_trees_under_replace(build: Build, also: str) -> None:
     check_tree(build, RE, also)

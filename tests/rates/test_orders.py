@@ -49,6 +49,7 @@ def random_point(seed):
     return {symbol: Fraction(draw.randint(-50, 50), 7) for symbol in SYMBOLS}
 
 
+@pytest.mark.thorough
 @given(orders, orders, st.integers())
 def test_operations_are_those_of_numbers(left, right, seed):
     point = random_point(seed)
@@ -80,6 +81,7 @@ FORMULAS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("formula", FORMULAS, ids=str)
 def test_far_out_the_order_is_the_formula(formula):
     order = Order.of(formula)

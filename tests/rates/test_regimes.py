@@ -45,6 +45,7 @@ def random_points(space, count, seed):
         )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
 @pytest.mark.parametrize("family", [EMPIRICAL, POPULATION], ids=["empirical", "population"])
 def test_ten_thousand_random_exponents_agree_with_the_regions(space, family):
@@ -73,6 +74,7 @@ def _inside(facet, point):
     return sum(a * b for a, b in zip(facet, point, strict=True)) > 0
 
 
+@pytest.mark.thorough
 def test_every_comparison_agrees_with_brute_force():
     space = standard()
     named = {**EMPIRICAL, **POPULATION}
@@ -88,6 +90,7 @@ def test_every_comparison_agrees_with_brute_force():
     assert tested >= 10_000
 
 
+@pytest.mark.thorough
 def test_dominance_is_transitive():
     space = standard()
     named = list(POPULATION.values())

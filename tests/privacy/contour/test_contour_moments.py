@@ -167,6 +167,7 @@ def test_many_frequencies_at_once_agree_with_the_definition(order: Order) -> Non
                 assert abs(complex(value) - truth) < 1e-9
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("step", [0.75, 1.0, 1.375])
 def test_coarse_steps_pay_for_themselves(order: Order, step: float) -> None:

@@ -180,6 +180,7 @@ def drawn(random: np.random.Generator, boldness: float) -> dict[str, object]:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("index", range(len(QUESTIONS)))
 def test_choices_near_the_planners_are_sound_and_say_something(index: int) -> None:
     random = np.random.default_rng(index)

@@ -124,6 +124,7 @@ def test_the_planners_histogram_is_the_same_one(cells: list[tuple[int, int]]) ->
 # --- rectangles --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("q", [1e-4, 0.3, 1.0])
 @pytest.mark.parametrize("z", [0.5, 1.0, 3.0])

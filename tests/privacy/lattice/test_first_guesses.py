@@ -43,6 +43,7 @@ def test_a_delta_that_the_precision_hides_is_declined(monkeypatch: pytest.Monkey
 HEAVY: Product = ((Sampled(Order.REPLACE, Draws(Fraction(1, 1000), 100), ShiftedGaussians(Fraction(1, 20))), 100),)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("product", [SEVERAL, HEAVY])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(2)])
 def test_estimates_of_delta_are_close(product: Product, epsilon: Fraction) -> None:
