@@ -133,6 +133,7 @@ def test_another_accountant_lies_just_above(
     assert theirs.get_epsilon(target) <= ours.lower * 1.001
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(
     ("q", "z", "steps"),

@@ -185,13 +185,14 @@ BATCHES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sampling", "relation"),
     [
         ("without replacement", "add-or-remove-one"),
-        pytest.param("without replacement", "replace-one", marks=pytest.mark.thorough),
-        pytest.param("with replacement", "add-or-remove-one", marks=pytest.mark.thorough),
-        pytest.param("with replacement", "replace-one", marks=pytest.mark.thorough),
+        ("without replacement", "replace-one"),
+        ("with replacement", "add-or-remove-one"),
+        ("with replacement", "replace-one"),
     ],
 )
 def test_noise_for_batches_of_a_fixed_size(sampling: str, relation: str) -> None:
@@ -263,7 +264,8 @@ def choices(steps: int, relation: str):
     return lambda z: ExponentialMechanism(1 / z, relation=relation) ** steps
 
 
-@pytest.mark.parametrize("relation", ["replace-one", pytest.param("add-or-remove-one", marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 def test_noise_that_only_divergences_allow(relation: str) -> None:
     """T = 50 choices: the pairs alone ask for 16.952, adding up divergences for 15.816."""
     factory = choices(50, relation)

@@ -271,6 +271,7 @@ def test_tampering_with_a_full_batch_certificate_is_caught(full_batch: Account, 
     assert any("REFUTED" in line or "CONTRADICTED" in line for line in report.lines)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["epsilon, too small", "noise, less", "count", "relation", "sample rate"])
 def test_tampering_with_a_contour_certificate_is_caught(spent: Account, name: str) -> None:
     document = plain(spent)

@@ -280,6 +280,7 @@ def test_a_narrower_enclosure_on_request() -> None:
     assert epsilon_bounds(sampled("remove", "0.01", 1, 1000), exact("1e-6")).enclosure.overlaps(enclosure)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("q", "z", "steps"), [("1e-5", "0.3", 2), ("1e-5", "0.3", 10**5), ("1e-3", "1", 20)])
 @pytest.mark.parametrize("delta", ["1e-2", "1e-8", "1e-50", "1e-300"])
 @pytest.mark.parametrize("order", ["remove", "add"])

@@ -83,6 +83,7 @@ def test_shifted_gaussians_against_80_digits(squared_shift: Fraction, epsilon: F
         assert contains(ShiftedGaussians(squared_shift), epsilon, truth, DIGITS - 5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", list(Order))
 @pytest.mark.parametrize(
     ("q", "variance", "epsilon"),

@@ -164,6 +164,7 @@ def test_many_trees(relation: Relation, also: str) -> None:
     check()
 
 
+@pytest.mark.thorough
 @settings(max_examples=15, deadline=None, derandomize=True, database=None)
 @given(trees(AR, light=True))
 def test_regrouping_and_reordering_change_nothing(build: Build) -> None:

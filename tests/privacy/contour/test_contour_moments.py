@@ -136,6 +136,7 @@ def integrated_modulus(nodes: Nodes, s: complex, y: float, share: str = "all") -
 CASES = [(0.01, 1.0), (0.3, 0.5), (0.9, 2.0), (1e-5, 0.7), (1.0, 1.5)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("q", "z"), CASES)
 def test_moments_enclose_integrals_in_forty_digits(order: Order, q: float, z: float) -> None:
