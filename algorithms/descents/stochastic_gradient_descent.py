@@ -21,6 +21,7 @@ import sympy
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from algorithms.iterates import squared_norms, uniform_steps
 from algorithms.ledger import Batch, OpenLedger, PrivacyBudget, checked_budget
 from algorithms.noise import NOISE_DRAWN, Array, Records, on_sample, streams
 from algorithms.oracles import BatchGradientOracle, GradientAnswer, GradientOracle, Poisson, at_least, in_batches
@@ -280,14 +281,14 @@ def walk(
         The index R, shape (R,), drawn first, so that w_R is kept when the walk passes it; and w_R, shape (R, p).
     """
     first = problem.initial_point
-    R = np.array([generator.integers(1, steps, endpoint=True) for generator in oracle.generators])
+    R = uniform_steps(oracle.generators, steps)
     w = np.tile(first, (len(R), 1))
     output = np.empty_like(w)
     for t in range(1, steps + 1):
         chosen = t == R
         output[chosen] = w[chosen]
         answer = oracle(w)
-        measured["noise"].add(((answer.noisy - answer.exact) ** 2).sum(axis=1))
+        measured["noise"].add(squared_norms(answer.noisy - answer.exact))
         if isinstance(answer, GradientAnswer) and "objective" in measured:
             measured["objective"].add(answer.objective)
         w = w - step_size * answer.noisy

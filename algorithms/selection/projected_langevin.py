@@ -34,6 +34,7 @@ from algorithms.planning import (
     relation_of,
     release_of,
 )
+from algorithms.problems.domain import demand_no_regulariser
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.sets import L2Ball
 from algorithms.run import Recorders, Run, settled
@@ -167,9 +168,7 @@ class ProjectedLangevin:
             BudgetExceeded: The ledger shows more than was planned.
         """
         demand_fit(problem, problem.dimension, self.radius)
-        weight = getattr(problem, "l1", 0)
-        if weight:
-            raise InvalidValue("l1", float(weight), "0", "an l1 term has no gradient: the exact sampler takes it")
+        demand_no_regulariser(problem)  # it has no gradient; the exact sampler takes it
         generators = streams(seed, repetitions)
         ledger = OpenLedger()
         oracle = GradientOracle(

@@ -43,8 +43,8 @@ def sweep(
 
     Raises:
         InvalidValue: A task does not exist, or cannot take its parameters; or a cluster's workers run other code than
-            this process. Whatever a task raises, besides that its run
-            is refused or unproven, stops the sweep; what is finished stays in the store.
+            this process. Whatever a task raises, besides that its run is refused or unproven, stops the sweep; what is
+            finished stays in the store.
     """
     wanted = list({cell.key: cell for cell in cells}.values())
     todo = store.missing(wanted)

@@ -74,7 +74,7 @@ def test_it_works_with_what_scikit_learn_offers():
     assert clone(model).get_params() == model.get_params()
     assert model.set_params(epsilon=2).epsilon == 2
     fitted = clone(model).fit(X, Y)
-    again = pickle.loads(pickle.dumps(fitted))  # noqa: S301
+    again = pickle.loads(pickle.dumps(fitted))  # noqa: S301 (our own pickle)
     assert (again.predict(X) == fitted.predict(X)).all()
     assert again.ledger_ == fitted.ledger_
     assert again.spent_.upper == fitted.spent_.upper

@@ -78,7 +78,7 @@ def listening(hear: Listener) -> Iterator[None]:
         yield
     finally:
         for kind, original in originals:
-            setattr(kind, "__call__", original)  # noqa: B010
+            setattr(kind, "__call__", original)  # noqa: B010 (as above)
 
 
 def _heard(original: Callable[..., Any], answer_of: Callable[..., Answer], hear: Listener) -> Callable[..., Any]:

@@ -311,7 +311,7 @@ def test_a_row_without_a_stream_is_refused_before_anything_is_written(kind):
         ask = HessianOracle(*arguments)
     elif kind.startswith("difference"):
         oracle = GradientDifferenceOracle(*arguments, sampling=SAMPLINGS.get(kind.removeprefix("difference ")))
-        ask = lambda X: oracle(X, X)  # noqa: E731
+        ask = lambda X: oracle(X, X)  # noqa: E731 (one of two ways to ask)
     else:
         ask = BatchGradientOracle(PROBLEM, SAMPLINGS[kind], *arguments[1:])
     for points in (np.zeros((5, P)), np.zeros(P)):
