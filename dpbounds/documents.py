@@ -1,0 +1,1 @@
+"""Files of evidence: ledgers and certificates are read strictly, and whatever is written appears whole or not at all."""
