@@ -1,1 +1,1 @@
-"""Files of evidence: ledgers and certificates are read strictly, and whatever is written appears whole or not at all."""
+"""Files of evidence: ledgers and certificates are read strictly, and what is written appears whole or not at all."""

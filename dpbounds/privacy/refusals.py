@@ -115,8 +115,10 @@ REFUSALS = (
     ),
     Refusal(
         "repeat-and-select",
-        "a random number of runs of which the best is published has Rényi bounds only, and they are not here",
-        "a number k of runs that is fixed in advance, mechanism ** k",
+        "of a random number of runs the best is published: what is proven here bounds the whole tuning, and is no pair "
+        "that composes with others",
+        "tuned_epsilon(mechanism, RandomRuns(...)) for the whole tuning, or a number k of runs that is fixed in "
+        "advance, mechanism ** k",
         "Papernot & Steinke 2021, Hyperparameter tuning with Rényi differential privacy",
         ("private-selection", "hyperparameter-tuning"),
     ),

@@ -76,7 +76,8 @@ class AboveThreshold(Mechanism):
     """Compare queries, chosen online, with a noisy threshold, and stop at the first that exceeds it (Laplace noise).
 
     Laplace(b1) is added to the threshold once, Laplace(b2) to each query; any number of "below" is answered, and no
-    value is released. For c crossings, draw the threshold anew and write ``AboveThreshold(...) ** c``.
+    value is released. Queries may depend on whatever else is released in between (``interleaving.md``). For c
+    crossings, draw the threshold anew and write ``AboveThreshold(...) ** c``.
 
     Args:
         epsilon: The classical choice b1 = 2/ε, b2 = 4/ε (Dwork & Roth 2014, Theorem 3.23); or
