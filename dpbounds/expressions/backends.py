@@ -9,10 +9,11 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
-import flint
 import mpmath
 import numpy as np
 from flint import arb, fmpq
+
+from dpbounds.expressions.working import working_bits
 
 BackendName = Literal["float", "numpy", "mpmath", "arb"]
 Truth: TypeAlias = Any  # True, False, None (not decided at this precision) or an array of truth values
@@ -240,12 +241,12 @@ def _terms_needed(a: arb, b: arb, x: arb) -> float:
     if not 0 < point < 1:
         return math.inf
     peak = max(0.0, ((first + second) * point - first - 1) / (1 - point))
-    return 2 * peak - flint.ctx.prec / math.log2(point)
+    return 2 * peak - working_bits() / math.log2(point)
 
 
 def _beta_series(a: arb, b: arb, x: arb, rest: arb) -> arb:
     term = total = arb(1)
-    smallest = arb(2) ** -(flint.ctx.prec + 8)
+    smallest = arb(2) ** -(working_bits() + 8)
     for k in range(_LONGEST_SERIES):
         ratio = x * (a + b + k) / (a + 1 + k)
         largest = ratio.max(x)

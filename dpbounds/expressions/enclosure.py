@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.exact import ExactLike, exact, to_decimal, to_float
+from dpbounds.expressions.working import working
 
 if TYPE_CHECKING:
     from flint import arb
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 End = Fraction | float  # a rational number, or an infinity
 # No exact end needs more bits than this below the point: smaller positive ends are rounded outwards to 0 or 2**-this.
 _SMALLEST_EXPONENT = 1 << 22
+_MOST_BITS = 1 << 12  # of an end, however many its proof took
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +52,15 @@ class Enclosure:
 
     @classmethod
     def from_balls(cls, lower: arb, upper: arb, method: str, precision: int) -> Enclosure:
-        """The hull of two balls: from the lower end of one to the upper end of the other.
+        """The hull of two balls: from the lower end of one to the upper end of the other, rounded at ``precision``.
 
         Raises:
             NotCertified: A ball is not finite (its computation broke down).
         """
         if not (lower.is_finite() and upper.is_finite()):
             raise NotCertified(f"{method}: the computation lost all accuracy; ask for a looser tolerance")
-        return cls(ball_end(lower, "down"), ball_end(upper, "up"), method, precision)
+        with working(min(precision, _MOST_BITS)):
+            return cls(ball_end(lower, "down"), ball_end(upper, "up"), method, precision)
 
     @property
     def lower(self) -> float:

@@ -22,7 +22,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, overload
 
-import flint
 import mpmath
 import numpy as np
 import sympy
@@ -36,6 +35,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
 from dpbounds.expressions.symbols import Domain, by_name, domain_of
 from dpbounds.expressions.walk import EXACT_BITS, Undecided, Walk, as_number, checked_tree, shown
+from dpbounds.expressions.working import working
 
 Values: TypeAlias = Mapping[Any, Any]  # name or symbol -> exact number, text, Enclosure (arb) or array (numpy)
 
@@ -138,7 +138,7 @@ def decide(condition: Any, values: Values) -> bool:
     precision, limit = 2 * _GUARD_BITS, _largest_precision(2 * _GUARD_BITS)
     while True:
         try:
-            with flint.ctx.workprec(precision):
+            with working(precision):
                 answer = Walk(backend_of("arb"), _as_balls(bound)).truth(tree)
             if answer is not None:
                 return bool(answer)
@@ -253,7 +253,7 @@ def _enclose(tree: Any, bound: Mapping[sympy.Symbol, Any], digits: int) -> Enclo
     limit, previous = _largest_precision(precision), None
     while True:
         try:
-            with flint.ctx.workprec(precision):
+            with working(precision):
                 value = Walk(backend_of("arb"), _as_balls(bound)).value(tree)
                 if isinstance(value, Fraction):
                     return Enclosure.exactly(value)

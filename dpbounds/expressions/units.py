@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import flint
 import sympy
 from flint import arb
 
@@ -25,6 +24,7 @@ from dpbounds.expressions.backends import to_arb
 from dpbounds.expressions.evaluation import value_at
 from dpbounds.expressions.symbols import Domain, Unit, by_name, domain_of, quantity
 from dpbounds.expressions.walk import Undecided, checked_tree
+from dpbounds.expressions.working import working
 
 BASES = ("loss", "length", "samples")
 _POINTS = 6
@@ -137,7 +137,7 @@ def _points(tree: Any, table: Mapping[sympy.Symbol, Unit], target: Unit, base: s
     for _ in range(_ATTEMPTS):
         before = {symbol: _drawn(draw, domain_of(symbol)) for symbol in sorted(symbols, key=str)}
         factor = Fraction(draw.randint(11, 400), 10) ** draw.choice((1, -1))
-        with flint.ctx.workprec(_PRECISION):
+        with working(_PRECISION):
             after = {
                 symbol: _times(value, _power(factor, powers[symbol], before)) if symbol in powers else value
                 for symbol, value in before.items()
@@ -187,7 +187,7 @@ def _as_ball(value: Any) -> arb:
 
 def _value(tree: Any, values: Mapping[sympy.Symbol, Any]) -> arb | None:
     """The value in ball arithmetic, None where it is not defined or this precision does not decide a branch."""
-    with flint.ctx.workprec(_PRECISION):
+    with working(_PRECISION):
         try:
             value = value_at(tree, values, "arb")
         except (InvalidValue, Undecided):
@@ -199,7 +199,7 @@ def _scales(tree: Any, point: _Point, wanted: sympy.Expr) -> bool:
     before, after = _value(tree, point.before), _value(tree, point.after)
     if before is None or after is None:
         return False
-    with flint.ctx.workprec(_PRECISION):
+    with working(_PRECISION):
         factor = _power(point.factor, wanted, point.before)
         target = _times(before, factor)
         gap = after - target
@@ -217,7 +217,7 @@ def _exponent(tree: Any, points: Iterable[_Point]) -> Fraction | None:
         before, after = _value(tree, point.before), _value(tree, point.after)
         if before is None or after is None:
             continue
-        with flint.ctx.workprec(_PRECISION):
+        with working(_PRECISION):
             ratio = arb(1) if (before.is_zero() and after.is_zero()) else after / before
             if not ratio > 0:
                 return None

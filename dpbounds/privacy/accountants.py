@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
-from flint import ctx
-
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.beside_gaussian import delta_beside, epsilon_beside, lies_beside
 from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.contour.estimate import quick_log_delta
@@ -144,6 +143,7 @@ def delta(
     return account(mechanism, epsilon=epsilon, relation=relation, tolerance=tolerance).enclosure
 
 
+@working(OUTER_PRECISION)
 def account(
     mechanism: Mechanism,
     *,
@@ -292,6 +292,7 @@ def _together(
     return found
 
 
+@working(OUTER_PRECISION)
 def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Route = "auto") -> Proof:
     """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
     product = resolved(product)
@@ -319,6 +320,7 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
     return between if found is None or _relative_width(between) < _relative_width(found) else found
 
 
+@working(OUTER_PRECISION)
 def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto") -> Proof:
     """Prove an enclosure of δ(ε) for one product of pairs; the narrowest that the routes tried could reach."""
     product = resolved(product)
@@ -424,7 +426,7 @@ def _closed_form_epsilon(product: Product, delta: Fraction) -> Proof:
     pair = product[0][0]
     if isinstance(pair, FourPoints) and pair.delta == delta:  # δ(ε') = δ from ε' = ε on, and more below: a tie, exactly
         return Proof(Enclosure.exactly(pair.epsilon, "closed form"), "closed form")
-    with ctx.workprec(_CLOSED_FORM_PRECISION):
+    with working(_CLOSED_FORM_PRECISION):
         certain = certainly_infinite(pair)
         if certain > ball(delta):
             return Proof(Enclosure(math.inf, math.inf, "closed form", _CLOSED_FORM_PRECISION), "closed form")

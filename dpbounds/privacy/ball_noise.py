@@ -23,11 +23,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb, ctx
+from flint import arb
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.expressions.working import working
 from dpbounds.privacy.laws import overlap_lost
 from dpbounds.privacy.mechanisms import Mechanism, SampledWithoutReplacement, UniformBall
 from dpbounds.privacy.profiles import ball
@@ -138,7 +139,7 @@ class BallDescent:
             return Fraction(1, self.dataset_size) <= target  # both may well be equal
         precision = _PRECISION
         while precision <= _LARGEST_PRECISION:
-            with ctx.workprec(precision):
+            with working(precision):
                 lost = self._overlap_lost(radius)
                 if self.dataset_size == 1 and lost == 1:
                     return False
@@ -172,6 +173,6 @@ def _positive(radius: ExactLike) -> Fraction:
 
 
 def _enclosed(value: Callable[[], arb]) -> Enclosure:
-    with ctx.workprec(_PRECISION):
+    with working(_PRECISION):
         found = value()
         return Enclosure.from_balls(found, found, "closed form", _PRECISION)

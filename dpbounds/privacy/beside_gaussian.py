@@ -22,10 +22,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 from scipy.special import log_ndtr
 
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.laws import Law, ball, law_at
 from dpbounds.privacy.pairs import Pair, Product, ShiftedGaussians, as_gaussian
@@ -109,7 +110,7 @@ def delta_beside(product: Product, epsilon: Fraction, tolerance: float) -> Proof
     Raises:
         Declined: The product is of another kind, or the other pair's losses are not bounded.
     """
-    with ctx.workprec(_PRECISION):
+    with working(_PRECISION):
         for count in _COUNTS:
             parts = _demanded(product, count)
             low, high = parts.curve(epsilon)
@@ -120,7 +121,7 @@ def delta_beside(product: Product, epsilon: Fraction, tolerance: float) -> Proof
 
 def log_delta_beside(product: Product, epsilon: Fraction) -> float:
     """Log δ(ε) in floating point, not proven: to look for a calibration with."""
-    with ctx.workprec(_PRECISION):
+    with working(_PRECISION):
         value = float(_demanded(product, _COUNTS[0]).estimate()(epsilon))
     return math.log(value) if value > 0 else -math.inf
 
@@ -128,7 +129,7 @@ def log_delta_beside(product: Product, epsilon: Fraction) -> float:
 def epsilon_beside(product: Product, delta: Fraction, tolerance: float) -> Proof:
     """Prove an enclosure of ε(δ); width and errors as for ``delta_beside``."""
     aim = Fraction(tolerance)
-    with ctx.workprec(_PRECISION):
+    with working(_PRECISION):
         for count in _COUNTS:
             parts = _demanded(product, count)
             low, high = invert(parts.curve, ball(delta), 1.0, parts.estimate(), margin=aim / 8)
@@ -150,7 +151,7 @@ def _demanded(product: Product, count: int) -> _Beside:
     found = _split(product)
     if found is None:
         raise Declined(f"{ROUTE}: the product is of another kind")
-    law = law_at(found[1], ctx.prec)
+    law = law_at(found[1], working_bits())
     return _Beside(found[0], law, tuple(_cells(law, count)))
 
 

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import ctx
-
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants import (
     DEFAULT_TOLERANCE,
     account,
@@ -75,6 +74,7 @@ class Calibration:
         )
 
 
+@working(OUTER_PRECISION)
 def calibrate(
     factory: Callable[[Fraction], Mechanism],
     target_epsilon: ExactLike,
@@ -152,6 +152,7 @@ def _by_delta(
     return value, Crossing(attained, budget, failure, solve, "unsafe", value).search()[1]
 
 
+@working(OUTER_PRECISION)
 def hidden_constant(
     sample_rate: ExactLike,
     steps: int,
@@ -184,7 +185,7 @@ def hidden_constant(
         raise InvalidValue("target_epsilon", target_epsilon, "a number greater than 0", "the formula divides by it")
     found = calibrate(lambda z: PoissonSampled(Gaussian(z), q) ** count, budget, target_delta, relation)
     assert found.fails_at is not None
-    with ctx.workprec(128):
+    with working(128):
         unit = ball(budget) / (ball(q) * (count * -ball(found.target_delta).log()).sqrt())
         return Enclosure.from_balls(ball(found.fails_at) * unit, ball(found.value) * unit, found.epsilon.method, 128)
 
@@ -225,7 +226,7 @@ class _Search:
             if gaussian is None:
                 return expected_log_delta(product, float(self.budget))
             return quick_log_delta(gaussian, float(self.budget), precise)
-        with ctx.workprec(64):
+        with working(64):
             middle = closed_form_delta(product[0][0], self.budget, 50)[0].mid()
             return float(middle.log().mid()) if middle > 0 else -math.inf
 

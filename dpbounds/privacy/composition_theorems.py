@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
-from flint import arb, ctx, fmpz
+from flint import arb, fmpz
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.working import working
 from dpbounds.privacy.profiles import ball
 
 Form = Literal["classical", "sharp"]
@@ -236,7 +237,7 @@ def spare_sign(parts: Parts, delta: Fraction) -> int:
     if any(guarantee.delta == 1 for guarantee, _ in parts):
         return -1
     for precision in _PRECISIONS[:2]:
-        with ctx.workprec(precision):
+        with working(precision):
             spare = log_survival(parts) - (-ball(delta)).log1p()
             if spare > 0:
                 return 1
@@ -259,7 +260,7 @@ def accurate(compute: Callable[[], arb]) -> tuple[arb, int]:
         NotCertified: The largest precision does not suffice.
     """
     for precision in _PRECISIONS:
-        with ctx.workprec(precision):
+        with working(precision):
             value = compute()
             if value.is_finite() and (value.is_exact() or value.rel_accuracy_bits() >= _ACCURACY_BITS):
                 return value, precision

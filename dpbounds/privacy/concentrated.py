@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Literal, get_args
 
-from flint import arb, ctx
+from flint import arb
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import Direction, ExactLike
+from dpbounds.expressions.working import working
 from dpbounds.privacy.notions import Points, at_least_zero, open_unit, positive, shown, valid_order, valid_points
 from dpbounds.privacy.profiles import ball
 from dpbounds.privacy.proofs import Declined
@@ -36,7 +37,7 @@ def proven_end(compute: Callable[[], arb], direction: Direction) -> Fraction:
     """
     precision = 2 * _ACCURACY_BITS
     while True:
-        with ctx.workprec(precision):
+        with working(precision):
             value = compute()
             accurate = value.is_finite() and value.rel_accuracy_bits() >= _ACCURACY_BITS
             if accurate or (value.is_finite() and precision >= _LARGEST_PRECISION):  # a wide ball is a proof as well
@@ -57,7 +58,7 @@ def _best_order(slope: Callable[[arb], arb]) -> Fraction:
     The choice of an order makes a bound good or poor; no proof rests on it.
     """
     low, high = -_FARTHEST_ORDER, _FARTHEST_ORDER
-    with ctx.workprec(64):
+    with working(64):
         for _ in range(64):
             middle = (low + high) / 2
             low, high = (low, middle) if slope(arb(2) ** arb(middle)).mid() > 0 else (middle, high)

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
-from flint import arb, ctx
+from flint import arb
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike
+from dpbounds.expressions.working import working
 from dpbounds.privacy.domination import neighbour_classes
 from dpbounds.privacy.laws import ball
 from dpbounds.privacy.mechanisms import Mechanism
@@ -97,7 +98,7 @@ def _rho(pair: Pair) -> Fraction:
 
 
 def _rounded_up(value: Callable[[], arb]) -> Fraction:
-    with ctx.workprec(_ROUNDING_PRECISION):
+    with working(_ROUNDING_PRECISION):
         return ball_end(value(), "up")
 
 
@@ -125,7 +126,7 @@ def zcdp_epsilon(
     target = valid_delta(delta)
     rho = zcdp_rho(mechanism, relation)
     if form == "classical":
-        with ctx.workprec(_ROUNDING_PRECISION):
+        with working(_ROUNDING_PRECISION):
             value = ball(rho) + 2 * (-ball(rho) * ball(target).log()).sqrt()
             return Enclosure.from_balls(value, value, "zcdp", _ROUNDING_PRECISION)
 

@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeVar
 
-from flint import arb, ctx
+from flint import arb
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.expressions.working import working
 from dpbounds.privacy.concentrated import (
     renyi_between,
     renyi_delta,
@@ -90,7 +91,7 @@ def gaussian_epsilon(squared_mu: ExactLike, delta: ExactLike) -> Fraction:
     if squared == 0 or target >= 1:
         return Fraction(0)
     pair = ShiftedGaussians(squared)
-    with ctx.workprec(_PRECISION):
+    with working(_PRECISION):
         return invert(lambda epsilon: (closed_form_delta(pair, epsilon, 120)[0],) * 2, ball(target), 1.0)[1]
 
 
@@ -100,7 +101,7 @@ def gaussian_delta(squared_mu: ExactLike, epsilon: ExactLike) -> Fraction:
     if squared == 0:
         return Fraction(0)
     value, precision = closed_form_delta(ShiftedGaussians(squared), target)
-    with ctx.workprec(precision):
+    with working(precision):
         return min(Fraction(1), ball_end(value, "up"))
 
 

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
+
+from dpbounds.expressions.working import working, working_bits
 
 Floats = NDArray[np.float64]
 
@@ -107,13 +109,13 @@ def tails_shrinking(weights: Weights, places: Places) -> arb:
 
 def _crude_tail(x: arb) -> arb:
     """P(N > x) with few digits, where only its size matters."""
-    with ctx.workprec(_GRAIN):
+    with working(_GRAIN):
         return upper_tail(x)
 
 
 def _first_negligible(rests: Floats, sizes: Floats, places: Places) -> int:
     """The first position from which on the rest cannot be seen, and its derivation holds; n where there is none."""
-    seen = float(sizes.max()) - (ctx.prec - _SPARE_BITS) * math.log(2)
+    seen = float(sizes.max()) - (working_bits() - _SPARE_BITS) * math.log(2)
     visible = np.flatnonzero(rests >= seen)
     first = int(visible[-1]) + 1 if len(visible) else 0
     while first < len(sizes) and not places.steady(first):
@@ -125,11 +127,11 @@ def _summed(weights: Weights, places: Places, sizes: Floats, count: int) -> arb:
     """The first ``count`` terms: neighbours that need about as many bits are summed together."""
     if not count:
         return arb(0)
-    lost = np.clip((float(sizes.max()) - sizes[:count]) / math.log(2), 0, ctx.prec)
-    bits = ctx.prec - _GRAIN * np.floor(lost / _GRAIN).astype(int)
+    lost = np.clip((float(sizes.max()) - sizes[:count]) / math.log(2), 0, working_bits())
+    bits = working_bits() - _GRAIN * np.floor(lost / _GRAIN).astype(int)
     total = arb(0)
     for needed, group in groupby(range(count), key=lambda j: max(_GRAIN, int(bits[j]))):
-        with ctx.workprec(needed):
+        with working(needed):
             root = arb(2).sqrt()
             part = arb(0)
             for j in group:
@@ -153,7 +155,7 @@ class RatioSum:
         step = (-self.shift * self.shift).exp()
         factor = (self.shift * x - self.shift * self.shift / 2).exp()
         before, term, value, slope = arb(0), arb(1), arb(0), arb(0)
-        least = arb(2) ** (-ctx.prec - 1)
+        least = arb(2) ** (-working_bits() - 1)
         for k, mass in enumerate(self.weights.masses, start=1):
             term = term * factor
             factor = factor * step
@@ -171,18 +173,18 @@ class RatioSum:
         n² f(x)²/(8s) of the root, and x itself lies within |f(x)|/s of it.
         """
         size, rough = len(self.weights.masses), self._rough_root(float(goal))
-        x, bits = arb(rough), min(ctx.prec, 2 * _ROUGH_BITS + _GRAIN)
+        x, bits = arb(rough), min(working_bits(), 2 * _ROUGH_BITS + _GRAIN)
         for _ in range(_NEWTON_STEPS):
-            with ctx.workprec(bits):
+            with working(bits):
                 value, slope = self.value_and_slope(x)
                 gap = value.log() - goal
                 following = x - gap * value / slope
                 error = size**2 * gap * gap / (8 * self.shift)
-            if bits == ctx.prec and error < arb(2) ** (_SPARE_BITS - ctx.prec):
+            if bits == working_bits() and error < arb(2) ** (_SPARE_BITS - working_bits()):
                 return following + _up_to_either_side(error)
             x = following.mid()
             known = max(0.0, -float(error.log()) / math.log(2)) if error > 0 else float(bits)
-            bits = min(ctx.prec, max(2 * int(min(known, bits)) + _GRAIN, bits + _GRAIN))
+            bits = min(working_bits(), max(2 * int(min(known, bits)) + _GRAIN, bits + _GRAIN))
         value, _ = self.value_and_slope(x)
         return x + _up_to_either_side((value.log() - goal) / self.shift)
 

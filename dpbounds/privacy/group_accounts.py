@@ -16,11 +16,10 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import ctx
-
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants import (
     DEFAULT_TOLERANCE,
     account,
@@ -53,6 +52,7 @@ _PRECISION = 160
 _SEARCH_TOLERANCE = 1e-4  # relative, of ε along the chain
 
 
+@working(OUTER_PRECISION)
 def group_account(
     mechanism: Mechanism,
     group_size: int,
@@ -189,7 +189,7 @@ class ChordCurve:
         if right == len(self.points):
             return self.uppers[-1]
         (a, b), (low, high) = self.points[right - 1 : right + 1], self.uppers[right - 1 : right + 1]
-        with ctx.workprec(_PRECISION):
+        with working(_PRECISION):
             weight = ball(epsilon - a).expm1() / ball(b - a).expm1()
             return min(low, ball_end(ball(low) + weight * ball(high - low), "up")) if low >= high else max(low, high)
 
@@ -198,7 +198,7 @@ def _reach(product: Product, delta: Fraction, k: int) -> Fraction:
     """An ε at which one record's δ is as small as the chain needs it: about δ e^(-kε) / k."""
     reach = Fraction(1, 16)
     for _ in range(_ROUNDS):
-        with ctx.workprec(_PRECISION):
+        with working(_PRECISION):
             aim = ball_end(ball(delta / k) * (-k * ball(reach)).exp(), "down")
         found = prove_epsilon(product, max(aim, Fraction(1, 10**250)), DEFAULT_TOLERANCE).enclosure.exact_upper
         if isinstance(found, float):

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from flint import arb, ctx
+from flint import arb
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.working import working
 from dpbounds.privacy.composition_theorems import Guarantee, Theorem, at_least_zero, probability
 from dpbounds.privacy.profiles import ball
 
@@ -79,7 +80,7 @@ def group_guarantee(guarantee: Guarantee, size: int) -> Guarantee:
     k, epsilon, delta = positive_integer(size, "size"), guarantee.epsilon, guarantee.delta
     if epsilon == 0 or delta == 0:
         return Guarantee(k * epsilon, min(Fraction(1), k * delta))
-    with ctx.workprec(_PRECISION):
+    with working(_PRECISION):
         log_delta = ball(delta).log() + ball(k * epsilon).expm1().log() - ball(epsilon).expm1().log()
         capped = Fraction(1) if log_delta.upper() >= 0 else ball_end(log_delta.exp(), "up")
     return Guarantee(k * epsilon, min(Fraction(1), capped))
@@ -217,13 +218,13 @@ class _Chain:
 
     def upper(self, parts: Sequence[Fraction]) -> Fraction:
         """The chain's bound at a split: proven, rounded up, at most 1."""
-        with ctx.workprec(_PRECISION):
+        with working(_PRECISION):
             total = self._total(parts)
             return min(Fraction(1), ball_end(total, "up")) if total < 2 else Fraction(1)
 
     def log_size(self, parts: Sequence[Fraction]) -> float:
         """The logarithm of the bound, above 1 too, to search with."""
-        with ctx.workprec(_PRECISION):
+        with working(_PRECISION):
             total = self._total(parts).mid()
             return float(total.log().mid()) if total > 0 else -math.inf
 

@@ -2,7 +2,7 @@
 
 The loss L = log dP/dQ has a continuous part, given by the P- and Q-mass above any point, finitely many atoms, and
 P-mass at infinity. Everything else follows: δ(ε) = E_P (1 - e^(ε-L))_+ is a sum over them, and the lattice cuts them
-into cells. Balls are computed at the working precision, so call everything inside one ``ctx.workprec``.
+into cells. Balls are computed at the working precision, so call everything inside one ``working``.
 
 The derivations, also of what sampling makes of a base pair's law, are in ``laws.md``.
 """
@@ -16,9 +16,10 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
 from dpbounds.errors import UnsupportedMechanism
+from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.gaussian_sums import Places, RatioSum, Weights, tails_growing, tails_shrinking, upper_tail
 from dpbounds.privacy.pairs import (
     BoundedRange,
@@ -180,7 +181,7 @@ def law_of(pair: Pair) -> Law:
 @lru_cache(maxsize=64)
 def law_at(pair: Pair, precision: int) -> Law:
     """The law of a pair at a precision in bits, remembered."""
-    with ctx.workprec(precision):
+    with working(precision):
         return law_of(pair)
 
 
@@ -407,7 +408,7 @@ def _counts(draws: Draws) -> tuple[list[arb], arb]:
     odds = rate / (1 - rate)
     mass = (slots * (-rate).log1p()).exp()
     masses: list[arb] = []
-    negligible = arb(2) ** -max(2 * ctx.prec, _NEGLIGIBLE_BITS)
+    negligible = arb(2) ** -max(2 * working_bits(), _NEGLIGIBLE_BITS)
     for k in range(1, slots + 1):
         mass = mass * odds * (slots - k + 1) / k
         if mass < negligible and odds * (slots - k) / (k + 1) < ball(Fraction(1, 2)):

@@ -15,6 +15,7 @@ from typing import Literal
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike
+from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants import Account, account, valid_delta, valid_epsilon
 from dpbounds.privacy.composition_theorems import (
     ADVANCED_SHARP,
@@ -75,6 +76,7 @@ class MethodValue:
     why: str
 
 
+@working(OUTER_PRECISION)
 def by_method(
     method: Method,
     mechanism: Mechanism,
@@ -109,6 +111,7 @@ def by_method(
     return _delta_by(method, mechanism, valid_epsilon(epsilon if epsilon is not None else 0), neighbours)
 
 
+@working(OUTER_PRECISION)
 def all_methods(
     mechanism: Mechanism,
     *,

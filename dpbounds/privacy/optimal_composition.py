@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb, ctx
+from flint import arb
 from scipy.optimize import minimize_scalar
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.working import working
 from dpbounds.privacy.composition_theorems import (
     OPTIMAL,
     Parts,
@@ -161,7 +162,7 @@ def _epsilon_by_table(signs: Signs, parts: Parts, delta: Fraction) -> Enclosure:
     total = low = high = largest_sum(signs)
     _, enough = accurate(lambda: pure_target(parts, delta))
     for precision in (enough, 2 * enough, 4 * enough):
-        with ctx.workprec(precision):
+        with working(precision):
             wished = pure_target(parts, delta)
             curve = _curve(_table(signs, wished))
             low, high = invert(curve, wished, float(min(total, _LARGEST_GUESS)))
@@ -213,7 +214,7 @@ def _refined(
     if _WINDOW * deviation <= _EXACT_WINDOW * float(exact_step):
         step = exact_step
     low, high, reached, work = Fraction(0), Fraction(0), math.inf, Work(_LARGEST_WORK)
-    with ctx.workprec(2 * bits + 64):
+    with working(2 * bits + 64):
         for _ in range(_ROUNDS):
             left = work.left
             try:

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.enclosure import ball_end
+from dpbounds.expressions.working import working
 
 _ROUNDING_PRECISION = 160
 
@@ -323,7 +324,7 @@ def enlarged(pair: Pair, k: int) -> Pair:
 def _grown(delta: Fraction, epsilon: Fraction, k: int) -> Fraction:
     if delta == 0:
         return delta
-    with ctx.workprec(_ROUNDING_PRECISION):
+    with working(_ROUNDING_PRECISION):
         growth = arb(fmpq(epsilon.numerator, epsilon.denominator)).exp()
         factor = sum((growth**i for i in range(k)), arb(0))
         return ball_end(arb(fmpq(delta.numerator, delta.denominator)) * factor, "up")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from flint import arb, ctx
+from flint import arb
 
 from dpbounds.errors import NotCertified
+from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.laws import ball, law_at
 from dpbounds.privacy.pairs import (
     Combined,
@@ -49,7 +50,7 @@ def _holds_combination(pair: Pair) -> bool:
 
 def certainly_infinite(pair: Pair) -> arb:
     """P(L = ∞) as a ball at the working precision: δ(ε) is at least that for every ε."""
-    return arb(0) if isinstance(pair, ShiftedGaussians | SampledGaussians) else law_at(pair, ctx.prec).infinite
+    return arb(0) if isinstance(pair, ShiftedGaussians | SampledGaussians) else law_at(pair, working_bits()).infinite
 
 
 def losses_stay_below(product: Product, epsilon: Fraction) -> bool:
@@ -59,7 +60,7 @@ def losses_stay_below(product: Product, epsilon: Fraction) -> bool:
     """
     if not all(isinstance(pair, SampledGaussians) and pair.order is Order.ADD for pair, _ in product):
         return False
-    with ctx.workprec(_START_PRECISION):
+    with working(_START_PRECISION):
         total = arb(0)
         for pair, count in product:
             assert isinstance(pair, SampledGaussians)
@@ -88,7 +89,7 @@ def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) ->
     if not isinstance(pair, ShiftedGaussians | SampledGaussians):
         return _delta_by_law(pair, epsilon, accuracy_bits, precision)
     while precision <= _LARGEST_PRECISION:
-        with ctx.workprec(precision):
+        with working(precision):
             argument = ball(epsilon)
             value = shifted_delta(pair, argument) if isinstance(pair, ShiftedGaussians) else _sampled(pair, argument)
             accurate = value.rel_accuracy_bits() >= accuracy_bits and value > 0
@@ -100,7 +101,7 @@ def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) ->
 
 def _delta_by_law(pair: Pair, epsilon: Fraction, accuracy_bits: int, precision: int) -> tuple[arb, int]:
     while True:
-        with ctx.workprec(precision):
+        with working(precision):
             try:
                 value = law_at(pair, precision).delta(ball(epsilon))
             except Declined as reason:  # a point of the law was not placed at this precision

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.exact import ExactLike
+from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants import Account, account, valid_epsilon
 from dpbounds.privacy.calibration import Calibration, calibrate
 from dpbounds.privacy.crossing import Solve
@@ -50,6 +51,7 @@ class Remaining:
         return self.spent.enclosure.at_most(self.target_epsilon)
 
 
+@working(OUTER_PRECISION)
 def remaining(
     mechanism: Mechanism,
     target_epsilon: ExactLike,

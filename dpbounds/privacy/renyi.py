@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from flint import arb, ctx
+from flint import arb
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.working import working
 from dpbounds.privacy.domination import NeighbourClass, neighbour_classes
 from dpbounds.privacy.laws import ball
 from dpbounds.privacy.mechanisms import Mechanism
@@ -69,7 +70,7 @@ class DivergenceCurve:
             moment = total_log_moment(neighbours.product, number)
             if not moment.is_finite():
                 return math.inf
-            with ctx.workprec(_ROUNDING_PRECISION):
+            with working(_ROUNDING_PRECISION):
                 worst = max(worst, ball_end(moment / ball(number - 1), "up"))
         return worst
 
@@ -241,7 +242,7 @@ def _spends_no_more(moment: LogMoment, top: Found, at: Callable[[LogMoment, Frac
     enclosure, order, _ = top
     if order is None:
         return True
-    with ctx.workprec(_ROUNDING_PRECISION):
+    with working(_ROUNDING_PRECISION):
         try:
             value = at(moment, order - 1)
         except NotCertified:
@@ -266,7 +267,7 @@ def best_epsilon(
     """
 
     def objective(excess: Fraction) -> float:
-        with ctx.workprec(_SEARCH_BITS + 64):
+        with working(_SEARCH_BITS + 64):
             return float((_slope_numerator(moment, delta, excess, _SEARCH_BITS) / ball(excess)).mid())
 
     excess = _best_excess(objective, hints)
@@ -276,7 +277,7 @@ def best_epsilon(
     def proven(s: Fraction) -> arb:
         return _slope_numerator(moment, delta, s, _PROOF_BITS)
 
-    with ctx.workprec(_ROUNDING_PRECISION):
+    with working(_ROUNDING_PRECISION):
         upper = proven(excess) / ball(excess)
         lower = _lower_end(_least_slope, proven, excess, upper) if exact_ends else None
         enclosure = _ends(lower, upper, arb("inf"))
@@ -287,7 +288,7 @@ def _best_delta(moment: LogMoment, epsilon: Fraction, exact_ends: bool, hints: t
     """Enclose the least e^G(s) over s = λ-1 > 0, G(s) = (λ-1) D_λ - sε + s log s - λ log λ convex."""
 
     def objective(excess: Fraction) -> float:
-        with ctx.workprec(_SEARCH_BITS + 64):
+        with working(_SEARCH_BITS + 64):
             return float(_exponent(moment, epsilon, excess, _SEARCH_BITS).mid())
 
     excess = _best_excess(objective, hints)
@@ -297,7 +298,7 @@ def _best_delta(moment: LogMoment, epsilon: Fraction, exact_ends: bool, hints: t
     def proven(s: Fraction) -> arb:
         return _exponent(moment, epsilon, s, _PROOF_BITS)
 
-    with ctx.workprec(_ROUNDING_PRECISION):
+    with working(_ROUNDING_PRECISION):
         upper = proven(excess)
         lower = _lower_end(_least_value, proven, excess, upper) if exact_ends else None
         enclosure = _ends(None if lower is None else lower.exp(), upper.exp(), arb(1))

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from flint import acb, arb, arb_poly, ctx
+from flint import acb, arb, arb_poly
 
 from dpbounds.errors import NotCertified
+from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.gaussian_sums import upper_tail
 from dpbounds.privacy.laws import ball
 from dpbounds.privacy.pairs import DrawnGaussians, Order
@@ -43,7 +44,7 @@ def sampled_gaussians(way: Order, q: arb, v: arb, order: arb) -> arb:
             return known
     step, strip = _step(float(z), float(b.mid()))
     first, last = _nodes(float(q), float(z), float(a.mid()), float(b.mid()), step)
-    if last - first > _MOST_NODES_PER_BIT * ctx.prec:
+    if last - first > _MOST_NODES_PER_BIT * working_bits():
         raise NotCertified(f"a trapezoidal sum of {last - first} terms is too long (λ = {float(order.mid()):g})")
     h, d = arb(step), arb(strip)
     rest, kappa = 1 - q, 1 / (2 * v)
@@ -83,7 +84,7 @@ def _from_norms(norms: Sequence[arb], order: arb) -> arb | None:
     The norm of the sum lies between the last one and the sum of them all (Minkowski).
     """
     total = sum(norms, arb(0))
-    if order * (total / norms[-1] - 1) < arb(2) ** (24 - ctx.prec):
+    if order * (total / norms[-1] - 1) < arb(2) ** (24 - working_bits()):
         return (order * norms[-1].union(total).log()).exp()
     return None
 
@@ -159,7 +160,7 @@ def drawn_gaussians(pair: DrawnGaussians, order: arb) -> arb:
             if nats() + height > 0
         )
     last = math.ceil((end + 1) / step)
-    if (last - first) * len(masses) > 10 * _MOST_NODES_PER_BIT * ctx.prec:
+    if (last - first) * len(masses) > 10 * _MOST_NODES_PER_BIT * working_bits():
         raise NotCertified(f"{last - first} nodes of {len(masses)} terms are too many (λ = {float(order.mid()):g})")
     values = []
     for j in range(first, last + 1):
@@ -186,7 +187,7 @@ def replaced_gaussians(eta: arb, squared: arb, order: arb) -> arb:
     """
     mu = squared.sqrt()
     whole = sampled_gaussians(Order.REMOVE, eta, 1 / squared, order)
-    if whole > arb(2) ** (2 * ctx.prec):
+    if whole > arb(2) ** (2 * working_bits()):
         return whole + arb(0).union(arb(-3)).union(arb(2))  # the other terms lie in [-3, 2]
     left, right = (
         arb(-math.ceil(math.sqrt(2 * nats())) - 1),

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from flint import arb, arb_series, ctx
+from flint import arb, arb_series
 
 from dpbounds.errors import NotCertified
+from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.gaussian_sums import upper_tail
 from dpbounds.privacy.laws import ball, law_of, positive_part
 from dpbounds.privacy.pairs import (
@@ -330,7 +331,7 @@ def worst_two_points(span: arb, eta: arb, exponent: arb) -> arb:
     top = span.exp()
     cells = [(1 + (top - 1) * j / 4, 1 + (top - 1) * (j + 1) / 4) for j in range(4)]
     best = highest = arb(0)
-    for _ in range(4 * ctx.prec):
+    for _ in range(4 * working_bits()):
         bounded = []
         for left, right in cells:
             middle, whole = ((left + right) / 2).mid(), left.union(right)
@@ -339,7 +340,7 @@ def worst_two_points(span: arb, eta: arb, exponent: arb) -> arb:
             best = best.max(arb(here[0].lower()))
             bound = here[0] + here[1].abs_upper() * reach + bend.max(arb(0)) * reach * reach
             bounded.append((left, right, middle, bound.upper()))
-        goal = best * (1 + arb(2) ** (24 - ctx.prec))
+        goal = best * (1 + arb(2) ** (24 - working_bits()))
         cells = []
         for left, right, middle, bound in bounded:
             if bound <= goal:
@@ -360,7 +361,7 @@ def _summit(around: Callable[[arb], arb_series], hull: arb) -> arb | None:
     if not around(hull)[2] < 0:
         return None
     at = hull.mid()
-    for _ in range(ctx.prec.bit_length() + 2):
+    for _ in range(working_bits().bit_length() + 2):
         here = around(at)
         at = (at - here[1] / (2 * here[2])).mid()
         if not hull.contains(at):
@@ -374,7 +375,7 @@ def _summit(around: Callable[[arb], arb_series], hull: arb) -> arb | None:
 
 def _from_two_profiles(pair: TwoGuarantees, order: arb) -> arb:
     """Upper bound on log E_Q r^λ from upper bounds on the (symmetric, convex) profile: the integral over its chords."""
-    points, tail_from = _profile_points(pair, ctx.prec)
+    points, tail_from = _profile_points(pair, working_bits())
     total = arb(0)
     k = order - 1
     (a0, l0, h0) = points[0]

@@ -11,9 +11,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from flint import acb, arb, ctx
+from flint import acb, arb
 
 from dpbounds.errors import NotCertified, UnsupportedMechanism
+from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.gaussian_sums import upper_tail
 from dpbounds.privacy.laws import Law, ball, law_of
 from dpbounds.privacy.pairs import (
@@ -50,7 +51,7 @@ def up_to(bound: arb) -> arb:
 
 def nats() -> float:
     """How small, as -log, what is left out may be without being seen at the working precision."""
-    return 0.69 * (ctx.prec - 10)
+    return 0.69 * (working_bits() - 10)
 
 
 # --- Convex functions of the likelihood ratio -------------------------------------------------------------------------
@@ -197,7 +198,7 @@ def expectation(pair: Pair, f: Weighing, closed_form: ClosedForm) -> arb:
 
 def integral(integrand: Branch, start: arb, end: arb, size: arb) -> arb:
     """The integral; ``size`` is about the largest exponent in it, whose rounding no subdivision can undo."""
-    tolerance = arb(2) ** (14 - ctx.prec) * (1 + abs(size).mid())
+    tolerance = arb(2) ** (14 - working_bits()) * (1 + abs(size).mid())
     return acb.integral(integrand, acb(start), acb(end), rel_tol=tolerance).real
 
 
@@ -340,7 +341,7 @@ def _sampled(order: Order, draws: Draws, base: Pair, f: Weighing, closed_form: C
 
 def visible_terms(bounds: Sequence[arb], scale: arb) -> tuple[list[int], arb]:
     """Indices of the terms that can be seen in a sum of that size, and an upper bound on the sum of all others."""
-    least = scale * arb(2) ** (16 - ctx.prec) / len(bounds)
+    least = scale * arb(2) ** (16 - working_bits()) / len(bounds)
     seen, rest = [], arb(0)
     for index, bound in enumerate(bounds):
         if bound < least:
@@ -353,4 +354,4 @@ def visible_terms(bounds: Sequence[arb], scale: arb) -> tuple[list[int], arb]:
 def need(condition: object, what: str) -> None:
     """Assert a condition of the derivation; ball comparisons are True only where every point agrees."""
     if condition is not True:
-        raise NotCertified(f"condition not proven at {ctx.prec} bits: {what}")
+        raise NotCertified(f"condition not proven at {working_bits()} bits: {what}")

@@ -12,10 +12,11 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from flint import arb, ctx
+from flint import arb
 
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.working import working
 from dpbounds.privacy.laws import ball, law_of
 from dpbounds.privacy.pairs import (
     BoundedRange,
@@ -92,7 +93,7 @@ def log_moment(pair: Pair, order: ExactLike, accuracy_bits: int = 50) -> arb:
     precision = accuracy_bits + _SPARE_BITS + _lost_bits(pair, number)
     best: arb | None = None
     while precision <= _LARGEST_PRECISION:
-        with ctx.workprec(precision):
+        with working(precision):
             value = _log_moment(pair, number)
         if not value.is_nan() and value == INFINITY:
             return INFINITY
@@ -113,7 +114,7 @@ def log_moment(pair: Pair, order: ExactLike, accuracy_bits: int = 50) -> arb:
 
 def total_log_moment(product: Product, order: Fraction, accuracy_bits: int = 50) -> arb:
     """The sum over the pairs of a product, counted: what an adaptive composition spends (Mironov 2017)."""
-    with ctx.workprec(accuracy_bits + 64):
+    with working(accuracy_bits + 64):
         total = arb(0)
         for pair, count in product:
             value = log_moment(pair, order, accuracy_bits)

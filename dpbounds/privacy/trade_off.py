@@ -16,11 +16,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import ctx
-
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants import DEFAULT_TOLERANCE, delta, valid_epsilon
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.profiles import ball
@@ -83,7 +82,7 @@ class TradeOff:
         if not 0 <= a <= 1:
             raise InvalidValue("type_one_error", type_one_error, "a number from 0 to 1")
         least = Fraction(0)
-        with ctx.workprec(_PRECISION):
+        with working(_PRECISION):
             for epsilon, failure in self.points:
                 if failure + a < 1:
                     least = max(least, ball_end(ball(1 - failure - a) * (-ball(epsilon)).exp(), "down"))

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from flint import arb, ctx
+from flint import arb
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants import account, valid_delta
 from dpbounds.privacy.concentrated import renyi_epsilon
 from dpbounds.privacy.laws import ball
@@ -56,7 +57,7 @@ class RandomRuns:
 
     def mean(self) -> Enclosure:
         """E[K] = η (1-γ) / (γ (1 - γ^η))."""
-        with ctx.workprec(_PRECISION):
+        with working(_PRECISION):
             value = self.mean_ball()
             return Enclosure.from_balls(value, value, "closed form", _PRECISION)
 
@@ -66,6 +67,7 @@ class RandomRuns:
         return eta * (1 - gamma) / (gamma * -(eta * gamma.log()).expm1())
 
 
+@working(OUTER_PRECISION)
 def tuned_pure(epsilon: ExactLike, runs: RandomRuns) -> Fraction:
     """Return (2+η)ε: what the best of a random number of ε-DP runs spends (``tuning.md``, section 2).
 
@@ -92,6 +94,7 @@ def tuned_fixed(
     return account(mechanism ** positive_integer(runs, "runs"), delta=delta, relation=relation).enclosure
 
 
+@working(OUTER_PRECISION)
 def tuned_divergence(
     divergence: Callable[[Fraction], Fraction], runs: RandomRuns, order: ExactLike, other_order: ExactLike
 ) -> Fraction:
@@ -113,7 +116,7 @@ def tuned_divergence(
         if value <= 1:
             raise InvalidValue(name, value, "a number greater than 1")
     one, two = divergence(first), divergence(other)
-    with ctx.workprec(_PRECISION):
+    with working(_PRECISION):
         return ball_end(_bound(ball(one), ball(two), runs, ball(first), ball(other)), "up")
 
 
@@ -127,6 +130,7 @@ def _bound(one: arb, two: arb, runs: RandomRuns, order: arb, other: arb) -> arb:
     )
 
 
+@working(OUTER_PRECISION)
 def tuned_epsilon(
     mechanism: Mechanism,
     runs: RandomRuns,

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flint import arb, ctx
+from flint import arb
 from sympy import Expr, Symbol
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import exact
+from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants import delta as certified_delta
 from dpbounds.privacy.accountants import epsilon as certified_epsilon
 from dpbounds.privacy.concentrated_accounts import zcdp_rho
@@ -151,7 +152,7 @@ def largest_loss(mechanism: Mechanism, relation: str | Relation) -> Enclosure:
     Raises:
         UnsupportedMechanism: Nothing is proven for the mechanism, or a pair's loss is not known.
     """
-    with ctx.workprec(_BITS):
+    with working(_BITS):
         ends = [_largest_loss(each.product) for each in neighbour_classes(mechanism, as_relation(relation))]
         if None in ends:
             return Enclosure(math.inf, math.inf, "largest loss")

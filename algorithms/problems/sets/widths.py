@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
-import flint
 import sympy
 from flint import acb, arb
 
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.working import working
 
 _PRECISION = 128
 _ACCURACY_BITS = 70  # of the truncated tails, absolute
@@ -62,7 +62,7 @@ def _mean(
     method: str, positive: Callable[[acb], acb], negative: Callable[[acb], acb] | None, tail_weight: int
 ) -> Enclosure:
     """∫_0^∞ positive - ∫_0^∞ negative, where beyond b the first is in [0, weight φ(b)] and the second in [0, φ(b)]."""
-    with flint.ctx.workprec(_PRECISION):
+    with working(_PRECISION):
         end = math.isqrt(2 * (tail_weight.bit_length() + _ACCURACY_BITS)) + 1  # weight e^(-b²/2) < 2^-bits
         density = (-(arb(end) ** 2) / 2).exp() / (2 * arb.pi()).sqrt()
         tail = (density * tail_weight).upper()

@@ -7,10 +7,11 @@ import math
 from fractions import Fraction
 from functools import cached_property
 
-from flint import acb, arb, ctx
+from flint import acb, arb
 
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.working import working
 from dpbounds.privacy.contour.choices import Nodes, Plan
 from dpbounds.privacy.contour.estimate import quick_log_delta, settled_plan
 from dpbounds.privacy.contour.moments import Moments, need, upper
@@ -31,7 +32,7 @@ _DEEPEST = -5000.0  # log δ below which an upper bound must do
 class Curve:
     """δ(ε) of one product near the ε that a plan was made for; everything at the plan's precision.
 
-    Construct and call inside ``ctx.workprec(plan.precision)``.
+    Construct and call inside ``working(plan.precision)``.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -248,7 +249,7 @@ def contour_epsilon(product: GaussianProduct, delta: Fraction, accuracy: float =
 
 
 def _epsilon_on(plan: Plan, delta: Fraction) -> Proof:
-    with ctx.workprec(plan.precision):
+    with working(plan.precision):
         curve = Curve(plan)
         try:
             low, high = invert(curve, ball(delta), plan.guess, lambda e: curve.pieces(e)["value"])
@@ -269,7 +270,7 @@ def contour_delta(product: GaussianProduct, epsilon: Fraction, accuracy: float =
     if quick_log_delta(product, float(epsilon), precise=False) < _DEEPEST:
         raise Declined(f"log δ is below {_DEEPEST:g}")
     plan = settled_plan(product, epsilon=float(epsilon), accuracy=accuracy)
-    with ctx.workprec(plan.precision):
+    with working(plan.precision):
         curve = Curve(plan)
         lower, above = curve(epsilon)
         if not (lower.is_finite() and above.is_finite()):
@@ -303,7 +304,7 @@ def chernoff_bound(product: GaussianProduct, epsilon: Fraction, log_delta: float
         Declined: A condition of the proof is unmet.
     """
     plan = chernoff_plan(product, float(epsilon), log_delta, softness)
-    with ctx.workprec(plan.precision):
+    with working(plan.precision):
         parts = [Moments(nodes) for nodes in plan.nodes]
         s = arb(plan.tilt)
         need(s > 0, "the tilt is positive")

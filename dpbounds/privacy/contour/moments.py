@@ -14,8 +14,9 @@ from functools import cached_property, wraps
 from itertools import pairwise
 from typing import Any
 
-from flint import acb, acb_mat, arb, ctx, fmpq
+from flint import acb, acb_mat, arb, fmpq
 
+from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.contour.choices import Nodes
 from dpbounds.privacy.pairs import Order
 from dpbounds.privacy.profiles import ball
@@ -41,7 +42,7 @@ def up_to(x: arb) -> arb:
 
 def soft_step(x: arb) -> arb:
     """erfc(x)/2; where it differs from 1 by less than the precision shows, 1 - [0, e^{-x²}/2]."""
-    if x < 0 and x * x > ctx.prec:
+    if x < 0 and x * x > working_bits():
         return 1 - arb(0).union((-x * x).exp() / 2)
     return x.erfc() / 2
 

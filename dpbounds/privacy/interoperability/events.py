@@ -13,11 +13,10 @@ from fractions import Fraction
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from flint import ctx
-
 from dpbounds.errors import DpboundsError, InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import exact, positive_integer, to_float
+from dpbounds.expressions.working import working
 from dpbounds.privacy.domination import neighbour_classes
 from dpbounds.privacy.mechanisms import (
     ZCDP,
@@ -198,7 +197,7 @@ class _Reader:
             return None
         if p == 0:
             raise UnsupportedMechanism("RandomizedResponseDpEvent with noise_parameter 0 publishes the record itself")
-        with ctx.workprec(_PRECISION):
+        with working(_PRECISION):
             epsilon = ball(k * (1 - p) / p).log1p()
             return RandomizedResponse(to_float(ball_end(epsilon, "up"), "up"), k)
 
@@ -253,7 +252,7 @@ class _Writer:
             case Laplace(noise_multiplier=multiplier, noise_scale=noise, sensitivity=sensitivity):
                 return events.LaplaceDpEvent(self._per_record(multiplier, noise, sensitivity))
             case RandomizedResponse(epsilon=epsilon, options=k):
-                with ctx.workprec(_PRECISION):
+                with working(_PRECISION):
                     p = k / (ball(epsilon).exp() + k - 1)
                     return events.RandomizedResponseDpEvent(to_float(ball_end(p, "down"), "down"), k)
             case ZCDP(rho=rho, relation=declared):

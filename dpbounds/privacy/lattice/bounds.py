@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-import flint
 import numpy as np
 from flint import arb
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import to_float
+from dpbounds.expressions.working import working
 from dpbounds.privacy.lattice import saddle as choices
 from dpbounds.privacy.lattice.composed import SUM_PRECISION, Choices, Composed, Steps, compose, discretise, log_of
 from dpbounds.privacy.lattice.discretisation import Atoms, RoundingDown, settled, working_precision
@@ -107,7 +107,7 @@ def _choose(
     allowance = fine * share
     tilt = Fraction(composing)
     precision = working_precision(spacing, max(part.step.extra_bits for part in sketches))
-    with flint.ctx.workprec(precision):
+    with working(precision):
         lattices = tuple(settled(part.step, choices.lattice_for(part, spacing, slack), slack / 2) for part in sketches)
     marks = tuple(
         tuple(choices.marks_for(part, aim.tilt, lattice, allowance / steps))
@@ -250,7 +250,7 @@ def _loses_something(pair: Pair) -> bool:
 
 def _largest_loss(steps: Steps) -> Enclosure | None:
     """The least upper bound of the composed finite losses, where they have one."""
-    with flint.ctx.workprec(SUM_PRECISION):
+    with working(SUM_PRECISION):
         largest = arb(0)
         for step, count in steps:
             one = step.largest_loss()
@@ -273,7 +273,7 @@ def certainly_infinite(steps: Steps) -> arb:
 
 def _total_variation_at_most(steps: Steps, delta: Fraction) -> bool:
     """Whether already Σ T_i TV_i <= δ: the total variation of a product is at most the sum of its factors'."""
-    with flint.ctx.workprec(SUM_PRECISION):
+    with working(SUM_PRECISION):
         everything = sum((count * step.total_variation() for step, count in steps), arb(0))
         return bool(everything <= ball(delta))
 
@@ -343,7 +343,7 @@ def epsilon_bounds(
     if _total_variation_at_most(steps, delta):
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice"), "lattice")
     limit = _largest_loss(steps)
-    with flint.ctx.workprec(SUM_PRECISION):
+    with working(SUM_PRECISION):
         certain = certainly_infinite(steps)
         finite = ball(delta) - certain  # what the finite losses may still cost
         if finite < 0:
@@ -469,7 +469,7 @@ def delta_bounds(
         raise InvalidValue("epsilon", epsilon, "a number at least 0")
     tolerance, steps = _checked_tolerance(tolerance), steps_of(product)
     limit = _largest_loss(steps) if steps else Enclosure(Fraction(0), Fraction(0))
-    with flint.ctx.workprec(SUM_PRECISION):
+    with working(SUM_PRECISION):
         certain = certainly_infinite(steps)
     if limit is not None and limit.at_most(epsilon) is True:
         return Proof(Enclosure.from_balls(certain, certain, "lattice", SUM_PRECISION).within(0, 1), "lattice")
@@ -501,7 +501,7 @@ def delta_bounds(
             raise Declined("lattice: the working precision does not suffice to bound δ")
         wanted = tolerance * max(1.0, -log_delta)
         if log_delta - lowest <= wanted:
-            with flint.ctx.workprec(SUM_PRECISION):
+            with working(SUM_PRECISION):
                 below, above = below + certain, above + certain
             enclosure = Enclosure.from_balls(below, above, "lattice", SUM_PRECISION).within(0, 1)
             return _proof(enclosure, attempt, knobs, value, log_delta)
@@ -515,7 +515,7 @@ def expected_log_delta(product: Product, epsilon: float) -> float:
     steps = steps_of(product)
     if not steps:
         return -math.inf
-    with flint.ctx.workprec(SUM_PRECISION):
+    with working(SUM_PRECISION):
         certain = log_of(certainly_infinite(steps))
         limit = _largest_loss(steps)
     if limit is not None and limit.lower <= epsilon:

@@ -13,10 +13,10 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-import flint
 from flint import arb
 
 from dpbounds.expressions.enclosure import ball_end
+from dpbounds.expressions.working import working
 from dpbounds.privacy.lattice import saddle as choices
 from dpbounds.privacy.lattice.bounds import cut_sketches, sketches_of, steps_of
 from dpbounds.privacy.lattice.composed import Choices, compose, upper_measures
@@ -61,7 +61,7 @@ def as_discrete(product: Product) -> Discrete:
     spacing = _spacing(sketches, aim.deviation)
     slack = 1e-12 * spacing
     precision = max(working_precision(Fraction(spacing), max(part.step.extra_bits for part in sketches)), 2 * _BITS)
-    with flint.ctx.workprec(precision):
+    with working(precision):
         lattices = tuple(
             settled(part.step, choices.lattice_for(part, Fraction(spacing), slack), slack) for part in sketches
         )

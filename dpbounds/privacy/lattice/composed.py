@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import flint
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.working import working
 from dpbounds.privacy.lattice.discretisation import (
     Atoms,
     RoundingDown,
@@ -91,7 +91,7 @@ class Composed:
 
     def delta(self, epsilon: Fraction) -> arb:
         """The bound on δ(ε), as a ball: its upper end for the upper side, its lower end for the lower side."""
-        with flint.ctx.workprec(SUM_PRECISION):
+        with working(SUM_PRECISION):
             remaining = epsilon - self.origin
             result = (ball(self.log_scale) - ball(self.tilt * remaining)).exp() * self._sum(remaining)
             return result + self.infinite if self.missing is not None else result
@@ -144,7 +144,7 @@ class Composed:
         """Logarithm of what the missing mass may weigh."""
         if self.missing is None:
             return -math.inf
-        with flint.ctx.workprec(SUM_PRECISION):
+        with working(SUM_PRECISION):
             return log_of(largest_weight(self.tilt) * self.missing)
 
     def offset_from(self, epsilon: float) -> float:
@@ -200,7 +200,7 @@ def upper_measures(steps: Steps, chosen: Choices) -> tuple[tuple[Atoms, ...], ar
     """Move each step upwards to its lattice, and tilt it; the second value is the P-mass that went to infinity."""
     uppers: list[Atoms] = []
     infinite = arb(0)
-    with flint.ctx.workprec(chosen.precision):
+    with working(chosen.precision):
         for i, (step, count) in enumerate(steps):
             cells = cut(step, chosen.lattices[i], chosen.marks[i])
             uppers.append(tilted(upper_atoms(cells, chosen.lattices[i]), chosen.tilt, chosen.spacing))
@@ -213,7 +213,7 @@ def discretise(steps: Steps, chosen: Choices) -> Discretised:
     uppers: list[Atoms] = []
     lowers: list[Atoms] = []
     infinite = arb(0)
-    with flint.ctx.workprec(chosen.precision):
+    with working(chosen.precision):
         for i, (step, count) in enumerate(steps):
             lattice = chosen.lattices[i]
             cells = cut(step, lattice, chosen.marks[i])
@@ -252,7 +252,7 @@ def compose(
     bases: list[tuple[IntegerMeasure, int]] = []
     result: IntegerMeasure | None = None
     largest = 0
-    with flint.ctx.workprec(chosen.precision):
+    with working(chosen.precision):
         for (_, count), lattice, atoms in zip(steps, chosen.lattices, tilted_atoms, strict=True):
             log_mass = Fraction(float(total(atoms).log().mid()))  # any number would do: it makes the total about 1
             factor = (-ball(log_mass)).exp()

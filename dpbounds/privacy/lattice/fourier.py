@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-import flint
 import numpy as np
 from flint import arb
 
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.working import working
 from dpbounds.privacy.lattice.composed import SUM_PRECISION, largest_weight, log_of
 from dpbounds.privacy.lattice.discretisation import Atoms, total
 from dpbounds.privacy.lattice.integer_measures import Work
@@ -81,7 +81,7 @@ class FourierComposed:
 
     def delta(self, epsilon: Fraction) -> arb:
         """The bound on δ(ε), as a ball: its upper end for the upper side, its lower end for the lower side."""
-        with flint.ctx.workprec(SUM_PRECISION):
+        with working(SUM_PRECISION):
             remaining = epsilon - self.origin
             first = self._first(remaining)
             everything = arb(0)
@@ -116,7 +116,7 @@ class FourierComposed:
         first, value = self._first(remaining), -math.inf
         if first < self.window.end:
             value = self.sums.log_estimate(first, float(first * self.spacing - remaining))
-        with flint.ctx.workprec(SUM_PRECISION):
+        with working(SUM_PRECISION):
             lost = log_of(self.round_off + self.wrapped(remaining))
         scale = float(self.log_scale - self.tilt * remaining)
         if self.infinite is None:
@@ -128,7 +128,7 @@ class FourierComposed:
         """Logarithms of what each source of error may add to δ(ε)."""
         remaining = Fraction(epsilon) - self.origin
         scale = float(self.log_scale - self.tilt * remaining)
-        with flint.ctx.workprec(SUM_PRECISION):
+        with working(SUM_PRECISION):
             return {
                 "moved to infinity": -math.inf if self.infinite is None else log_of(self.infinite),
                 "round-off": log_of(self.round_off) + scale,
@@ -204,7 +204,7 @@ def compose_fourier(
     if tilt < 0:
         raise InvalidValue("tilt", tilt, "a number at least 0")
     laws, origin, log_scale = [], Fraction(0), Fraction(0)
-    with flint.ctx.workprec(precision):
+    with working(precision):
         for part in parts:
             mass = total(part.atoms)
             if not (part.atoms and mass > 0) or not mass.is_finite():
@@ -217,14 +217,14 @@ def compose_fourier(
         log_weight = float(largest_weight(tilt).log())
     window = choose_window(laws, tilt, spacing, near - float(origin), log_allowance, log_weight)
     work.spend(_WORK_PER_POINT * window.length * len(laws))
-    with flint.ctx.workprec(SUM_PRECISION):
+    with working(SUM_PRECISION):
         norm = norm_of_weights(tilt, spacing, window.length)
         # an error in the norm of c that weighs an eighth of what is allowed
         target = math.exp(max(log_allowance + log_weight - float(norm.log()), -600.0)) / 8
     spectrum = ComposedSpectrum.of(laws, window.length, target)
     exact = spectrum.for_balls(target)
     values = spectrum.in_balls(exact)
-    with flint.ctx.workprec(SUM_PRECISION):
+    with working(SUM_PRECISION):
         sums: WeightedSum
         if len(exact) == len(spectrum.frequencies):
             sums = FewFrequencies.of(values, window.length, window.start, tilt, spacing)

@@ -14,10 +14,11 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, logsumexp, ndtr
 
+from dpbounds.expressions.working import working
 from dpbounds.privacy.lattice.steps import AnyStep, Lattice, LawStep, Step, natural_spacing
 from dpbounds.privacy.laws import Law, Masses
 from dpbounds.privacy.pairs import Order
@@ -111,7 +112,7 @@ def _rung(reach: float) -> int:
 @lru_cache(maxsize=256)
 def _nodes_of_law(step: LawStep, reach: int) -> tuple[Floats, Floats, Floats]:
     """Losses (twice: they are their own x) and log P-masses: cells, fine around 0 on every scale, and the atoms."""
-    with ctx.workprec(_LOOK):
+    with working(_LOOK):
         law = step.law()
         losses, masses = [float(point.loss) for point in law.points], [_log(point.p) for point in law.points]
         if not law.discrete:

@@ -9,11 +9,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import flint
 import numpy as np
 from flint import acb, arb, fmpq
 from numpy.typing import NDArray
 
+from dpbounds.expressions.working import working
 from dpbounds.privacy.lattice.transform import TINY, UNIT, Floats, Spectrum, forward, inverse, relative_error
 from dpbounds.privacy.lattice.window import PRECISION, Law
 from dpbounds.privacy.proofs import Declined
@@ -65,7 +65,7 @@ class ComposedSpectrum:
             raise Declined("lattice: more steps than the error bounds were derived for")
         spectra, errors, sizes, everywhere = [], [], [], np.ones(length // 2 + 1, dtype=np.bool_)
         left_out, most = arb(0), arb(1)
-        with flint.ctx.workprec(PRECISION):
+        with working(PRECISION):
             for law in laws:
                 values = np.zeros(length)
                 values[list(law.positions)] = law.nearest
@@ -105,7 +105,7 @@ class ComposedSpectrum:
     def in_balls(self, frequencies: Frequencies) -> list[tuple[int, acb]]:
         """G there, from the exact sums Σ b_n exp(-2πi k n / N)."""
         result = []
-        with flint.ctx.workprec(PRECISION + sum(law.count for law in self.laws).bit_length()):
+        with working(PRECISION + sum(law.count for law in self.laws).bit_length()):
             for k in frequencies.tolist():
                 z = acb(arb(fmpq(-2 * k, self.length))).exp_pi_i()
                 value = acb(1)
@@ -134,7 +134,7 @@ class ComposedSpectrum:
         re[rest], im[rest] = product_re, product_im
         del factors, others, product_re, product_im
         of_rest = _norm(re, im)
-        with flint.ctx.workprec(PRECISION):
+        with working(PRECISION):
             squares = arb(0)
             for k, value in exact:
                 re[k], im[k] = float(value.real), float(value.imag)

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from flint import arb, ctx
+from flint import arb
 
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.laws import Law, Masses, Point, ball, law_at
 from dpbounds.privacy.pairs import DrawnGaussians, Draws, Order, Pair, Sampled, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
@@ -233,18 +234,18 @@ class LawStep:
 
     def law(self) -> Law:
         """The law at the working precision."""
-        return law_at(self.pair, ctx.prec)
+        return law_at(self.pair, working_bits())
 
     @property
     def discrete(self) -> bool:
         """Whether the loss has atoms only."""
-        with ctx.workprec(_LOOK):
+        with working(_LOOK):
             return self.law().discrete
 
     @property
     def bounded_above(self) -> bool:
         """Whether the finite losses have an upper bound."""
-        with ctx.workprec(_LOOK):
+        with working(_LOOK):
             return self.discrete or self.law().highest is not None
 
     @property
@@ -368,7 +369,7 @@ def natural_spacing(step: AnyStep) -> float | None:
     """A spacing of which all distances between the atoms of a step are multiples; None where none is to be seen."""
     if isinstance(step, Step):
         return None
-    with ctx.workprec(_LOOK):
+    with working(_LOOK):
         losses = sorted(float(point.loss) for point in step.law().points)
     gaps = [second - first for first, second in pairwise(losses) if second - first > 0]
     if not gaps or len(losses) > _MOST_ALIGNED:

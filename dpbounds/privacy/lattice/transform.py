@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-import flint
 import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.working import working
 from dpbounds.privacy.proofs import Declined
 
 Floats = NDArray[np.float64]
@@ -53,7 +53,7 @@ class Spectrum:
 def relative_error(length: int) -> float:
     """η with ‖computed − exact‖₂ <= η ‖exact‖₂ + TINY, for ``forward`` and for ``inverse``; N = ``length``."""
     _check_length(length)
-    with flint.ctx.workprec(_TABLE_BITS):
+    with working(_TABLE_BITS):
         u = arb(UNIT)
         product = (1 + arb(2).sqrt()) * u * (1 + u)  # of two complex numbers
         stage = (product * (1 + u) + u) * (1 + u) + u  # a difference times a root that is off by at most u
@@ -198,7 +198,7 @@ def _exact_roots(steps: range, size: int) -> tuple[Floats, Floats]:
         Declined: The conversion to doubles was less accurate than that (never seen).
     """
     cos, sin = np.empty(len(steps)), np.empty(len(steps))
-    with flint.ctx.workprec(_TABLE_BITS):
+    with working(_TABLE_BITS):
         allowed = arb(0.7 * UNIT)  # for either part, so that the two together stay below u
         for i, k in enumerate(steps):
             angle = arb(fmpq(-2 * k, size))

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-import flint
 import numpy as np
 from flint import acb, arb, arb_poly, fmpq
 from numpy.typing import NDArray
 
+from dpbounds.expressions.working import working
 from dpbounds.privacy.lattice.composed import largest_weight
 from dpbounds.privacy.lattice.transform import TINY, UNIT, Floats
 from dpbounds.privacy.lattice.window import PRECISION
@@ -75,7 +75,7 @@ class FewFrequencies:
         cls, spectrum: Sequence[tuple[int, acb]], length: int, start: int, tilt: Fraction, spacing: Fraction
     ) -> FewFrequencies:
         """From G_k for some 0 <= k <= N/2 (their conjugates included); the others are taken as 0."""
-        with flint.ctx.workprec(PRECISION):
+        with working(PRECISION):
             values = tuple(g * (1 if k in (0, length // 2) else 2) / length for k, g in spectrum)
         numbers = np.array([complex(value) for value in values])
         frequencies = tuple(k for k, _ in spectrum)
@@ -84,7 +84,7 @@ class FewFrequencies:
     def bound(self, first: int, t: arb) -> arb:
         """See ``WeightedSum``."""
         result, count = arb(0), self.end - first
-        with flint.ctx.workprec(PRECISION):
+        with working(PRECISION):
             scales = [(-ball(self.tilt + extra) * t).exp() for extra in (0, 1)]
             for k, value in zip(self.frequencies, self.values, strict=True):
                 slow, fast = (scales[extra] * self._series(k, self.tilt + extra, count) for extra in (0, 1))
@@ -151,7 +151,7 @@ class Blocks:
         width = 1 << ((len(values).bit_length() - 1) // 2)
         table = values.reshape(-1, width)
         slow, rising = np.empty(width), np.empty(width)
-        with flint.ctx.workprec(PRECISION):
+        with working(PRECISION):
             for i in range(width):
                 s = ball(i * spacing)
                 weight = (-ball(tilt) * s).exp()
@@ -168,7 +168,7 @@ class Blocks:
     def bound(self, first: int, t: arb) -> arb:
         """See ``WeightedSum``."""
         begin, edge, block, width = self._cut(first)
-        with flint.ctx.workprec(PRECISION):
+        with working(PRECISION):
             slow, fast = ((-ball((self.tilt + extra) * self.spacing)).exp() for extra in (0, 1))
             single = self._series(self.values[begin:edge], slow, fast, t)
             t = t + (edge - begin) * ball(self.spacing)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-import flint
 import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
+from dpbounds.expressions.working import working
 from dpbounds.privacy.lattice.discretisation import Atoms
 from dpbounds.privacy.lattice.transform import LARGEST_LENGTH
 from dpbounds.privacy.laws import ball
@@ -210,7 +210,7 @@ class Tails:
     @classmethod
     def of(cls, laws: Sequence[Law], spacing: Fraction, high: Fraction, low: Fraction, alias: Fraction) -> Tails:
         """Evaluate the three moments."""
-        with flint.ctx.workprec(PRECISION):
+        with working(PRECISION):
             up, down, back = (
                 (ball(exponent), log_moment(laws, ball(sign * exponent * spacing)))
                 for sign, exponent in ((1, high), (-1, low), (-1, alias))
