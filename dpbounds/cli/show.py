@@ -1,7 +1,7 @@
 """`dpbounds show`: one statement, as a careful colleague would tell it at a whiteboard.
 
 JSON: what `dpbounds theorems --json` has, and statement, assumptions, conditions, parts (name, kind, meaning, formula,
-latex), errata, notes, relies_on, superseded_by, where, read, defects.
+latex, quantities, status, side, under, assumptions), errata, notes, relies_on, superseded_by, where, read, defects.
 """
 
 from __future__ import annotations

@@ -146,6 +146,12 @@ class Part:
             or where sampling from a population is what is bounded.
         increasing_in: Quantities in which the value never falls.
         decreasing_in: Quantities in which it never rises.
+        side: In which direction this part bounds the metric. A part that has a side of its own is compared as a claim
+            of its own; by default the statement's.
+        status: What is known of this part; by default what is known of the statement.
+        relies_on: What this part's proof uses; by default what the statement relies on.
+        assumptions: What this part assumes beyond the statement.
+        under: The privacy that this part is about, if it is not (ε, δ)-DP: a lower bound for ε-DP binds no others.
     """
 
     kind: ClassVar[Kind]
@@ -158,6 +164,11 @@ class Part:
     bases: tuple[str, ...] = BASES
     increasing_in: tuple[Symbol, ...] = ()
     decreasing_in: tuple[Symbol, ...] = ()
+    side: Side | None = None
+    status: Status | None = None
+    relies_on: tuple[str, ...] | None = None
+    assumptions: tuple[Assumption, ...] = ()
+    under: Claim | None = None
 
     @property
     def expression(self) -> Expr:
@@ -290,7 +301,7 @@ class Theorem:
         statement: The claim in our words (the file's docstring), Markdown with ``$...$``.
         where: Section and page or equation, so that a reader finds it.
         metric: What is bounded; with ``side`` and ``mode`` in which sense.
-        status: What is known of it.
+        status: What is known of it, and of each part that does not say otherwise.
         read: What of the source was read here.
         relation: The neighbouring relation of the statement.
         sampling: How records are drawn in each step: "full batch", "Poisson", "fresh batches", ...
@@ -360,6 +371,22 @@ class Theorem:
     def rate(self) -> Rate | None:
         """The (first) order of growth."""
         return next((part for part in self.parts if isinstance(part, Rate)), None)
+
+    def status_of(self, part: Part) -> Status:
+        """What is known of a part by itself, whatever it rests on (see ``standing``)."""
+        return part.status or self.status
+
+    def side_of(self, part: Part) -> Side | None:
+        """In which direction a part bounds the metric."""
+        return part.side or self.side
+
+    def foundations_of(self, part: Part) -> tuple[str, ...]:
+        """Ids of what a part's proof uses."""
+        return self.relies_on if part.relies_on is None else part.relies_on
+
+    def assumptions_of(self, part: Part) -> tuple[Assumption, ...]:
+        """What a part assumes."""
+        return (*self.assumptions, *part.assumptions)
 
     def part(self, name: str | None = None) -> Part:
         """The part of that name; without one the bound, else the rate, else the only part.

@@ -63,6 +63,7 @@ class Entry:
     mode: str
     status: str
     parts: tuple[str, ...]
+    part_statuses: tuple[str, ...]
     algorithm: str
     statement: str
     errata: tuple[ListedErratum, ...]
@@ -80,6 +81,7 @@ class Entry:
             mode=str(theorem.mode or ""),
             status=str(theorem.status),
             parts=tuple(part.name for part in theorem.parts),
+            part_statuses=tuple(str(theorem.status_of(part)) for part in theorem.parts),
             algorithm=theorem.algorithm or "",
             statement=" ".join((theorem.statement or "").split()),
             errata=tuple(
@@ -196,6 +198,7 @@ def _indexed() -> list[Entry]:
             **{
                 **entry,
                 "parts": tuple(entry["parts"]),
+                "part_statuses": tuple(entry["part_statuses"]),
                 "errata": tuple(ListedErratum(**one) for one in entry["errata"]),
             }
         )

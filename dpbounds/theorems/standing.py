@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from dpbounds.theorems.record import Status, Theorem
+from dpbounds.theorems.record import Part, Status, Theorem
 from dpbounds.theorems.registry import library
 
 # From the best to the worst. A definition or a measurement that is relied on takes nothing away.
@@ -24,22 +24,27 @@ def _by_id() -> dict[str, Theorem]:
     return {theorem.id: theorem for theorem in library()}
 
 
-def standing(theorem: Theorem) -> Status:
-    """The statement's own status, or ``disputed`` if something that its proof uses is disputed or false.
+def standing(theorem: Theorem, part: Part | None = None) -> Status:
+    """The own status of a statement or of one of its parts; ``disputed`` if its proof uses what is disputed or false.
 
-    A statement that is false itself stays false. One that relies on a claim whose proof was not checked, while its own
-    proof was, is as good as that claim.
+    What is false itself stays false. What relies on a claim whose proof was not checked, while its own proof was, is as
+    good as that claim.
     """
-    if theorem.status not in _ORDER or theorem.status is Status.FALSE:
-        return theorem.status
-    worst = max((_foundation(name) for name in theorem.relies_on), key=_ORDER.index, default=theorem.status)
+    own = theorem.status if part is None else theorem.status_of(part)
+    if own not in _ORDER or own is Status.FALSE:
+        return own
+    used = theorem.relies_on if part is None else theorem.foundations_of(part)
+    worst = max((_foundation(name) for name in used), key=_ORDER.index, default=own)
     if worst is Status.FALSE:
         worst = Status.DISPUTED  # the proof is gone; the statement may still hold
-    return (
-        max(theorem.status, worst, key=_ORDER.index)
-        if worst in (Status.CLAIMED, Status.CONJECTURED, Status.DISPUTED)
-        else theorem.status
-    )
+    return max(own, worst, key=_ORDER.index) if worst in (Status.CLAIMED, Status.CONJECTURED, Status.DISPUTED) else own
+
+
+def standing_in_words(theorem: Theorem, part: Part | None = None) -> str:
+    """The standing, with a remark where it is not the own status."""
+    known = standing(theorem, part)
+    own = theorem.status if part is None else theorem.status_of(part)
+    return f"{known}" + ("" if known is own else " (through what it relies on)")
 
 
 @cache

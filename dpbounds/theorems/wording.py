@@ -14,7 +14,7 @@ from sympy.printing.str import StrPrinter
 
 from dpbounds.expressions.symbols import QUANTITIES, Quantity, latex_names
 from dpbounds.theorems.lettering import letter, without_latex
-from dpbounds.theorems.record import Bound, Erratum, Kind, Parameter, Part, Rate, Theorem
+from dpbounds.theorems.record import Bound, Erratum, Kind, Parameter, Part, Rate, Side, Theorem
 from dpbounds.theorems.registry import listing
 
 WIDTH = 100
@@ -102,7 +102,7 @@ def claim(theorem: Theorem) -> str:
     """What is bounded, in which sense, for whom, in one line."""
     words = [str(theorem.metric).replace("-", " ")] if theorem.metric.value != "none" else []
     if theorem.side is not None:
-        words.append({"upper": "upper bound", "lower": "lower bound", "tight": "exact"}[theorem.side])
+        words.append(_SIDES[theorem.side])
     if theorem.mode is not None:
         words.append(
             {"expectation": "in expectation", "probability": "with high probability", "always": "always"}[theorem.mode]
@@ -112,6 +112,9 @@ def claim(theorem: Theorem) -> str:
     if theorem.sampling:
         words.append(theorem.sampling)
     return ", ".join(words)
+
+
+_SIDES = {Side.UPPER: "upper bound", Side.LOWER: "lower bound", Side.TIGHT: "exact"}
 
 
 def sense(part: Part) -> str:
@@ -124,6 +127,16 @@ def sense(part: Part) -> str:
         )
     assert isinstance(part, Parameter)
     return "prescribed" + (", up to a constant that is not stated" if part.up_to_constant else "")
+
+
+def _of_its_own(theorem: Theorem, part: Part) -> list[str]:
+    """What is true of a part and not of the statement as a whole."""
+    found = [str(part.status)] if part.status not in (None, theorem.status) else []
+    if part.side not in (None, theorem.side):
+        found.append(_SIDES[part.side])
+    if part.under is not None:
+        found.append(f"under {part.under}")
+    return found + ([f"assumes {', '.join(one.name for one in part.assumptions)}"] if part.assumptions else [])
 
 
 def _paragraphs(text: str, indent: str = "") -> list[str]:
@@ -167,7 +180,8 @@ def as_text(theorem: Theorem) -> str:
         ]
         lines.append("")
     for part in theorem.parts:
-        lines.append(f"{part.name}: {part.meaning or sense(part)}" + (f"  [{sense(part)}]" if part.meaning else ""))
+        tags = [*([sense(part)] if part.meaning else []), *_of_its_own(theorem, part)]
+        lines.append(f"{part.name}: {part.meaning or sense(part)}" + (f"  [{'; '.join(tags)}]" if tags else ""))
         lines.append(drawn(part.expression, theorem.local))
         restored = part.restored_expression if isinstance(part, Rate) else None
         if restored is not None:
@@ -242,7 +256,8 @@ def as_markdown(theorem: Theorem, level: int = 2) -> str:
         shown = (f"${in_latex(one.holds, theorem.local)}$" + (f" ({one.why})" if one.why else "") for one in conditions)
         lines += ["Applies when " + "; ".join(shown) + ".", ""]
     for part in theorem.parts:
-        lines += [f"**{part.name}** ({sense(part)})" + (f": {part.meaning}" if part.meaning else ""), ""]
+        tags = "; ".join((sense(part), *_of_its_own(theorem, part)))
+        lines += [f"**{part.name}** ({tags})" + (f": {part.meaning}" if part.meaning else ""), ""]
         lines += ["$$", displayed(part, theorem), "$$", ""]
         restored = part.restored_expression if isinstance(part, Rate) else None
         if restored is not None:
@@ -273,8 +288,13 @@ def as_latex(theorem: Theorem) -> str:
         body.append("% assumes: " + "; ".join(f"{one.name} ({one.text})" for one in theorem.assumptions))
     body += [rf"% applies when ${in_latex(one.holds, theorem.local)}$" for one in theorem.conditions()]
     for part in theorem.parts:
-        body += [rf"% {part.name}: {sense(part)}", r"\[", displayed(part, theorem), r"\]"]
+        tags = "; ".join((sense(part), *_of_its_own(theorem, part)))
+        body += [rf"% {part.name}: {tags}", r"\[", displayed(part, theorem), r"\]"]
     return "\n".join([*body, r"\end{theorem}", ""])
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def as_data(theorem: Theorem) -> dict[str, object]:
@@ -302,6 +322,10 @@ def as_data(theorem: Theorem) -> dict[str, object]:
                 "formula": inline(part.expression, theorem.local),
                 "latex": displayed(part, theorem),
                 "quantities": sorted(str(symbol) for symbol in part.expression.free_symbols),
+                "status": str(theorem.status_of(part)),
+                "side": _text(theorem.side_of(part)),
+                "under": _text(part.under),
+                "assumptions": [one.name for one in part.assumptions],
             }
             for part in theorem.parts
         ],

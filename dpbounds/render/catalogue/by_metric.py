@@ -6,7 +6,7 @@ from dpbounds.render.catalogue.numbers import Values, applies, at_in_words, show
 from dpbounds.render.tables import Cell, Formula, Id, Table
 from dpbounds.theorems.record import Metric, Rate, Side, Status, Theorem
 from dpbounds.theorems.registry import library
-from dpbounds.theorems.standing import standing
+from dpbounds.theorems.standing import standing, standing_in_words
 
 METRICS = {
     "gradient-norm": (Metric.GRADIENT_NORM, Metric.PROJECTED_GRADIENT_NORM, Metric.POPULATION_GRADIENT_NORM),
@@ -67,19 +67,19 @@ def _quotes(theorem: Theorem) -> bool:
 def _row(theorem: Theorem, part: Rate, at: Values) -> tuple[tuple[object, ...], tuple[Cell, ...]]:
     name = theorem.id if part is theorem.rate else f"{theorem.id}: {part.name}"
     restored = part.restored_expression
-    known = standing(theorem)
+    known = standing(theorem, part)
     cells: list[Cell] = [
         Id(name),
         str(theorem.metric).replace("-", " "),
-        _KINDS[theorem.side],
+        _KINDS[theorem.side_of(part)] + ("" if part.under is None else f", {part.under}"),
         Formula(part.expression, order=True, logs_hidden=part.logs_hidden, local=theorem.local),
         None if restored is None else Formula(restored, local=theorem.local),
-        ", ".join(one.name for one in theorem.assumptions),
-        str(known) + (" (through what it relies on)" if known is not theorem.status else ""),
+        ", ".join(one.name for one in theorem.assumptions_of(part)),
+        standing_in_words(theorem, part),
     ]
     key: tuple[object, ...] = (str(theorem.metric), known is Status.FALSE, theorem.id, part.name)
     if at:
         found = value_of(theorem, part.name, at)
-        cells += [shown(found, theorem.side), applies(found)]
+        cells += [shown(found, theorem.side_of(part)), applies(found)]
         key = (*size(found), theorem.id, part.name)
     return key, tuple(cells)

@@ -6,7 +6,7 @@ from dpbounds.render.catalogue.numbers import Values, applies, at_in_words, show
 from dpbounds.render.tables import Cell, Formula, Id, Table
 from dpbounds.theorems.record import Bound, Metric, Part, Theorem
 from dpbounds.theorems.registry import library
-from dpbounds.theorems.standing import standing
+from dpbounds.theorems.standing import standing_in_words
 from dpbounds.theorems.wording import inline
 
 _GOALS = (
@@ -49,14 +49,14 @@ def _row(theorem: Theorem, part: Part, at: Values) -> tuple[tuple[object, ...], 
     cells: list[Cell] = [
         Id(f"{theorem.id}: {part.name}"),
         str(theorem.metric).replace("-", " "),
-        f"{theorem.side}, {theorem.mode}" if theorem.mode else str(theorem.side),
+        ", ".join(str(one) for one in (theorem.side_of(part), theorem.mode, part.under) if one is not None),
         Formula(part.expression, local=theorem.local),
         "; ".join(inline(one.holds, theorem.local) for one in conditions),
-        str(standing(theorem)),
+        standing_in_words(theorem, part),
     ]
     key: tuple[object, ...] = (str(theorem.metric), theorem.id, part.name)
     if at:
         found = value_of(theorem, part.name, at)
-        cells += [shown(found, theorem.side), applies(found)]
+        cells += [shown(found, theorem.side_of(part)), applies(found)]
         key = (str(theorem.metric), *size(found), theorem.id, part.name)
     return key, tuple(cells)

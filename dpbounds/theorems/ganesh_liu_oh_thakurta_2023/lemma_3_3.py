@@ -64,6 +64,7 @@ THEOREM = Theorem(
         Bound(
             formula=with_path,
             name="equation-1",
+            status=Status.FALSE,
             unit=_SQUARE,
             meaning="as printed in (1), with the squared length really travelled: see the errata",
             increasing_in=(*_MORE, travelled),

@@ -83,6 +83,8 @@ THEOREM = Theorem(
         Bound(
             formula=frozen_fall,
             name="counterexample",
+            side=Side.UPPER,
+            status=Status.PROVED,
             unit=_LOSS,
             meaning="fall in the example of the errata, if the kick's component is one standard deviation; at most",
             increasing_in=(stationarity, gradient_accuracy, hessian_lipschitz),

@@ -52,6 +52,9 @@ THEOREM = Theorem(
         Bound(
             formula=stuck,
             name="counterexample",
+            side=Side.LOWER,
+            status=Status.PROVED,
+            relies_on=(),
             unit=_LENGTH,
             meaning="width of the stuck region in the example of Lemma 3.4, at least",
             increasing_in=(gradient_accuracy,),

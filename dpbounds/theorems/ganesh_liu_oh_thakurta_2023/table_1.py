@@ -16,7 +16,7 @@ from dpbounds.expressions.symbols import (
     smoothness,
 )
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.record import Erratum, Metric, Note, Rate, Severity, Status, Theorem
+from dpbounds.theorems.record import Erratum, Metric, Note, Rate, Severity, Side, Status, Theorem
 
 _SMOOTH = (lipschitz, smoothness, hessian_lipschitz, loss_range)
 _RISK = (lipschitz, diameter)
@@ -72,6 +72,8 @@ THEOREM = Theorem(
         Rate(
             formula=before,
             name="empirical-sosp-before",
+            status=Status.CLAIMED,
+            relies_on=("cited/wang-xu-2020/main-result",),
             meaning="Wang, Chen & Xu 2019, and Wang & Xu 2020, as quoted",
             hides=_SMOOTH,
             logs_hidden=True,
@@ -90,6 +92,9 @@ THEOREM = Theorem(
         Rate(
             formula=root_share,
             name="empirical-lower",
+            side=Side.LOWER,
+            status=Status.CLAIMED,
+            relies_on=("cited/arora-et-al-2023/theorem-4.3",),
             meaning="lower bound of Arora et al., for first-order points already",
             hides=_SMOOTH,
             logs_hidden=True,
@@ -108,6 +113,9 @@ THEOREM = Theorem(
         Rate(
             formula=population_lower,
             name="population-lower",
+            side=Side.LOWER,
+            status=Status.CLAIMED,
+            relies_on=("cited/arora-et-al-2023/population-rate",),
             meaning="lower bound of Arora et al., for first-order points already",
             hides=_SMOOTH,
             logs_hidden=True,
@@ -117,6 +125,8 @@ THEOREM = Theorem(
         Rate(
             formula=polynomial_before,
             name="polynomial-before",
+            status=Status.CLAIMED,
+            relies_on=("wang-chen-xu-2019/theorem-2",),
             meaning="excess risk of Wang, Chen & Xu 2019, for smooth losses, as quoted",
             hides=_RISK,
             increasing_in=(dimension,),
@@ -124,12 +134,16 @@ THEOREM = Theorem(
         Rate(
             formula=polynomial,
             name="polynomial",
+            status=Status.CLAIMED,
+            relies_on=("ganesh-liu-oh-thakurta-2023/theorem-5.6",),
             meaning="excess risk, Theorem 5.6",
             hides=_RISK,
         ),
         Rate(
             formula=exponential,
             name="exponential",
+            status=Status.PROVED,
+            relies_on=("ganesh-liu-oh-thakurta-2023/theorem-5.8",),
             meaning="excess risk in exponential time, Theorem 5.8",
             hides=_RISK,
             logs_hidden=True,
@@ -139,6 +153,9 @@ THEOREM = Theorem(
         Rate(
             formula=exponential,
             name="excess-lower",
+            side=Side.LOWER,
+            status=Status.CLAIMED,
+            relies_on=("cited/ganesh-et-al-2022/main-result",),
             meaning="lower bound for the excess risk, Theorem 5.11, without its factor log(1/δ)",
             hides=_RISK,
             logs_hidden=True,

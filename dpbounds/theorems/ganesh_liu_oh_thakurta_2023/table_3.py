@@ -39,12 +39,14 @@ def population() -> Expr:
     return dataset_size ** Rational(-1, 3) + (sqrt(dimension) / dataset_size) ** Rational(3, 7)
 
 
-def row(name: str, formula: object, meaning: str) -> Rate:
+def row(name: str, formula: object, meaning: str, quoted: str = "") -> Rate:
     assert callable(formula)
     return Rate(
         formula=formula,
         name=name,
         meaning=meaning,
+        status=Status.CLAIMED if quoted else None,
+        relies_on=(quoted,) if quoted else None,
         hides=_HIDDEN,
         logs_hidden=True,
         increasing_in=(dimension,),
@@ -61,9 +63,9 @@ THEOREM = Theorem(
     side=Side.UPPER,
     status=Status.DISPUTED,
     parts=(
-        row("wang-chen-xu-2019", quarter, "empirical"),
-        row("wang-xu-2020", trust_region, "empirical"),
-        row("gao-wright-2023", half, "empirical; the same rate as the first row"),
+        row("wang-chen-xu-2019", quarter, "empirical", "wang-chen-xu-2019/theorem-7"),
+        row("wang-xu-2020", trust_region, "empirical", "cited/wang-xu-2020/main-result"),
+        row("gao-wright-2023", half, "empirical; the same rate as the first row", "cited/gao-wright-2023/main-result"),
         row("empirical", empirical, "Theorem 4.2 (disputed)"),
         row("population", population, "Theorem 4.6 (disputed)"),
     ),

@@ -18,7 +18,7 @@ from dpbounds.expressions.symbols import (
 )
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import LIPSCHITZ, SAMPLED_RECORDS
-from dpbounds.theorems.record import Bound, Condition, Metric, Mode, Note, Read, Side, Status, Theorem
+from dpbounds.theorems.record import Bound, Claim, Condition, Metric, Mode, Note, Read, Side, Status, Theorem
 
 
 def _scaled(level: Expr) -> Expr:
@@ -93,6 +93,7 @@ THEOREM = Theorem(
             formula=pure,
             name="pure_privacy",
             unit=_LOSS,
+            under=Claim.PURE,
             meaning="ε-DP, what privacy alone costs",
             bases=SCALED,
             increasing_in=(lipschitz, diameter, dimension),

@@ -59,6 +59,8 @@ THEOREM = Theorem(
         Rate(
             formula=what_survives,
             name="survives",
+            status=Status.CLAIMED,
+            relies_on=("cited/menart-et-al-2023/theorem-1",),
             unit=Unit(1, -1),
             meaning="what the argument gives for outputs within the ball: the k-th power",
             logs_hidden=True,

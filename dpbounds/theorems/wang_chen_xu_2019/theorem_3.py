@@ -65,7 +65,8 @@ THEOREM = Theorem(
     parts=(
         Rate(
             formula=time_average,
-            meaning="(5), with C = C(d, β) as time_average_constant",
+            status=Status.CLAIMED,
+            meaning="(5), with an unrestricted C = C(d, β) as time_average_constant",
             hides=HIDDEN,
             increasing_in=(dimension, time_average_constant),
             decreasing_in=(steps,),

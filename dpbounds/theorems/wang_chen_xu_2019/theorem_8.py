@@ -101,6 +101,7 @@ THEOREM = Theorem(
         Rate(
             formula=printed,
             name="printed_sample_size",
+            status=Status.FALSE,
             unit=Unit(samples=1),
             meaning="as printed; it scales like a length, see the errata",
             logs_hidden=True,

@@ -6,7 +6,7 @@ logarithms. For convex losses $\frac{1}{\sqrt n} + \frac{\sqrt d}{n\varepsilon}$
 from sympy import Expr, Rational, sqrt
 
 from dpbounds.expressions.symbols import dataset_size, dimension, epsilon, initial_gap, lipschitz, smoothness
-from dpbounds.theorems.assumptions import LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
+from dpbounds.theorems.assumptions import CONVEX, LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
 from dpbounds.theorems.record import Metric, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (lipschitz, smoothness, initial_gap)
@@ -42,7 +42,9 @@ THEOREM = Theorem(
         Rate(
             formula=convex,
             name="convex",
-            meaning="convex losses; also a lower bound in general",
+            side=Side.TIGHT,
+            assumptions=(CONVEX,),
+            meaning="the exact order for convex losses; so a lower bound in general",
             hides=HIDDEN,
             logs_hidden=True,
             increasing_in=(dimension,),

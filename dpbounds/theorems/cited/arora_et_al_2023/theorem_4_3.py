@@ -8,11 +8,15 @@ from sympy import Expr, Min, sqrt
 from dpbounds.expressions.symbols import Unit, dataset_size, dimension, epsilon, lipschitz
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import CONVEX, LIPSCHITZ, SMOOTH
-from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
+from dpbounds.theorems.record import Condition, Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 
 def rate() -> Expr:
     return lipschitz * Min(1, sqrt(dimension) / (dataset_size * epsilon))
+
+
+def small_epsilon() -> tuple[Condition, ...]:
+    return (Condition(holds=epsilon <= 1, why="the range was not quoted; this is the usual one"),)
 
 
 THEOREM = Theorem(
@@ -28,6 +32,7 @@ THEOREM = Theorem(
     read=Read.QUOTED,
     relation=Relation.REPLACE_ONE,
     assumptions=(LIPSCHITZ, SMOOTH, CONVEX),
+    conditions=small_epsilon,
     parts=(
         Rate(
             formula=rate,

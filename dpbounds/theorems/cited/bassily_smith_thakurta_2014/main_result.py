@@ -4,12 +4,12 @@ pure $\varepsilon$-privacy, up to logarithms; lower bounds of the same orders in
 second is attained by the exponential mechanism, whose proof does not need convexity on a net of the set.
 """
 
-from sympy import Expr, log, sqrt
+from sympy import Expr, Min, log, sqrt
 
 from dpbounds.expressions.symbols import Unit, dataset_size, delta, diameter, dimension, epsilon, lipschitz
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import BOUNDED_SET, CONVEX, LIPSCHITZ
-from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
+from dpbounds.theorems.record import Claim, Condition, Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 HIDDEN = (lipschitz, diameter)
 
@@ -30,6 +30,30 @@ def pure_restored() -> Expr:
     return lipschitz * diameter * pure()
 
 
+def approximate_lower() -> Expr:
+    return Min(1, sqrt(dimension) / (dataset_size * epsilon))
+
+
+def approximate_lower_restored() -> Expr:
+    return lipschitz * diameter * approximate_lower()
+
+
+def pure_lower() -> Expr:
+    return Min(1, pure())
+
+
+def pure_lower_restored() -> Expr:
+    return lipschitz * diameter * pure_lower()
+
+
+def small_epsilon() -> tuple[Condition, ...]:
+    return (Condition(holds=epsilon <= 1, why="the usual range of the lower bound"),)
+
+
+def small_budget() -> tuple[Condition, ...]:
+    return (*small_epsilon(), Condition(holds=delta <= 1 / dataset_size, why="the usual range of the lower bound"))
+
+
 THEOREM = Theorem(
     id="cited/bassily-smith-thakurta-2014/main-result",
     statement=__doc__,
@@ -47,6 +71,7 @@ THEOREM = Theorem(
             formula=approximate,
             name="approximate",
             unit=Unit(loss=1),
+            side=Side.UPPER,
             meaning="under (ε, δ)-privacy",
             hides=HIDDEN,
             restored=approximate_restored,
@@ -58,9 +83,39 @@ THEOREM = Theorem(
             formula=pure,
             name="pure",
             unit=Unit(loss=1),
+            side=Side.UPPER,
+            under=Claim.PURE,
             meaning="under pure ε-privacy",
             hides=HIDDEN,
             restored=pure_restored,
+            logs_hidden=True,
+            increasing_in=(dimension,),
+            decreasing_in=(dataset_size, epsilon),
+        ),
+        Rate(
+            formula=approximate_lower,
+            name="approximate-lower",
+            unit=Unit(loss=1),
+            side=Side.LOWER,
+            meaning="under (ε, δ)-privacy, at least; without the upper bound's power of ln(1/δ), which cannot be meant "
+            "for every δ: an ε-private method reaches the pure order, whatever δ is",
+            conditions=small_budget,
+            hides=HIDDEN,
+            restored=approximate_lower_restored,
+            logs_hidden=True,
+            increasing_in=(dimension,),
+            decreasing_in=(dataset_size, epsilon),
+        ),
+        Rate(
+            formula=pure_lower,
+            name="pure-lower",
+            unit=Unit(loss=1),
+            side=Side.LOWER,
+            under=Claim.PURE,
+            meaning="under pure ε-privacy, at least",
+            conditions=small_epsilon,
+            hides=HIDDEN,
+            restored=pure_lower_restored,
             logs_hidden=True,
             increasing_in=(dimension,),
             decreasing_in=(dataset_size, epsilon),

@@ -4,16 +4,27 @@ logarithms, convex or not; no private algorithm does much better for losses that
 $\delta > 0$.
 """
 
-from sympy import Expr
+from sympy import Expr, Min
 
-from dpbounds.expressions.symbols import Unit, dataset_size, diameter, dimension, epsilon, lipschitz
+from dpbounds.expressions.symbols import Unit, dataset_size, delta, diameter, dimension, epsilon, lipschitz
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import BOUNDED_SET, LIPSCHITZ
-from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
+from dpbounds.theorems.record import Claim, Condition, Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 
 def rate() -> Expr:
     return lipschitz * diameter * dimension / (dataset_size * epsilon)
+
+
+def lower() -> Expr:
+    return lipschitz * diameter * Min(1, dimension / (dataset_size * epsilon))
+
+
+def small_budget() -> tuple[Condition, ...]:
+    return (
+        Condition(holds=epsilon <= 1, why="range of Theorem 5.11 of Ganesh et al. 2023, which quotes it"),
+        Condition(holds=delta <= dataset_size**-2, why="the same: δ at most a power of n beyond the first"),
+    )
 
 
 THEOREM = Theorem(
@@ -32,7 +43,20 @@ THEOREM = Theorem(
         Rate(
             formula=rate,
             unit=Unit(loss=1),
+            side=Side.UPPER,
+            under=Claim.PURE,
             meaning="excess empirical risk",
+            logs_hidden=True,
+            increasing_in=(dimension, lipschitz, diameter),
+            decreasing_in=(dataset_size, epsilon),
+        ),
+        Rate(
+            formula=lower,
+            name="lower",
+            unit=Unit(loss=1),
+            side=Side.LOWER,
+            meaning="excess empirical risk, at least",
+            conditions=small_budget,
             logs_hidden=True,
             increasing_in=(dimension, lipschitz, diameter),
             decreasing_in=(dataset_size, epsilon),

@@ -10,6 +10,8 @@ TWINS = {
         -dimension * ln(delta) / (dataset_size * epsilon) ** 2
     ),
     "pure": lambda dimension, dataset_size, epsilon: dimension / dataset_size / epsilon,
+    "approximate-lower": lambda dimension, dataset_size, epsilon: min(1, sqrt(dimension) / dataset_size / epsilon),
+    "pure-lower": lambda dimension, dataset_size, epsilon: min(1, dimension / dataset_size / epsilon),
 }
 
 

@@ -9,6 +9,9 @@ TWINS = {
     "rate": lambda lipschitz, diameter, dimension, dataset_size, epsilon: (
         dimension / (dataset_size * epsilon) * diameter * lipschitz
     ),
+    "lower": lambda lipschitz, diameter, dimension, dataset_size, epsilon: (
+        diameter * lipschitz * min(1, dimension / (dataset_size * epsilon))
+    ),
 }
 
 

@@ -6,6 +6,7 @@ from dpbounds.theorems.registry import theorem
 
 TWINS = {
     "rate": lambda dataset_size: 1 / cbrt(dataset_size) ** 2,
+    "lower": lambda dataset_size: 1 / cbrt(dataset_size**2),
 }
 
 
