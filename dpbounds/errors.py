@@ -1,16 +1,38 @@
 """The exceptions of dpbounds: one base class, one class per thing that can go wrong."""
 
+from __future__ import annotations
+
+import difflib
+import reprlib
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral
+from pathlib import PurePath
+
+from dpbounds.limits import DIGITS, LINE, SHOWN
+
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, Decimal, Fraction)
+_LONGEST_INTEGER = 10**DIGITS
+
 
 class DpboundsError(Exception):
     """Base of every error that dpbounds raises on purpose."""
 
 
 class InvalidValue(DpboundsError, ValueError):
-    """A value lies outside its domain; the message says which, what is allowed and what to do."""
+    """A value lies outside its domain; the message says which, what is allowed and what to do.
+
+    It travels between processes: a value that is more than a number or a text arrives there as its text.
+    """
 
     def __init__(self, name: str, value: object, allowed: str, advice: str = "") -> None:
-        self.name, self.value, self.allowed = name, value, allowed
-        super().__init__(f"{name} = {value!s} is not allowed: {allowed}" + (f"; {advice}" if advice else ""))
+        self.name, self.value, self.allowed, self.advice = name, value, allowed, advice
+        super().__init__(f"{name} = {shown(value)} is not allowed: {allowed}" + (f"; {advice}" if advice else ""))
+
+    def __reduce__(self) -> tuple[type[InvalidValue], tuple[str, object, str, str]]:
+        value = self.value if type(self.value) in _PLAIN else shown(self.value)
+        return type(self), (self.name, value, self.allowed, self.advice)
 
 
 class UnsupportedMechanism(DpboundsError):
@@ -27,3 +49,80 @@ class CertificateError(DpboundsError):
 
 class BudgetExceeded(DpboundsError):
     """A ledger shows more spent than was planned."""
+
+
+# --- Words of an error ------------------------------------------------------------------------------------------------
+
+
+class _Bounded(reprlib.Repr):
+    """``repr`` that cannot fail and does not grow with its object."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        return str(x) if abs(x) < _LONGEST_INTEGER else f"an integer of {x.bit_length()} bits"
+
+    def repr_Fraction(self, x: Fraction, level: int) -> str:  # (the name that reprlib looks for)
+        return f"{self.repr_int(x.numerator, level)}/{self.repr_int(x.denominator, level)}"
+
+    def repr_instance(self, x: object, level: int) -> str:
+        told = super().repr_instance(x, level)
+        return f"<{type(x).__name__}>" if " instance at 0x" in told else told
+
+
+_BOUNDED = _Bounded()
+_BOUNDED.maxstring = _BOUNDED.maxother = _BOUNDED.maxlong = SHOWN
+
+
+def shown(value: object) -> str:
+    """A value as an error tells it: never longer than ``limits.SHOWN``, and never an error itself.
+
+    >>> shown(Fraction(1, 3)), len(shown("x" * 100_000)) <= 120, shown(10**5000)
+    ('1/3', True, 'an integer of 16610 bits')
+    """
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, Integral):
+        value = int(value)  # and not what NumPy calls it
+    elif type(value) is Fraction and value.denominator == 1:
+        value = value.numerator
+    elif isinstance(value, float):
+        return float.__repr__(value)
+    elif isinstance(value, str):
+        return shortened(str.__str__(value), SHOWN)
+    elif isinstance(value, Decimal | PurePath):
+        return shortened(str(value), SHOWN)
+    return shortened(_BOUNDED.repr(value), SHOWN)
+
+
+def shortened(text: str, longest: int = LINE) -> str:
+    """A text without its middle, where it is too long.
+
+    >>> shortened("abcdefghijklmnopqrstuvwxyz", 15)
+    'abcde ... vwxyz'
+    """
+    if len(text) <= longest:
+        return text
+    kept = longest - len(" ... ")
+    return f"{text[: kept - kept // 2]} ... {text[len(text) - kept // 2 :]}"
+
+
+def one_of(value: object, known: Iterable[str], listed_by: str = "") -> str:
+    """What is allowed where a name is not known: the names that are nearest to it, or all of them where they are few.
+
+    Args:
+        value: What was given.
+        known: The names that there are.
+        listed_by: What lists them all, such as "`dpbounds theorems`".
+
+    >>> one_of("gradient", ["gradient-norm", *map(str, range(100))], "`dpbounds regimes`")
+    'one of those that `dpbounds regimes` lists, such as gradient-norm'
+    """
+    names = list(known)
+    if len(", ".join(names)) <= 2 * SHOWN or not listed_by:
+        return "one of " + ", ".join(names)
+    near = nearest(value, names)
+    return f"one of those that {listed_by} lists" + (f", such as {', '.join(near)}" if near else "")
+
+
+def nearest(value: object, known: Iterable[str]) -> list[str]:
+    """Names that look like the one that was given."""
+    return difflib.get_close_matches(str(value)[:SHOWN], list(known), n=3, cutoff=0.5) if isinstance(value, str) else []

@@ -4,4 +4,24 @@ from __future__ import annotations
 
 # --- Numbers ----------------------------------------------------------------------------------------------------------
 
+# Decimal digits of a numerator and of a denominator that come in: more than any use needs (δ = 1e-1000), and few enough
+# that their squares and products with counts stay below the 4 300 digits that Python turns into text.
+DIGITS = 1_000
+# Characters of a number that comes in as text: two numbers of that many digits, their exponents, spaces.
+CHARACTERS = 2_100
+# Steps, records, dimensions, members of a group: a double holds it, and so does every product of a few of them.
+COUNT = 10**30
+# Powers of ten of what plans, tables and runs take, either way: three such numbers have a product that is a double.
+PRACTICAL = 100
+# Runs and repetitions, each of which is done: more would take years.
+RUNS = 10_000_000
+# Processes on one machine.
+PROCESSES = 1_024
+
+# --- Words ------------------------------------------------------------------------------------------------------------
+
+# Characters of a value that an error shows, and of the whole line on a terminal.
+SHOWN = 120
+LINE = 500
+
 # --- Files ------------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from algorithms.verification.reasons import REASONS
 from algorithms.verification.slopes import SlopeCheck, confidence_of
 from algorithms.verification.store import Store
 from algorithms.verification.sweeps import Progress, sweep
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, nearest
 from dpbounds.theorems.record import Mode
 
 SUITE_ERROR = 0.01
@@ -200,7 +200,10 @@ def _chosen(theorems: Sequence[str]) -> list[Planned]:
             raise InvalidValue("id", name, f"one with a check; {name} has none: {REASONS[name]}")
         if not here:
             known = sorted({one.theorem for one in planned()})
-            raise InvalidValue("id", name, "one with a check: " + ", ".join(known))
+            near = f", such as {', '.join(nearest(name, known))}" if nearest(name, known) else ""
+            raise InvalidValue(
+                "id", name, f"a paper or a statement with a check{near}", "`dpbounds theorems` lists all"
+            )
         found += [one for one in here if one not in found]
     # what belongs to one statement stands together
     order = {one: index for index, one in reversed(list(enumerate(each.theorem for each in found)))}

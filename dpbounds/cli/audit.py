@@ -19,7 +19,7 @@ import click
 
 from dpbounds import __version__
 from dpbounds.cli import DOES_NOT_HOLD, DONE, output
-from dpbounds.cli.options import FILE, POSITIVE, PROBABILITY, whole, writing
+from dpbounds.cli.options import FILE, POSITIVE, PROBABILITY, number_of_runs, writing
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_decimal
 from dpbounds.privacy.relations import Relation
@@ -39,7 +39,9 @@ _COPIES = ("copy", "claim", "at delta", "at least", "verdict", "flaw")
 @click.argument("name", metavar="[ALGORITHM]", required=False)
 @click.option("--mutations", "broken", is_flag=True, help="Audit deliberately broken copies: caught or not caught.")
 @click.option("--one-run", is_flag=True, help="One run on many canaries, instead of many runs on two data sets.")
-@click.option("--runs", default="4000", callback=whole, show_default=True, metavar="N", help="On both data sets.")
+@click.option(
+    "--runs", default="4000", callback=number_of_runs, show_default=True, metavar="N", help="On both data sets."
+)
 @click.option(
     "--confidence",
     default="0.95",

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 def command(first: str, second: str, words: tuple[str, ...], parts: str | None, as_json: bool) -> int:
     """Compare two statements at the same values. Each ID may be a file of your own, such as ./my_theorem.py.
 
+    A FILE.py is executed: read it first if it is not yours.
+
     Example: dpbounds compare wang-xu-2019/theorem-2 cited/wang-ye-xu-2017/main-result n=1e6 d=100 epsilon=1 delta=1e-6
     """
     from dpbounds.theorems.evaluation import evaluate

@@ -13,7 +13,7 @@ import click
 
 from dpbounds.cli import demo_report
 from dpbounds.cli.demo_training import prepared, trained, without_noise
-from dpbounds.cli.options import FILE, PROBABILITY, note, number, warn_if_delta_is_large, whole
+from dpbounds.cli.options import FILE, PROBABILITY, note, number, number_of_runs, warn_if_delta_is_large
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact
 
@@ -35,7 +35,9 @@ _BUDGETS = ("1", "4", "10")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random streams.")
 @click.option("--epsilon", "epsilons", multiple=True, metavar="E", help="A budget; may be repeated (default 1, 4, 10).")
 @click.option("--delta", callback=PROBABILITY, default="1e-5", show_default=True, metavar="D", help="Of every budget.")
-@click.option("--repetitions", callback=whole, default="32", show_default=True, metavar="R", help="For measuring.")
+@click.option(
+    "--repetitions", callback=number_of_runs, default="32", show_default=True, metavar="R", help="For measuring."
+)
 @click.option("--data", type=FILE, metavar="CSV", help="Your own records, with a line of column names.")
 @click.option("--label", metavar="NAME", help="Label column of --data (default: the last).")
 @click.option("--positive", metavar="V", help="Label that means +1; all others mean -1.")

@@ -10,7 +10,7 @@ import textwrap
 import click
 
 from dpbounds.cli import output
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, one_of
 from dpbounds.theorems.registry import listing
 
 SEVERITIES = ("typo", "harmless", "constant", "gap", "false", "privacy")
@@ -30,7 +30,7 @@ def command(paper: str | None, severity: str | None, as_json: bool) -> int:
     entries = listing()
     papers = {entry.paper for entry in entries} | {"cited"}
     if paper is not None and paper not in papers:
-        raise InvalidValue("--paper", paper, "one of " + ", ".join(sorted(papers)))
+        raise InvalidValue("--paper", paper, one_of(paper, sorted(papers), "`dpbounds theorems`"))
     found = [
         (entry, one)
         for entry in entries

@@ -60,6 +60,10 @@ def command(
 ) -> int:
     """Evaluate a formula of a statement at exact values, and check every condition of the statement.
 
+    ID is one that `dpbounds theorems` lists, or a file of your own, such as ./my_theorem.py.
+
+    A FILE.py is executed: read it first if it is not yours.
+
     Example: dpbounds evaluate wang-xu-2019/theorem-2/explicit --part tuned n=1e5 d=50 rho=0.1 lipschitz=1 smoothness=1
     initial_gap=0.5
     """

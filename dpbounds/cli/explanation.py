@@ -11,6 +11,7 @@ import click
 from dpbounds.cli.methods import Answer, Question
 from dpbounds.cli.wording import product_in_words, source_of
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import to_float
 from dpbounds.privacy import pairs
 from dpbounds.privacy.accountants import Account
 from dpbounds.privacy.domination import NeighbourClass, neighbour_classes
@@ -96,7 +97,7 @@ def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[
         yield "", _proved(proof)
     if found.moments is not None:
         order = found.moments.parameters.get("order")
-        at = f" at order {float(order):.4g}" if isinstance(order, Fraction) else ""
+        at = f" at order {to_float(order, 'up'):.4g}" if isinstance(order, Fraction) else ""
         yield "smaller", f"adding up Rényi divergences{at} proves a smaller upper end (renyi.md)"
     for name in dict.fromkeys(name for name, _ in found.attacks):
         several = [attack for each, attack in found.attacks if each == name]
@@ -136,7 +137,7 @@ def _relative_width(enclosure: Enclosure) -> float:
     lower, upper = enclosure.exact_lower, enclosure.exact_upper
     if isinstance(lower, float) or isinstance(upper, float):
         return 0.0 if lower == upper else float("inf")
-    return float((upper - lower) / upper) if upper else 0.0
+    return to_float((upper - lower) / upper, "up") if upper else 0.0
 
 
 def _tight(answer: Answer) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import exact, positive_integer
+from dpbounds.expressions.exact import exact, positive_integer, to_float
+from dpbounds.limits import PROCESSES, RUNS
 from dpbounds.privacy.relations import Relation
 
 # certified is the accountant of dominating pairs; all prints them side by side
@@ -46,6 +48,16 @@ def whole(ctx: click.Context, option: click.Parameter, text: str | None) -> int 
     return None if text is None else positive_integer(text, option.opts[0])
 
 
+def number_of_runs(ctx: click.Context, option: click.Parameter, text: str) -> int:
+    """An option's callback: a number of runs, each of which is made."""
+    return positive_integer(text, option.opts[0], RUNS)
+
+
+def number_of_processes(ctx: click.Context, option: click.Parameter, text: str) -> int:
+    """An option's callback: a number of processes on this machine."""
+    return positive_integer(text, option.opts[0], PROCESSES)
+
+
 def method(ctx: click.Context, option: click.Parameter, text: str) -> str:
     """An option's callback: how ε or δ is computed."""
     if text in METHODS:
@@ -53,7 +65,16 @@ def method(ctx: click.Context, option: click.Parameter, text: str) -> str:
     raise InvalidValue(option.opts[0], text, ", ".join(METHODS[:-1]) + f" or {METHODS[-1]}")
 
 
-FILE = click.Path(path_type=Path)
+class _File(click.Path):
+    """A path that the system can be asked about."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if "\0" in os.fspath(value) or not os.fspath(value):
+            raise InvalidValue(param.opts[0] if param else "path", repr(value), "the name of a file or of a directory")
+        return super().convert(value, param, ctx)
+
+
+FILE = _File(path_type=Path)
 
 
 def writable(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
@@ -110,8 +131,9 @@ def note(text: str) -> None:
 def warn_if_delta_is_large(delta: Fraction | float, dataset_size: int | None, what: str = "delta") -> None:
     """Warn on standard error where δ is at or above 1/n: publishing one whole record would keep such a budget."""
     if dataset_size is not None and delta * dataset_size >= 1:
+        value = to_float(delta, "up")
         click.echo(
-            f"warning: {what} = {float(delta):.6g} is at or above 1/{dataset_size}, one over the number of records: "
+            f"warning: {what} = {value:.6g} is at or above 1/{dataset_size}, one over the number of records: "
             "publishing a whole record at random would be allowed by it; choose a much smaller one",
             err=True,
         )

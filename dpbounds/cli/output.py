@@ -35,8 +35,10 @@ def plain(number: Fraction | float) -> str:
         return str(value.numerator)
     short = to_decimal(value, 12, "down")
     if Fraction(short) == value:
-        return f"{float(value):.12g}" if Fraction(f"{float(value):.12g}") == value else short
-    return str(value) if len(str(value)) <= 20 else f"about {short}"
+        typed = f"{to_float(value, 'down'):.12g}"
+        return typed if Fraction(typed) == value else short
+    written = max(abs(value.numerator), value.denominator) < 10**20 and str(value)
+    return written if written and len(written) <= 20 else f"about {short}"
 
 
 def plain_text(value: object) -> str:
@@ -59,7 +61,7 @@ def json_given(number: Fraction | None) -> float | int | str | None:
     """A number that the person gave, for JSON: the nearest double, or text where doubles do not reach."""
     if number is None:
         return None
-    near = json_number(number, "down")
+    near = json_number(number, "down" if number < 0 else "up")
     return float(number) if isinstance(near, float) else near
 
 

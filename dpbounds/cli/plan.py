@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +21,7 @@ from dpbounds.cli import output
 from dpbounds.cli.evaluate import assignments
 from dpbounds.cli.options import whole
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import to_decimal
+from dpbounds.expressions.exact import to_decimal, to_float
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
@@ -290,7 +291,7 @@ def _print_guarantee(place: int, one: Guarantee) -> None:
 
 
 def _parameter(each: Prescribed) -> str:
-    number = output.plain(each.value) if each.value.denominator == 1 else f"{float(each.value):.6g}"
+    number = output.plain(each.value) if each.value.denominator == 1 else f"{to_float(each.value, 'up'):.6g}"
     return f"{each.name} {'~' if each.up_to_constant else '='} {number}"
 
 
@@ -322,7 +323,7 @@ def _up(value: Fraction) -> str:
 
 
 def _short(count: int) -> str:
-    return str(count) if count < 10**5 else f"{count:.1e}".replace("e+0", "e").replace("e+", "e")
+    return str(count) if count < 10**5 else f"{Decimal(count):.1e}".replace("e+0", "e").replace("e+", "e")
 
 
 def say(text: str, indent: int = 0) -> None:

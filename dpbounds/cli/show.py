@@ -21,6 +21,8 @@ from dpbounds.errors import InvalidValue
 def command(name: str, latex: bool, markdown: bool, bibtex: bool, as_json: bool) -> int:
     """Tell one statement. ID is one that `dpbounds theorems` lists, or a file of your own, such as ./my_theorem.py.
 
+    A FILE.py is executed: read it first if it is not yours.
+
     Example: dpbounds show wang-xu-2019/theorem-2
     """
     if latex + markdown + bibtex + as_json > 1:

@@ -11,6 +11,7 @@ import click
 from dpbounds.cli import options as given_options
 from dpbounds.cli import output
 from dpbounds.cli.training import TRAINING_OPTIONS
+from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
@@ -210,4 +211,4 @@ def write_publications(found: Account | Calibration, given: dict[str, Any]) -> s
 
 def _as_float(tolerance: Fraction) -> float:
     # a double that is not 0, however small the number is
-    return max(float(tolerance), sys.float_info.min)
+    return max(to_float(tolerance, "down"), sys.float_info.min)

@@ -14,7 +14,8 @@ import click
 from dpbounds.cli import DOES_NOT_HOLD, DONE, output
 from dpbounds.cli.evaluate import assignments
 from dpbounds.cli.options import writing
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, one_of
+from dpbounds.expressions.exact import practical
 
 _HOME = Path("tables")
 _FORMATS = ("md", "latex", "html", "csv")
@@ -37,7 +38,8 @@ def command(
 
     Example: dpbounds table gradient-norm --at n=1e6,d=100,epsilon=1,delta=1e-6
     """
-    at = assignments(tuple(point.split(","))) if point else {}
+    given = assignments(tuple(point.split(","))) if point else {}
+    at = {quantity: practical(value, quantity) for quantity, value in given.items()}
     if form not in _FORMATS:
         raise InvalidValue("--format", form, "one of " + ", ".join(_FORMATS))
     if figures and (name != "all" or folder is None or check):
@@ -78,7 +80,9 @@ def _files_of(name: str, form: str, at: dict[str, Fraction]) -> dict[str, str]:
             raise InvalidValue("--format", form, f"left out for the page {name}, which is Markdown without numbers")
         return {f"{name}.md": pages.page(name)}
     if name not in catalogue.names():
-        raise InvalidValue("table", name, "one of " + ", ".join((*catalogue.names(), *pages.names())) + ", or all")
+        raise InvalidValue(
+            "table", name, one_of(name, (*catalogue.names(), *pages.names(), "all"), "the folder `tables`")
+        )
     return {f"{name}.{ENDINGS[form]}": rendered(catalogue.table(name, at), form)}
 
 

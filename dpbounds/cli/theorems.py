@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 
 from dpbounds.cli import output
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, one_of
 from dpbounds.theorems.registry import Entry, listing
 
 
@@ -52,7 +52,7 @@ def command(paper: str | None, metric: str | None, status: str | None, search: s
 
 def _known(option: str, value: str | None, known: set[str]) -> None:
     if value is not None and value not in known:
-        raise InvalidValue(option, value, "one of " + ", ".join(sorted(known)))
+        raise InvalidValue(option, value, one_of(value, sorted(known), "`dpbounds theorems`"))
 
 
 def _mentions(entry: Entry, text: str) -> bool:

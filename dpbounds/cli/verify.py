@@ -14,7 +14,7 @@ import click
 
 from dpbounds.cli import DOES_NOT_HOLD, DONE, output
 from dpbounds.cli import verification_report as report
-from dpbounds.cli.options import FILE, whole, writable
+from dpbounds.cli.options import FILE, number_of_processes, writable
 from dpbounds.cli.progress import progress_bar
 from dpbounds.errors import InvalidValue
 
@@ -32,7 +32,14 @@ _EXPORTS = (".csv", ".parquet")
 @click.option("--quick", is_flag=True, help="Every check at small size, in minutes (the default).")
 @click.option("--full", is_flag=True, help="Every check at full size, overnight.")
 @click.option("--store", "store", type=FILE, callback=writable, metavar="FILE", help="Keep finished cells; resumable.")
-@click.option("--jobs", default="1", callback=whole, show_default=True, metavar="N", help="Processes on this machine.")
+@click.option(
+    "--jobs",
+    default="1",
+    callback=number_of_processes,
+    show_default=True,
+    metavar="N",
+    help="Processes on this machine.",
+)
 @click.option("--scheduler", metavar="tcp://...", help="A Dask scheduler, instead of processes on this machine.")
 @click.option("--experiments", is_flag=True, help="Run the papers' experiments again, too; pictures with --output.")
 @click.option("--output", "folder", type=FILE, metavar="DIR", help="Write verification.md and verification.csv there.")

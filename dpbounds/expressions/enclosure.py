@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpbounds.errors import InvalidValue, NotCertified
-from dpbounds.expressions.exact import ExactLike, exact, to_decimal, to_float
+from dpbounds.expressions.exact import ExactLike, rational, to_decimal, to_float
 from dpbounds.expressions.working import working
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ End = Fraction | float  # a rational number, or an infinity
 # No exact end needs more bits than this below the point: smaller positive ends are rounded outwards to 0 or 2**-this.
 _SMALLEST_EXPONENT = 1 << 22
 _MOST_BITS = 1 << 12  # of an end, however many its proof took
+_WRITTEN = 4_000  # bits of an end that ``repr`` writes out; Python refuses those of 4 300 digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,14 @@ class Enclosure:
 
     def __post_init__(self) -> None:
         ends = (self.exact_lower, self.exact_upper)
-        if any(isinstance(end, float) and not math.isinf(end) for end in ends) or not ends[0] <= ends[1]:
+        exact_ends = all(type(end) is Fraction or (type(end) is float and math.isinf(end)) for end in ends)
+        if not exact_ends or not ends[0] <= ends[1]:
             raise InvalidValue("enclosure", ends, "two exact ends in increasing order (fractions or infinities)")
 
     @classmethod
     def exactly(cls, value: ExactLike, method: str = "exact") -> Enclosure:
         """The enclosure of zero width around ``value``."""
-        number = exact(value)
+        number = rational(value)
         return cls(number, number, method)
 
     @classmethod
@@ -95,7 +97,7 @@ class Enclosure:
             return self.exact_lower <= value.exact_lower and value.exact_upper <= self.exact_upper
         if isinstance(value, float) and math.isinf(value):
             return value in (self.exact_lower, self.exact_upper)
-        return self.exact_lower <= exact(value) <= self.exact_upper
+        return self.exact_lower <= rational(value) <= self.exact_upper
 
     def overlaps(self, other: Enclosure) -> bool:
         """Whether the two can hold the same number (two proven enclosures of one number always do)."""
@@ -152,7 +154,7 @@ class Enclosure:
         Raises:
             InvalidValue: Nothing is left, so one of the two claims is wrong.
         """
-        lower, upper = max(self.exact_lower, exact(low)), min(self.exact_upper, exact(high))
+        lower, upper = max(self.exact_lower, rational(low)), min(self.exact_upper, rational(high))
         return Enclosure(lower, upper, self.method, self.precision)
 
     def decimals(self, digits: int) -> tuple[str, str]:
@@ -162,6 +164,10 @@ class Enclosure:
     def __str__(self) -> str:
         lower, upper = self.decimals(min(17, self.digits + 2))
         return f"[{lower}, {upper}]"
+
+    def __repr__(self) -> str:
+        ends = f"exact_lower={_written(self.exact_lower)}, exact_upper={_written(self.exact_upper)}"
+        return f"Enclosure({ends}, method={self.method!r}, precision={self.precision!r})"
 
     def _repr_latex_(self) -> str:
         lower, upper = self.decimals(min(17, self.digits + 2))
@@ -179,6 +185,12 @@ def ball_end(ball: arb, direction: str) -> Fraction:
         mantissa = mantissa >> shift if direction == "down" else -((-mantissa) >> shift)
         exponent = -_SMALLEST_EXPONENT
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
+
+
+def _written(end: End) -> str:
+    """An end exactly, or as text that says that it is not where it is too long to be written out."""
+    short = isinstance(end, float) or max(abs(end.numerator), end.denominator).bit_length() <= _WRITTEN
+    return repr(end) if short else f"about {to_decimal(end, 17, 'down')}"
 
 
 def _as_enclosure(value: ExactLike | Enclosure) -> Enclosure:

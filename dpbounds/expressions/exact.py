@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from numbers import Rational
-from typing import Literal, SupportsIndex
+from numbers import Integral, Rational, Real
+from typing import Literal
 
 from dpbounds.errors import InvalidValue
+from dpbounds.limits import CHARACTERS, COUNT, DIGITS, PRACTICAL
 
 ExactLike = int | float | str | Fraction | Decimal
 Direction = Literal["down", "up"]
 
 _DECIMAL = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _NUMBER = re.compile(rf"\s*(?P<left>{_DECIMAL})\s*(?:(?P<operator>/|\*\*)\s*(?P<right>{_DECIMAL})\s*)?")
-_LARGEST_EXPONENT = 100_000  # keeps a typing slip such as 1e999999999 from filling the memory
+_EXPONENT = re.compile(r"[eE]([+-]?\d+)$")
+_LIMIT = 10**DIGITS
+_TOO_LONG = f"a number whose numerator and denominator have at most {DIGITS} digits"
 
 
 def exact(value: ExactLike, name: str = "value") -> Fraction:
@@ -32,34 +35,70 @@ def exact(value: ExactLike, name: str = "value") -> Fraction:
         name: What to call the value in an error.
 
     Returns:
-        The number as a ``Fraction``.
+        The number as a ``Fraction``, its numerator and its denominator of at most ``limits.DIGITS`` digits.
 
     Raises:
-        InvalidValue: Not a finite number, or text that is none of the forms above.
+        InvalidValue: Not a finite number, text that is none of the forms above, or a number that is too long.
 
     >>> exact("0.1"), exact(0.5), exact("2**-3")
     (Fraction(1, 10), Fraction(1, 2), Fraction(1, 8))
     """
-    if isinstance(value, bool):
-        raise InvalidValue(name, value, "a number")
+    if type(value) is Fraction:
+        return _short(value, value, name)
     if isinstance(value, str):
-        return _from_text(value, name)
+        return _short(_from_text(value, name), value, name)
+    if not _is_number(value):
+        raise InvalidValue(name, value, "a number")
     if isinstance(value, Rational):  # integers, fractions, and those of other libraries (SymPy, NumPy)
-        return Fraction(int(value.numerator), int(value.denominator))
+        return _short(Fraction(int(value.numerator), int(value.denominator)), value, name)
+    if isinstance(value, Decimal) and value.is_finite() and not _is_short(value):
+        raise InvalidValue(name, value, _TOO_LONG)
     try:
         number = Fraction(value) if isinstance(value, float | Decimal) else Fraction(float(value))
         if isinstance(value, float | Decimal) or number == value:
-            return number
+            return _short(number, value, name)
     except (ValueError, OverflowError, TypeError):
         raise InvalidValue(name, value, "a finite number") from None
     raise InvalidValue(name, value, "a number that a double holds exactly", "give a fraction, a Decimal or text")
 
 
+def _is_number(value: object) -> bool:
+    """Whether it claims to be one; truth values and arrays, NumPy's among them, do not."""
+    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
+
+
+def rational(value: ExactLike, name: str = "value") -> Fraction:
+    """As ``exact``, for what may have been computed: a fraction passes as it is, however long it is."""
+    return value if type(value) is Fraction else exact(value, name)
+
+
+def practical(value: ExactLike, name: str = "value") -> Fraction:
+    """As ``exact``, for what becomes a double on its way: 0, or of a size between 1e-100 and 1e100."""
+    number = exact(value, name)
+    if number == 0 or Fraction(1, 10**PRACTICAL) <= abs(number) <= 10**PRACTICAL:
+        return number
+    raise InvalidValue(name, value, f"a number that is 0, or between 1e-{PRACTICAL} and 1e{PRACTICAL} in size")
+
+
+def _short(number: Fraction, given: object, name: str) -> Fraction:
+    """The number, if what is computed from it can still be written down."""
+    if -_LIMIT < number.numerator < _LIMIT and number.denominator < _LIMIT:
+        return number
+    raise InvalidValue(name, given, _TOO_LONG)
+
+
+def _is_short(number: Decimal) -> bool:
+    """Whether it may be written out: before its powers of ten are."""
+    return number == 0 or (number.adjusted() <= DIGITS and int(number.as_tuple().exponent) >= -DIGITS)
+
+
 def _from_text(text: str, name: str) -> Fraction:
     allowed = "a number such as 0.1, 1e-6, 1/3 or 2**-20"
-    match = _NUMBER.fullmatch(text)
-    if match is None or any(_too_large(match[part]) for part in ("left", "right")):
+    match = _NUMBER.fullmatch(text) if len(text) <= CHARACTERS else None
+    if match is None:
         raise InvalidValue(name, repr(text), allowed)
+    if any(_too_large(match[part]) for part in ("left", "right")):
+        raise InvalidValue(name, repr(text), _TOO_LONG)
     left, operator = Fraction(match["left"]), match["operator"]
     if operator is None:
         return left
@@ -68,31 +107,43 @@ def _from_text(text: str, name: str) -> Fraction:
         if right == 0:
             raise InvalidValue(name, repr(text), allowed, "the denominator is zero")
         return left / right
-    too_long = abs(right) * max(abs(left.numerator), left.denominator, 2).bit_length() > 4 * _LARGEST_EXPONENT
+    too_long = abs(right) * max(abs(left.numerator), left.denominator, 2).bit_length() > 8 * DIGITS
     if right.denominator != 1 or too_long or (left == 0 and right < 0):
         raise InvalidValue(name, repr(text), allowed, "the exponent must be a whole number of moderate size")
     return Fraction(left ** int(right))
 
 
 def _too_large(decimal: str | None) -> bool:
-    exponent = re.search(r"[eE]([+-]?\d+)$", decimal or "")
-    return exponent is not None and abs(int(exponent[1])) > _LARGEST_EXPONENT
+    exponent = _EXPONENT.search(decimal or "")
+    return exponent is not None and (
+        len(exponent[1].lstrip("+-0")) > len(str(DIGITS)) or abs(int(exponent[1])) > DIGITS
+    )
 
 
-def positive_integer(value: object, name: str) -> int:
-    """Return ``value`` as an integer >= 1 (integers, integral floats and text of one), or raise ``InvalidValue``."""
-    if type(value) is int and value >= 1:  # what it nearly always is: asked at every release of a run
+def positive_integer(value: object, name: str, most: int = COUNT) -> int:
+    """Return ``value`` as an integer >= 1 (integers, integral floats and text of one), or raise ``InvalidValue``.
+
+    Args:
+        value: The number.
+        name: What to call it in an error.
+        most: The largest that is allowed.
+    """
+    if type(value) is int and 1 <= value <= most:  # what it nearly always is: asked at every release of a run
         return value
     allowed = "a positive whole number"
-    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
-        number = Fraction(value.__index__())
-    elif isinstance(value, float | str | Fraction | Decimal):
-        number = exact(value, name)
-    else:
+    if isinstance(value, bool) or not isinstance(value, Integral | float | str | Fraction | Decimal):
         raise InvalidValue(name, value, allowed)
+    number = exact(value if not isinstance(value, Integral) else int(value), name)
     if number.denominator != 1 or number < 1:
         raise InvalidValue(name, value, allowed)
+    if number > most:
+        raise InvalidValue(name, value, f"a positive whole number up to {_rounded(most)}")
     return int(number)
+
+
+def _rounded(count: int) -> str:
+    power = len(str(count)) - 1
+    return f"1e{power}" if count == 10**power else str(count)
 
 
 def to_float(value: Fraction | float, direction: Direction) -> float:
@@ -117,5 +168,6 @@ def to_decimal(value: Fraction | float, digits: int, direction: Direction) -> st
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     number = Fraction(value)
-    context = Context(prec=digits, rounding=ROUND_FLOOR if direction == "down" else ROUND_CEILING)
+    rounding = ROUND_FLOOR if direction == "down" else ROUND_CEILING
+    context = Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
     return str(context.divide(Decimal(number.numerator), Decimal(number.denominator)))

@@ -15,11 +15,27 @@ from functools import cache
 from types import MappingProxyType
 from typing import TypeAlias
 
-from sympy import Expr, Rational, Symbol, sympify
+from sympy import Expr, Rational, Symbol
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, nearest
 
 Exponent: TypeAlias = int | Fraction | Expr  # an expression where the unit itself depends on a quantity
+
+
+def as_expression(value: object, name: str = "formula") -> Expr:
+    """A number or a formula as a SymPy expression; never text, which SymPy would run as a program.
+
+    Raises:
+        InvalidValue: It is neither.
+
+    >>> as_expression(Fraction(1, 2))
+    1/2
+    """
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return Rational(value.numerator, value.denominator)
+    raise InvalidValue(name, value, "a SymPy expression or an exact number", "text is not read as a formula")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +56,7 @@ class Unit:
 
     def exponent(self, base: str) -> Expr:
         """The exponent of ``base`` ("loss", "length" or "samples") as a SymPy expression."""
-        value = getattr(self, base)
-        return Rational(value.numerator, value.denominator) if isinstance(value, Fraction) else sympify(value)
+        return as_expression(getattr(self, base), base)
 
     def __str__(self) -> str:
         parts = [(base, self.exponent(base)) for base in ("loss", "length", "samples")]
@@ -261,7 +276,11 @@ def quantity(name: str | Symbol) -> Quantity:
     word = name.name if isinstance(name, Symbol) else name
     record = by_name().get(word)
     if record is None:
-        raise InvalidValue("quantity", repr(word), "one of " + ", ".join(entry.name for entry in QUANTITIES))
+        near = ", ".join(nearest(word, by_name()))
+        allowed = "a quantity of the symbol table (dpbounds.expressions.symbols)" + (
+            f", such as {near}" if near else ""
+        )
+        raise InvalidValue("quantity", repr(word), allowed)
     if isinstance(name, Symbol) and name != record.symbol:
         advice = f"use dpbounds.expressions.symbols.{record.name}"
         raise InvalidValue("symbol", name, f"the symbol table's own symbol for {record.meaning}", advice)

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.exact import ExactLike, exact, to_float
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.beside_gaussian import delta_beside, epsilon_beside, lies_beside
 from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
@@ -76,7 +76,7 @@ class Account:
     def __str__(self) -> str:
         lower, upper = self.enclosure.decimals(min(12, self.enclosure.digits + 2))
         wanted = "epsilon" if self.given == "delta" else "delta"
-        return f"{wanted} in [{lower}, {upper}] at {self.given} = {float(self.target):g} ({self.relation})"
+        return f"{wanted} in [{lower}, {upper}] at {self.given} = {to_float(self.target, 'down'):g} ({self.relation})"
 
 
 def valid_delta(delta: ExactLike, name: str = "delta") -> Fraction:

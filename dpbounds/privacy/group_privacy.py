@@ -16,7 +16,7 @@ from flint import arb
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import ExactLike, positive_integer, rational
 from dpbounds.expressions.working import working
 from dpbounds.privacy.composition_theorems import Guarantee, Theorem, at_least_zero, probability
 from dpbounds.privacy.profiles import ball
@@ -197,7 +197,7 @@ class _Chain:
     def _profile(self, profile: Profile, epsilon: Fraction) -> Fraction:
         key = profile, epsilon
         if key not in self._known:
-            value = exact(profile(epsilon), "profile")
+            value = rational(profile(epsilon), "profile")
             if value < 0:
                 raise InvalidValue("profile", value, "an upper bound on a probability", "it must not be negative")
             self._known[key] = min(Fraction(1), value)

@@ -28,5 +28,5 @@ class Proof:
 
     enclosure: Enclosure
     route: str
-    parameters: Mapping[str, object] = field(default_factory=dict)
-    error_budget: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, object] = field(default_factory=dict, hash=False)
+    error_budget: Mapping[str, float] = field(default_factory=dict, hash=False)

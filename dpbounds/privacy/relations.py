@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, shown
 
 
 class Relation(StrEnum):
@@ -33,4 +33,4 @@ def as_relation(value: str | Relation) -> Relation:
         return Relation(value)
     except ValueError:
         allowed = "one of " + ", ".join(Relation)
-        raise InvalidValue("relation", repr(value), allowed) from None
+        raise InvalidValue("relation", repr(value) if isinstance(value, str) else shown(value), allowed) from None

@@ -21,7 +21,7 @@ from typing import Any
 from sympy import Abs, Add, Expr, Max, Min, Mul, Pow, Rational, Symbol, ceiling, exp, floor, log
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.symbols import delta, failure_probability
+from dpbounds.expressions.symbols import as_expression, delta, failure_probability
 
 LOG = Symbol(
     "log", positive=True
@@ -127,9 +127,7 @@ class Order:
             InvalidValue: The formula has something that is no order of growth: a difference, a symbol in an exponent,
                 an exponential, a case distinction.
         """
-        from sympy import sympify
-
-        found = _order(sympify(expression))
+        found = _order(as_expression(expression, "order"))
         return cls(found.terms, logs_hidden or found.logs_hidden)
 
     def maximum(self, other: Order) -> Order:

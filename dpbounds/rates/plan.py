@@ -15,7 +15,7 @@ from typing import Any
 from dpbounds.errors import DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate as value_of
-from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.exact import ExactLike, positive_integer, practical
 from dpbounds.expressions.symbols import (
     Quantity,
     by_name,
@@ -204,8 +204,8 @@ def plan(
         raise InvalidValue("metric", metric, "one of " + ", ".join(GOALS))
     shapes = tuple(as_shape(name) for name in assuming)
     accepted = {as_status(one) for one in statuses}
-    if steps_limit is not None and steps_limit < 1:
-        raise InvalidValue("steps_limit", steps_limit, "a positive whole number")
+    if steps_limit is not None:
+        steps_limit = positive_integer(steps_limit, "steps_limit")
     candidates = [theorem for theorem in library() if sides_of(theorem, wanted)]
     given = _admitted(values, candidates)
     budget = Budget(given["epsilon"], given["delta"], as_relation(relation))
@@ -277,7 +277,7 @@ def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) ->
             raise InvalidValue(name, value, "left out", "it is found from epsilon and delta")
         if record.name in given:
             raise InvalidValue(name, value, f"given once only: it is another name of {record.name}")
-        number = exact(value, record.name)
+        number = practical(value, record.name)
         if not record.domain.contains(number):
             raise InvalidValue(name, value, str(record.domain))
         given[record.name] = number

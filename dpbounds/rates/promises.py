@@ -114,7 +114,7 @@ def promises(
     wanted = as_metric(metric)
     accepted = {as_status(one) for one in statuses}
     given = tuple(as_shape(name) for name in assuming)
-    fixed = {quantity(name).symbol: value for name, value in (values or {}).items()}
+    fixed = dict(_fixed(name, value, space or standard()) for name, value in (values or {}).items())
     uppers: list[Promise] = []
     lowers: list[Promise] = []
     left_out: list[tuple[str, str]] = []
@@ -135,6 +135,16 @@ def promises(
         if Side.LOWER in fit:  # 1 is always reached: no lower bound is above it
             lowers.append(replace(promise, order=promise.order.minimum(Order.single(ONE))))
     return Promises(wanted, tuple(uppers), tuple(lowers), tuple(left_out))
+
+
+def _fixed(name: str, value: Fraction, space: Space) -> tuple[Symbol, Fraction]:
+    """A quantity with the value that it is to have everywhere."""
+    record = quantity(name)
+    if record.symbol in space.axes:
+        raise InvalidValue(name, value, f"no value: {record.name} is an axis of the regions")
+    if not record.domain.contains(value):
+        raise InvalidValue(name, value, str(record.domain))
+    return record.symbol, value
 
 
 def as_metric(name: str | Metric) -> Metric:

@@ -16,7 +16,7 @@ from sympy import Expr, Symbol
 from dpbounds.errors import DpboundsError, InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.symbols import Domain, Quantity, by_name, domain_of, quantity
+from dpbounds.expressions.symbols import Domain, Quantity, as_expression, by_name, domain_of, quantity
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.expressions.walk import checked_tree
 from dpbounds.theorems.evaluation import check
@@ -90,14 +90,8 @@ def _agree(left: Expr, right: Expr, theorem: Theorem) -> bool:
 
 
 def _overlap(left: Expr, right: Expr, point: Mapping[str, Any]) -> bool:
-    first, second = (evaluate(_sympified(one), point, digits=40) for one in (left, right))
+    first, second = (evaluate(as_expression(one), point, digits=40) for one in (left, right))
     return first.overlaps(second)
-
-
-def _sympified(expression: Any) -> Expr:
-    import sympy
-
-    return sympy.sympify(expression)
 
 
 def _is_monotone_at(
@@ -153,7 +147,7 @@ def _all_hold(conditions: Iterable[Condition], point: Mapping[str, Any]) -> bool
 
 def _value(expression: Expr, point: Mapping[str, Any]) -> Enclosure | None:
     try:
-        return evaluate(_sympified(expression), point, digits=20)
+        return evaluate(as_expression(expression), point, digits=20)
     except (InvalidValue, NotCertified):
         return None
 

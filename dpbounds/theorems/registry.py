@@ -11,13 +11,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import traceback
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, nearest, shown
 
 if TYPE_CHECKING:
     from dpbounds.theorems.record import Theorem
@@ -136,9 +137,7 @@ def theorem(name: str) -> Theorem:
     except ModuleNotFoundError as error:
         if error.name is None or not (module == error.name or module.startswith(error.name + ".")):
             raise  # the statement is there; something that it imports is not
-        import difflib
-
-        near = difflib.get_close_matches(name, [entry.id for entry in listing()], n=3, cutoff=0.5)
+        near = nearest(name, [entry.id for entry in listing()])
         allowed = f"an id such as {', '.join(near)}" if near else "an id that `dpbounds theorems` lists"
         raise InvalidValue("id", name, allowed, "or a path to a file of your own that ends in .py") from None
     return _statement_in(found, name)
@@ -148,7 +147,8 @@ def from_file(path: Path) -> Theorem:
     """The statement in a Python file outside the library. The file is executed: read it first if it is not yours.
 
     Raises:
-        InvalidValue: There is no such file, or no ``THEOREM`` in it.
+        InvalidValue: There is no such file, it cannot be read, it ends with an error (the message says in which line),
+            or there is no ``THEOREM`` in it.
     """
     if not path.is_file():
         raise InvalidValue("file", path, "an existing Python file with a record named THEOREM")
@@ -156,8 +156,27 @@ def from_file(path: Path) -> Theorem:
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
+    try:
+        specification.loader.exec_module(module)
+    except OSError as error:
+        if error.filename != specification.origin:
+            raise _broken(path, error) from error
+        raise InvalidValue("file", path, "a file that can be read", error.strerror or "") from None
+    except (Exception, SystemExit) as error:  # whatever a stranger's program raises is an error of that file
+        raise _broken(path, error) from error
     return _statement_in(module, str(path))
+
+
+def _broken(path: Path, error: BaseException) -> InvalidValue:
+    """What went wrong in a file, and in which of its lines."""
+    file = str(path.absolute())
+    if isinstance(error, SyntaxError) and error.filename == file:
+        lines, told = [error.lineno], f"{type(error).__name__}: {error.msg}"
+    else:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+        told = shown(error)
+    at = f"line {lines[-1]}: " if lines else ""
+    return InvalidValue("file", path, "a Python file that runs without an error", f"{at}{told}")
 
 
 def _statement_in(module: Any, name: str) -> Theorem:

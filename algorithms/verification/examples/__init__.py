@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from algorithms.verification.examples.base import Algorithm, Example
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, one_of
 
 __all__ = ["Algorithm", "Example", "all_examples", "example"]
 
@@ -37,4 +37,4 @@ def example(name: str) -> Example:
     for each in all_examples():
         if each.name == name:
             return each
-    raise InvalidValue("algorithm", name, "one of " + ", ".join(each.name for each in all_examples()))
+    raise InvalidValue("algorithm", name, one_of(name, (each.name for each in all_examples()), "`dpbounds audit all`"))

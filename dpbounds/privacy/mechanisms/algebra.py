@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, shown
 from dpbounds.expressions.exact import positive_integer
 
 Partition = Literal["record", "index"]
@@ -44,17 +44,41 @@ class Composed(Mechanism):
     parts: tuple[tuple[Mechanism, int], ...]
 
     def __init__(self, parts: tuple[tuple[Mechanism, int], ...]) -> None:
-        if not parts:
+        given = listed(parts, "parts", "pairs of a mechanism and a count")
+        if not given:
             raise InvalidValue("parts", parts, "at least one mechanism")
-        object.__setattr__(self, "parts", tuple(_flattened(parts)))
+        object.__setattr__(self, "parts", tuple(_flattened(given)))
 
 
-def _flattened(parts: tuple[tuple[Mechanism, int], ...]) -> Iterator[tuple[Mechanism, int]]:
-    for mechanism, given in parts:
+def listed(values: object, name: str, wanted: str) -> tuple[Any, ...]:
+    """The entries of a list or of whatever else can be gone through, or ``InvalidValue``."""
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes):
+        raise InvalidValue(name, values, f"a list of {wanted}")
+    return tuple(values)
+
+
+def paired(entry: object, name: str, wanted: str) -> tuple[Any, Any]:
+    """An entry that is a pair, or ``InvalidValue``."""
+    if not isinstance(entry, tuple | list) or len(entry) != 2:
+        raise InvalidValue(name, entry, wanted)
+    return entry[0], entry[1]
+
+
+def a_mechanism(value: object, name: str = "mechanism") -> Mechanism:
+    """The value, if it is a mechanism, or ``InvalidValue``."""
+    if not isinstance(value, Mechanism):
+        raise InvalidValue(name, value, "a mechanism, such as dpbounds.Gaussian(1)")
+    return value
+
+
+def _flattened(parts: tuple[Any, ...]) -> Iterator[tuple[Mechanism, int]]:
+    for entry in parts:
+        mechanism, given = paired(entry, "parts", "pairs of a mechanism and a count")
         count = positive_integer(given, "steps")
+        a_mechanism(mechanism, "parts")
         if isinstance(mechanism, Composed):
             for inner, times in mechanism.parts:
-                yield inner, times * count
+                yield inner, positive_integer(times * count, "steps")
         else:
             yield mechanism, count
 
@@ -79,11 +103,11 @@ class InParallel(Mechanism):
     partition: Partition
 
     def __init__(self, blocks: tuple[Mechanism, ...], partition: Partition = "record") -> None:
-        given = tuple(blocks)
+        given = listed(blocks, "blocks", "mechanisms")
         if not given or not all(isinstance(block, Mechanism) for block in given):
             raise InvalidValue("blocks", given, "at least one mechanism, and nothing else")
-        if partition not in get_args(Partition):
-            raise InvalidValue("partition", repr(partition), " or ".join(get_args(Partition)))
+        if not isinstance(partition, str) or partition not in get_args(Partition):
+            raise InvalidValue("partition", shown(partition), " or ".join(get_args(Partition)))
         object.__setattr__(self, "blocks", given)
         object.__setattr__(self, "partition", partition)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, one_of
 from dpbounds.render.catalogue.by_metric import METRICS, by_metric
 from dpbounds.render.catalogue.derived import derived
 from dpbounds.render.catalogue.explicit import explicit_bounds
@@ -58,7 +58,7 @@ def table(name: str, at: Values | None = None) -> Table:
     if name in _at_values():
         return _at_values()[name](at or {})
     if name not in _on_a_grid():
-        raise InvalidValue("table", name, "one of " + ", ".join(names()))
+        raise InvalidValue("table", name, one_of(name, names(), "the folder `tables`"))
     if at:
         raise InvalidValue("--at", ", ".join(at), f"nothing: {name} has a grid of its own")
     return _on_a_grid()[name]()

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import to_float
 from dpbounds.theorems.evaluation import Evaluation, evaluate
 from dpbounds.theorems.record import Side, Theorem
 
@@ -71,5 +72,5 @@ def at_in_words(at: Values) -> str:
 def _number(value: Fraction) -> str:
     if value.denominator == 1 and abs(value) < 10**6:
         return str(value.numerator)
-    as_float = float(value)
-    return f"{as_float:g}" if Fraction(f"{as_float:g}") == value else str(value)
+    short = f"{to_float(value, 'down'):g}"
+    return short if Fraction(short) == value else str(value)

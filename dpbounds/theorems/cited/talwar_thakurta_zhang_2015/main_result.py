@@ -1,7 +1,7 @@
 r"""A private LASSO: least squares over an $l_1$ ball with features bounded coordinate by coordinate has a private
 estimator (Frank-Wolfe steps to noisily chosen vertices) whose excess empirical risk is of order $n^{-2/3}$ up to
 logarithms, with no power of the dimension; no private algorithm does much better in high dimensions, $d \gtrsim
-n^{2/3}$. (In low ones the exponential mechanism on a net does.)
+n^{2/3}$ (in low ones the exponential mechanism on a net does).
 """
 
 from sympy import Expr, Rational
