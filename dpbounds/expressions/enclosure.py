@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from flint import arb
 
 End = Fraction | float  # a rational number, or an infinity
-# No exact end needs more bits than this below the point: smaller positive ends are rounded outwards to 0 or 2**-this.
-_SMALLEST_EXPONENT = 1 << 22
+# No exact end needs more bits than this on either side of the point: smaller positive ends are rounded outwards to 0
+# or 2**-this, larger ones refused.
+_SMALLEST_EXPONENT = 1 << 19
 _MOST_BITS = 1 << 12  # of an end, however many its proof took
 _WRITTEN = 4_000  # bits of an end that ``repr`` writes out; Python refuses those of 4 300 digits
 
@@ -177,6 +178,8 @@ class Enclosure:
 def ball_end(ball: arb, direction: str) -> Fraction:
     """The lower ("down") or upper ("up") end of a finite ball as an exact number, rounded outwards where tiny."""
     end = ball.lower() if direction == "down" else ball.upper()
+    if not end.is_finite():
+        raise NotCertified("the computation lost all accuracy, or its numbers are too large")
     mantissa, exponent = (int(part) for part in end.man_exp())
     if exponent > _SMALLEST_EXPONENT:
         raise NotCertified("the number is too large to be written down exactly")

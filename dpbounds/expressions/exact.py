@@ -171,3 +171,10 @@ def to_decimal(value: Fraction | float, digits: int, direction: Direction) -> st
     rounding = ROUND_FLOOR if direction == "down" else ROUND_CEILING
     context = Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
     return str(context.divide(Decimal(number.numerator), Decimal(number.denominator)))
+
+
+def brief(value: Fraction) -> str:
+    """A number of any size in six digits, for messages."""
+    nearest = to_float(value, "down")
+    ordinary = value == 0 or 1e-300 < abs(nearest) < 1e300
+    return f"{nearest:g}" if ordinary else to_decimal(value, 6, "down")

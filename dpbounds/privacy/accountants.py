@@ -16,17 +16,16 @@ from typing import Literal, get_args
 
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import ExactLike, exact, to_float
+from dpbounds.expressions.exact import ExactLike, brief, exact, to_float
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.beside_gaussian import delta_beside, epsilon_beside, lies_beside
 from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.domination import NeighbourClass, neighbour_classes
-from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.lattice import Work, delta_bounds, epsilon_bounds, resolved
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs import FourPoints, GaussianProduct, Order, Product, ShiftedGaussians, as_gaussian
-from dpbounds.privacy.profiles import ball, certainly_infinite, closed_form_delta, has_closed_form
+from dpbounds.privacy.profiles import ball, certainly_infinite, closed_form_delta, closed_form_epsilon, has_closed_form
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi import renyi_delta, renyi_epsilon
@@ -40,6 +39,7 @@ _LATTICE_AIM = 1e-5  # the same where there is no contour integral, and the latt
 _BESIDE_AIM = 1e-4  # the same for one law beside a Gaussian, if it is continuous: a few hundred cells
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
 _CLOSED_FORM_PRECISION = 160
+_CLOSED_FORM_WIDTH = 2.0**-52  # relative, of what has a closed form, unless less is asked for
 _LARGEST_EPSILON = 10**12
 
 
@@ -297,7 +297,7 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
     """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
     product = resolved(product)
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
-        return _closed_form_epsilon(product, delta)
+        return _closed_form_epsilon(product, delta, tolerance)
     beside = _beside(product, route, lambda: epsilon_beside(product, delta, max(tolerance, _BESIDE_AIM)))
     if beside is not None:
         return beside
@@ -326,7 +326,8 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
     product = resolved(product)
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
         _require_closed_form(product)
-        value, precision = closed_form_delta(product[0][0], epsilon)
+        bits = max(64, math.ceil(-math.log2(tolerance)) + 8)
+        value, precision = closed_form_delta(product[0][0], epsilon, bits)
         return Proof(Enclosure.from_balls(value, value, "closed form", precision).within(0, 1), "closed form")
     beside = _beside(product, route, lambda: delta_beside(product, epsilon, max(tolerance, _BESIDE_AIM)))
     if beside is not None:
@@ -421,7 +422,7 @@ def _delta_by_basic(product: Product, epsilon: Fraction) -> Proof:
     return Proof(Enclosure(Fraction(0), min(high, Fraction(1)), "basic composition"), "upper bound")
 
 
-def _closed_form_epsilon(product: Product, delta: Fraction) -> Proof:
+def _closed_form_epsilon(product: Product, delta: Fraction, tolerance: float = _CLOSED_FORM_WIDTH) -> Proof:
     _require_closed_form(product)
     pair = product[0][0]
     if isinstance(pair, FourPoints) and pair.delta == delta:  # δ(ε') = δ from ε' = ε on, and more below: a tie, exactly
@@ -431,8 +432,8 @@ def _closed_form_epsilon(product: Product, delta: Fraction) -> Proof:
         if certain > ball(delta):
             return Proof(Enclosure(math.inf, math.inf, "closed form", _CLOSED_FORM_PRECISION), "closed form")
         if not certain < ball(delta):
-            raise NotCertified(f"δ = {float(delta):g} cannot be told from the probability that the loss is infinite")
-        low, high = invert(lambda e: (closed_form_delta(pair, e, 120)[0],) * 2, ball(delta), 1.0)
+            raise NotCertified(f"δ = {brief(delta)} cannot be told from the probability that the loss is infinite")
+    low, high = closed_form_epsilon(pair, delta, min(tolerance, _CLOSED_FORM_WIDTH))
     return Proof(Enclosure(low, high, "closed form", _CLOSED_FORM_PRECISION), "closed form")
 
 

@@ -13,18 +13,23 @@ from fractions import Fraction
 from flint import arb
 
 from dpbounds.errors import NotCertified
+from dpbounds.expressions.enclosure import ball_end
+from dpbounds.expressions.time_limit import checkpoint
 
 Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper ends enclose δ(ε)
 
-_STEPS = 200
+_STEPS = 300
+_SECANTS = 16
+_LARGEST = Fraction(10) ** 1000
 
 
 def invert(
     curve: Curve,
     delta: arb,
-    guess: float,
+    guess: float | Fraction,
     estimate: Callable[[Fraction], arb] | None = None,
-    margin: Fraction = Fraction(1, 1 << 52),
+    margin: Fraction | None = None,
+    bits: int = 60,
 ) -> tuple[Fraction, Fraction]:
     """Return lo <= ε(δ) <= hi, proven.
 
@@ -34,7 +39,9 @@ def invert(
         delta: The target, in (0, 1).
         guess: Where to start looking, at least 0.
         estimate: ε -> δ(ε), unproven, for the search; the middle of the curve's enclosure if None.
-        margin: The first relative half-width tried; it grows fourfold until both inequalities hold.
+        margin: The first relative half-width tried, by default 2^(8 - ``bits``); it grows fourfold until both
+            inequalities hold.
+        bits: Significant bits of the ends.
 
     Returns:
         (lo, hi), dyadic rationals; both 0 where δ(0) <= δ.
@@ -44,55 +51,62 @@ def invert(
     """
     if curve(Fraction(0))[1] <= delta:
         return Fraction(0), Fraction(0)
-    root = _root(estimate or (lambda e: sum(curve(e), arb(0)) / 2), delta, guess)
+    root = _root(estimate or (lambda e: sum(curve(e), arb(0)) / 2), delta, Fraction(guess), bits)
+    margin = Fraction(1, 1 << (bits - 8)) if margin is None else margin
     low = high = None
     while margin < 1 and (low is None or high is None):
         if high is None:
-            candidate = _dyadic(root * (1 + margin))
+            candidate = _dyadic(root * (1 + margin), bits)
             high = candidate if curve(candidate)[1] <= delta else None
         if low is None:
-            candidate = _dyadic(root * (1 - margin))
+            candidate = _dyadic(root * (1 - margin), bits)
             low = candidate if curve(candidate)[0] > delta else None
         margin *= 4
     if low is None:
         low = Fraction(0)  # always a valid lower end
     while high is None:
-        candidate = _dyadic(root * (1 + margin))
+        candidate = _dyadic(root * (1 + margin), bits)
         high = candidate if curve(candidate)[1] <= delta else None
-        margin *= 4
-        if margin > 1 << 60:
+        margin *= max(margin, Fraction(4))  # the root may be next to 0, and the curve too wide there
+        if margin > 1 << 4096:
             raise NotCertified("no ε could be proven to suffice: the enclosure of δ(ε) is too wide")
     return low, high
 
 
-def _dyadic(value: Fraction) -> Fraction:
-    """A nearby number with few bits (60 significant ones), so that exact arithmetic stays cheap."""
+def _dyadic(value: Fraction, bits: int = 60) -> Fraction:
+    """A nearby number with few significant bits, so that exact arithmetic stays cheap."""
     if value <= 0:
         return Fraction(0)
-    shift = 60 - (value.numerator.bit_length() - value.denominator.bit_length())
-    scaled = value * (Fraction(2) ** shift)
-    return Fraction(round(scaled)) / (Fraction(2) ** shift)
+    shift = bits - (value.numerator.bit_length() - value.denominator.bit_length())
+    if shift >= 0:
+        return Fraction(round(value * (1 << shift)), 1 << shift)
+    return Fraction(round(value / (1 << -shift)) << -shift)
 
 
-def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: float) -> Fraction:
-    """Where the estimate crosses δ, to about 60 bits: a search, which proves nothing."""
+def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: Fraction, bits: int) -> Fraction:
+    """Where the estimate crosses δ, to about ``bits`` bits: a search, which proves nothing."""
+
+    def log_excess(epsilon: Fraction) -> arb | None:
+        middle = estimate(epsilon).mid()
+        return (middle / delta).mid().log().mid() if middle > 0 else None
 
     def excess(epsilon: Fraction) -> float:
-        middle = estimate(epsilon).mid()
-        return float((middle / delta).mid().log().mid()) if middle > 0 else -math.inf
+        found = log_excess(epsilon)
+        return -math.inf if found is None else float(found)
 
     step = Fraction(1, 8)
-    low, high = Fraction(0), _dyadic(Fraction(max(guess, 2.0**-60)))
+    low, high = Fraction(0), _dyadic(max(guess, Fraction(1, 1 << 60)))
     value_low, value_high = excess(low), excess(high)
     while value_high > 0:
         low, value_low = high, value_high
         high = _dyadic(high * (1 + step))
         step *= 4
         value_high = excess(high)
-        if high > Fraction(10) ** 30:
-            raise NotCertified("no ε below 1e30 brings δ(ε) down to the target")
+        if high > _LARGEST:
+            raise NotCertified("no ε below 1e1000 brings δ(ε) down to the target")
     side = 0
     for iteration in range(_STEPS):
+        checkpoint()
         if high - low <= high * Fraction(1, 1 << 58):
             break
         # regula falsi (Illinois) on log δ, which is nearly linear in ε; plain bisection where it stalls
@@ -107,7 +121,8 @@ def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: float) -> Frac
                 break
         value = excess(point)
         if value == 0:
-            return point
+            low = high = point
+            break
         if value > 0:
             low, value_low = point, value
             value_high = value_high / 2 if side == 1 else value_high
@@ -116,4 +131,21 @@ def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: float) -> Frac
             high, value_high = point, value
             value_low = value_low / 2 if side == -1 else value_low
             side = -1
-    return (low + high) / 2
+    return _refined((low + high) / 2, log_excess, bits)
+
+
+def _refined(root: Fraction, log_excess: Callable[[Fraction], arb | None], bits: int) -> Fraction:
+    """More than a double's digits: secant steps from 2^-50 on either side, each of which about doubles the digits."""
+    if bits <= 60 or root == 0:
+        return root
+    first, second = root * (1 - Fraction(1, 1 << 50)), root * (1 + Fraction(1, 1 << 50))
+    at_first, at_second = log_excess(first), log_excess(second)
+    for _ in range(_SECANTS):
+        if at_first is None or at_second is None or at_first == at_second:
+            break
+        step = ball_end((at_second / (at_first - at_second)).mid(), "down") * (second - first)
+        first, second = second, _dyadic(second + step, bits + 16)
+        if abs(step) <= second / (1 << bits):
+            break
+        at_first, at_second = at_second, log_excess(second)
+    return second

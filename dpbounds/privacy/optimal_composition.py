@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact
-from dpbounds.expressions.working import working
+from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.composition_theorems import (
     OPTIMAL,
     Parts,
@@ -87,7 +87,7 @@ def optimal_delta(parts: Parts, epsilon: ExactLike, tolerance: ExactLike = DEFAU
 
     def prove(attempt: _Attempt) -> tuple[Fraction, Fraction]:
         low, high = attempt.lattice(signs, tilt).bounds(target)
-        ends = Enclosure.from_balls(with_failures(known, low), with_failures(known, high), "", 0)
+        ends = Enclosure.from_balls(with_failures(known, low), with_failures(known, high), "", working_bits())
         return max(Fraction(0), Fraction(ends.exact_lower)), min(Fraction(1), Fraction(ends.exact_upper))
 
     return _refined(signs, tilt, wanted, prove)

@@ -1,17 +1,23 @@
 """Closed forms of the privacy profile δ(ε) = H_{e^ε}(P ‖ Q) of a single pair, in ball arithmetic.
 
 For Gaussian pairs (any number of full-batch releases, or a single one on a Poisson sample) the loss is monotone in the
-observation x, so that the best test is a threshold on x. For any other pair δ(ε) is read off the law of its loss.
+observation x, so that the best test is a threshold on x (``gaussian_profiles.py``). For any other pair δ(ε) is read off
+the law of its loss.
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from flint import arb
 
 from dpbounds.errors import NotCertified
+from dpbounds.expressions.enclosure import ball_end
+from dpbounds.expressions.exact import brief
 from dpbounds.expressions.working import working, working_bits
+from dpbounds.privacy.gaussian_profiles import gaussian_delta, shifted_delta, upper_bound_of_epsilon
+from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.laws import ball, law_at
 from dpbounds.privacy.pairs import (
     Combined,
@@ -25,10 +31,19 @@ from dpbounds.privacy.pairs import (
 )
 from dpbounds.privacy.proofs import Declined
 
-__all__ = ["ball", "certainly_infinite", "closed_form_delta", "has_closed_form", "losses_stay_below", "shifted_delta"]
+__all__ = [
+    "ball",
+    "certainly_infinite",
+    "closed_form_delta",
+    "closed_form_epsilon",
+    "has_closed_form",
+    "losses_stay_below",
+    "shifted_delta",
+]
 
 _START_PRECISION = 96
-_LARGEST_PRECISION = 1 << 22
+_LARGEST_PRECISION = 1 << 17
+_NEGLIGIBLE = 1 << 20  # bits below 1 at which δ is small enough for any question: it counts as [0, 2^-bits]
 _LARGEST_LAW_PRECISION = 1 << 11  # beyond that δ(ε) of a pair that is known by its law counts as 0 from below
 
 
@@ -74,13 +89,13 @@ def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) ->
     Args:
         pair: One dominating pair.
         epsilon: At least 0.
-        accuracy_bits: Relative accuracy wanted; the precision is doubled until it is there.
+        accuracy_bits: Relative accuracy wanted; the precision is doubled until it is there, or δ(ε) is below 2^-2^20.
 
     Returns:
         The ball (exactly 0 where no outcome has a loss above ε) and the working precision in bits.
 
     Raises:
-        NotCertified: The accuracy is not reached at four million bits.
+        NotCertified: The accuracy is not reached at 131 072 bits.
 
     Sources: Balle & Wang 2018 for shifted Gaussians; for one sampled release the threshold form is proven
     in ``pairs.md``.
@@ -90,13 +105,14 @@ def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) ->
         return _delta_by_law(pair, epsilon, accuracy_bits, precision)
     while precision <= _LARGEST_PRECISION:
         with working(precision):
-            argument = ball(epsilon)
-            value = shifted_delta(pair, argument) if isinstance(pair, ShiftedGaussians) else _sampled(pair, argument)
-            accurate = value.rel_accuracy_bits() >= accuracy_bits and value > 0
-            if value.is_finite() and (value.is_zero() or accurate):
-                return value, precision
+            value = gaussian_delta(pair, epsilon)
+            if value.is_finite():
+                if value.is_zero() or (value > 0 and value.rel_accuracy_bits() >= accuracy_bits):
+                    return value, precision
+                if value < arb(2) ** -_NEGLIGIBLE:
+                    return arb(0).union(value).max(arb(0)), precision
         precision *= 2
-    raise NotCertified(f"δ({float(epsilon):g}) of {pair} needs more than {_LARGEST_PRECISION} bits of precision")
+    raise NotCertified(f"δ({brief(epsilon)}) of {pair} needs more than {_LARGEST_PRECISION} bits of precision")
 
 
 def _delta_by_law(pair: Pair, epsilon: Fraction, accuracy_bits: int, precision: int) -> tuple[arb, int]:
@@ -106,7 +122,7 @@ def _delta_by_law(pair: Pair, epsilon: Fraction, accuracy_bits: int, precision: 
                 value = law_at(pair, precision).delta(ball(epsilon))
             except Declined as reason:  # a point of the law was not placed at this precision
                 if precision >= _LARGEST_LAW_PRECISION:
-                    raise NotCertified(f"δ({float(epsilon):g}): {reason}") from None
+                    raise NotCertified(f"δ({brief(epsilon)}): {reason}") from None
             else:
                 accurate = value.is_zero() or (value > 0 and value.rel_accuracy_bits() >= accuracy_bits)
                 if accurate or precision >= _LARGEST_LAW_PRECISION:
@@ -114,58 +130,36 @@ def _delta_by_law(pair: Pair, epsilon: Fraction, accuracy_bits: int, precision: 
         precision *= 2
 
 
-def _upper_tail(x: arb) -> arb:
-    """P(N(0, 1) > x)."""
-    return (x / arb(2).sqrt()).erfc() / 2
+def closed_form_epsilon(pair: Pair, delta: Fraction, tolerance: float = 2.0**-52) -> tuple[Fraction, Fraction]:
+    """Return lo <= ε(δ) <= hi for a pair whose loss is infinite with a probability below δ.
+
+    Args:
+        pair: One dominating pair.
+        delta: In (0, 1).
+        tolerance: Relative width aimed at.
+
+    Raises:
+        NotCertified: The two ends could not be proven.
+    """
+    bits = max(60, math.ceil(-math.log2(tolerance)) + 8)
+    rest = 1 - delta
+    near_one = max(0, rest.denominator.bit_length() - rest.numerator.bit_length())  # bits that are lost next to δ = 1
+    with working(2 * bits + 40):
+        target = ball(delta)
+        guess = _largest_epsilon(pair, delta)
+        return invert(lambda e: (closed_form_delta(pair, e, 2 * bits + near_one)[0],) * 2, target, guess, bits=bits)
 
 
-def shifted_delta(pair: ShiftedGaussians, epsilon: arb) -> arb:
-    """H at α = e^ε of shifted Gaussians, for any real ε: Q(ε/μ - μ/2) - e^ε Q(ε/μ + μ/2) (Balle & Wang 2018)."""
-    mu = ball(pair.squared_shift).sqrt()
-    return _upper_tail(epsilon / mu - mu / 2) - epsilon.exp() * _upper_tail(epsilon / mu + mu / 2)
-
-
-def _remove(pair: SampledGaussians, epsilon: arb) -> arb:
-    # log(1 - q + q e^{(2x-1)/2v}) > ε  <=>  x > v log((e^ε - 1 + q)/q) + 1/2
-    q, v = ball(pair.sample_rate), ball(pair.variance)
-    z = v.sqrt()
-    threshold = v * ((epsilon.expm1() + q) / q).log() + arb(1) / 2
-    without, moved = _upper_tail(threshold / z), _upper_tail((threshold - 1) / z)
-    return q * moved - (epsilon.expm1() + q) * without
-
-
-def _add(pair: SampledGaussians, epsilon: arb) -> arb:
-    # -log(1 - q + q e^{(2x-1)/2v}) > ε  <=>  x < v log((e^{-ε} - 1 + q)/q) + 1/2, impossible once e^{-ε} <= 1 - q
-    q, v = ball(pair.sample_rate), ball(pair.variance)
-    z = v.sqrt()
-    room = (-epsilon).expm1() + q
-    if room <= 0:
-        return arb(0)
-    if not room > 0:
-        return arb.nan()  # undecided at this precision
-    threshold = v * (room / q).log() + arb(1) / 2
-    without, moved = _upper_tail(-threshold / z), _upper_tail((1 - threshold) / z)
-    return -epsilon.expm1() * without - epsilon.exp() * q * (moved - without)
-
-
-def _replace(pair: SampledGaussians, epsilon: arb) -> arb:
-    # With y = e^{x/v}: (1-q + b y) = e^ε (1-q + b/y), b = q e^{-1/2v}; the positive root of b y² - c y - b e^ε = 0.
-    q, v = ball(pair.sample_rate), ball(pair.variance)
-    z = v.sqrt()
-    b = q * (-1 / (2 * v)).exp()
-    c = (1 - q) * epsilon.expm1()
-    root = (c + (c * c + 4 * b * b * epsilon.exp()).sqrt()) / (2 * b)
-    threshold = v * root.log()
-    without = _upper_tail(threshold / z)
-    up, down = _upper_tail((threshold - 1) / z), _upper_tail((threshold + 1) / z)
-    return q * (up - epsilon.exp() * down) - (1 - q) * epsilon.expm1() * without
-
-
-def _sampled(pair: SampledGaussians, epsilon: arb) -> arb:
-    match pair.order:
-        case Order.REMOVE:
-            return _remove(pair, epsilon)
-        case Order.ADD:
-            return _add(pair, epsilon)
-        case Order.REPLACE:
-            return _replace(pair, epsilon)
+def _largest_epsilon(pair: Pair, delta: Fraction) -> Fraction:
+    """Where to look first: of Gaussian pairs the full batch's, which is an upper bound; else where losses end."""
+    if isinstance(pair, ShiftedGaussians):
+        bound = upper_bound_of_epsilon(pair.squared_shift, delta)
+    elif isinstance(pair, SampledGaussians):
+        factor = 4 if pair.order is Order.REPLACE else 1
+        bound = upper_bound_of_epsilon(factor / pair.variance, delta)
+    else:
+        highest = law_at(pair, working_bits()).largest_loss()
+        if highest is None:
+            return Fraction(1)
+        bound = highest.min(arb(1)) if highest > 0 else arb(1)
+    return ball_end(bound, "up")
