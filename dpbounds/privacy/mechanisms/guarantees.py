@@ -12,7 +12,7 @@ from fractions import Fraction
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.mechanisms.additive import positive
-from dpbounds.privacy.mechanisms.algebra import Mechanism, listed, paired
+from dpbounds.privacy.mechanisms.algebra import Mechanism, listed_pairs
 from dpbounds.privacy.relations import Relation, as_relation
 
 
@@ -216,10 +216,7 @@ class RenyiDP(Mechanism):
         *,
         relation: str | Relation,
     ) -> None:
-        given = listed(
-            points.items() if isinstance(points, Mapping) else points, "points", "pairs of an order and an ε"
-        )
-        pairs = [paired(entry, "points", "pairs of an order and an ε") for entry in given]
+        pairs = listed_pairs(points, "points", "pairs of an order and an ε")
         read = sorted((exact(order, "order"), exact(value, "epsilon")) for order, value in pairs)
         orders = [order for order, _ in read]
         if not read or orders[0] <= 1 or len(set(orders)) < len(orders):
