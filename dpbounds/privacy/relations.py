@@ -35,4 +35,4 @@ def as_relation(value: str | Relation) -> Relation:
     Raises:
         InvalidValue: There is no such relation.
     """
-    return Relation(value)
+    return Relation(value) if isinstance(value, str) else Relation._missing_(value)

@@ -29,7 +29,11 @@ def names() -> list[str]:
     for name in dpbounds.__all__:
         target = getattr(dpbounds, name)
         is_error = isinstance(target, type) and issubclass(target, Exception)  # all but one take any text
-        if callable(target) and name not in ("Mechanism", "Theorem") and (not is_error or name == "InvalidValue"):
+        if (
+            callable(target)
+            and name not in ("Mechanism", "Theorem", "Relation")
+            and (not is_error or name == "InvalidValue")
+        ):
             found.append(name)
     return found
 
@@ -39,8 +43,6 @@ def parameters_of(name: str) -> list[inspect.Parameter]:
     import dpbounds
 
     target = getattr(dpbounds, name)
-    if name == "Relation":
-        return [inspect.Parameter("value", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     found = inspect.signature(target).parameters.values()
     return [one for one in found if one.kind is not inspect.Parameter.VAR_POSITIONAL]
 
@@ -58,14 +60,15 @@ def drawn(seed: int, case: int, only: tuple[str, ...] = ()) -> tuple[str, dict[s
     optional = draw.random()
     for one in plain:
         if one.default is inspect.Parameter.empty or (optional < 0.3 and one.name in right):
-            given[one.name] = draw.choice(right.get(one.name, ["1", 2, 0.5]))
+            given[one.name] = draw.choice(right.get(f"{name}.{one.name}", right.get(one.name, ["1", 2, 0.5])))
     if name in ("account", "group_account", "all_methods", "by_method") and "delta" not in given:
         given["delta"] = "1e-5"
     if name in ("Gaussian", "Laplace", "AboveThreshold") and not given.keys() & {"noise_multiplier", "epsilon"}:
         given["noise_multiplier" if name != "AboveThreshold" else "epsilon"] = "2"
     victim = ""
     if parameters and draw.random() < 0.8:
-        chosen = draw.choice([*plain, *_KEYWORDS.get(name, ())])
+        varied = [one for one in plain if name != "InvalidValue" or one.name == "value"]  # the others are texts of ours
+        chosen = draw.choice([*varied, *_KEYWORDS.get(name, ())])
         victim = chosen if isinstance(chosen, str) else chosen.name
         given[victim] = draw.choice(pools.values())
     return name, given, victim

@@ -309,6 +309,29 @@ def right_values() -> dict[str, list[Any]]:
         "given": ["delta"],
         "runs": [3],
         "event": [_event()],
+        **{
+            f"{of}.{part}": [fraction(1, 2)]
+            for of in ("Calibration", "Remaining")
+            for part in ("target_epsilon", "target_delta")
+        },
+        "Account.relation": [dp.Relation.REPLACE_ONE],
+        "Account.target": [fraction(1, 2)],
+        "Calibration.relation": [dp.Relation.REPLACE_ONE],
+        "Calibration.value": [fraction(2)],
+        "Calibration.fails_at": [fraction(1), None],
+        "Calibration.epsilon": [proven.enclosure],
+        "Calibration.failing": [None, gaussian],
+        "Remaining.relation": [dp.Relation.REPLACE_ONE],
+        "Remaining.spent": [proven],
+        "Remaining.noise": [None],
+        "Remaining.last": [gaussian],
+        "Remaining.more": [3],
+        "Remaining.too_many": [4, None],
+        **{f"tuned_{of}.runs": [dp.RandomRuns("0.1")] for of in ("epsilon", "pure")},
+        **{
+            f"{of}.relation": [dp.Relation.REPLACE_ONE]
+            for of in ("GaussianFilter", "ZCDPFilter", "RenyiFilter", "Odometer")
+        },
         "accountant": ["rdp"],
     }
 

@@ -52,9 +52,13 @@ class Composed(Mechanism):
 
 def listed(values: object, name: str, wanted: str) -> tuple[Any, ...]:
     """The entries of a list or of whatever else can be gone through, or ``InvalidValue``."""
-    if not isinstance(values, Iterable) or isinstance(values, str | bytes):
+    try:
+        found = iter(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else None
+    except TypeError:  # an array without an axis says that it can be gone through
+        found = None
+    if found is None:
         raise InvalidValue(name, values, f"a list of {wanted}")
-    return tuple(values)
+    return tuple(found)
 
 
 def listed_pairs(values: object, name: str, wanted: str) -> tuple[tuple[Any, Any], ...]:
