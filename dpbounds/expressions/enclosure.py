@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from dpbounds.errors import InvalidValue, NotCertified, demand
 from dpbounds.expressions.exact import ExactLike, rational, to_decimal, to_float
-from dpbounds.expressions.working import working
 from dpbounds.limits import COUNT
 
 if TYPE_CHECKING:
@@ -65,6 +64,8 @@ class Enclosure:
         """
         if not (lower.is_finite() and upper.is_finite()):
             raise NotCertified(f"{method}: the computation lost all accuracy; ask for a looser tolerance")
+        from dpbounds.expressions.working import working  # (here: the command line shows its help without FLINT)
+
         with working(min(precision, _MOST_BITS)):
             return cls(ball_end(lower, "down"), ball_end(upper, "up"), method, precision)
 
