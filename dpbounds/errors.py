@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
 from pathlib import PurePath
+from typing import Any
 
 from dpbounds.limits import DIGITS, LINE, SHOWN
 
@@ -90,7 +91,21 @@ def shown(value: object) -> str:
         return shortened(str.__str__(value), SHOWN)
     elif isinstance(value, Decimal | PurePath):
         return shortened(str(value), SHOWN)
-    return shortened(_BOUNDED.repr(value), SHOWN)
+    return shortened(" ".join(_BOUNDED.repr(value).split()), SHOWN)
+
+
+def demand(name: str, value: object, *kinds: Any) -> None:
+    """Refuse what is of no such type: for records, whose fields are results and nothing to be converted."""
+    if not isinstance(value, kinds):
+        names = [kind.__name__ if isinstance(kind, type) else str(kind) for kind in kinds]
+        raise InvalidValue(name, value, "of type " + " or ".join(names))
+
+
+def demand_one_of(name: str, value: object, known: Iterable[str]) -> None:
+    """Refuse what is none of a few words."""
+    words = tuple(known)
+    if not isinstance(value, str) or value not in words:
+        raise InvalidValue(name, repr(value) if isinstance(value, str) else value, " or ".join(words))
 
 
 def shortened(text: str, longest: int = LINE) -> str:

@@ -92,8 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _nobody_reads()
     except OSError as error:
         return _say(_of_the_system(error), BAD_INPUT)
-    except SystemExit as error:  # (Click leaves in this way, with status 1, where nobody reads)
-        return _nobody_reads() if isinstance(error.__context__, BrokenPipeError) else _defect(error, given)
+    except SystemExit:  # in this way, with status 1, Click leaves where nobody reads; nothing else does
+        return _nobody_reads()
     except Exception as error:  # the one place for what nobody foresaw: the status of a verdict must not be its own
         return _defect(error, given)
     return status if isinstance(status, int) else DONE

@@ -35,7 +35,7 @@ def plain(number: Fraction | float) -> str:
         return str(value.numerator)
     short = to_decimal(value, 12, "down")
     if Fraction(short) == value:
-        typed = f"{to_float(value, 'down'):.12g}"
+        typed = f"{to_float(value, 'down' if value > 0 else 'up'):.12g}"
         return typed if Fraction(typed) == value else short
     written = max(abs(value.numerator), value.denominator) < 10**20 and str(value)
     return written if written and len(written) <= 20 else f"about {short}"

@@ -11,7 +11,6 @@ import click
 from dpbounds.cli import options as given_options
 from dpbounds.cli import output
 from dpbounds.cli.training import TRAINING_OPTIONS
-from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
@@ -211,4 +210,4 @@ def write_publications(found: Account | Calibration, given: dict[str, Any]) -> s
 
 def _as_float(tolerance: Fraction) -> float:
     # a double that is not 0, however small the number is
-    return max(to_float(tolerance, "down"), sys.float_info.min)
+    return max(float(tolerance), sys.float_info.min)

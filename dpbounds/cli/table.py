@@ -42,6 +42,8 @@ def command(
     at = {quantity: practical(value, quantity) for quantity, value in given.items()}
     if form not in _FORMATS:
         raise InvalidValue("--format", form, "one of " + ", ".join(_FORMATS))
+    if as_json and not check:
+        raise InvalidValue("--json", name, "only together with --check; --format csv is for programs")
     if figures and (name != "all" or folder is None or check):
         raise InvalidValue("--figures", name, "only together with all and --output DIR")
     if figures and find_spec("matplotlib") is None:
@@ -80,9 +82,7 @@ def _files_of(name: str, form: str, at: dict[str, Fraction]) -> dict[str, str]:
             raise InvalidValue("--format", form, f"left out for the page {name}, which is Markdown without numbers")
         return {f"{name}.md": pages.page(name)}
     if name not in catalogue.names():
-        raise InvalidValue(
-            "table", name, one_of(name, (*catalogue.names(), *pages.names(), "all"), "the folder `tables`")
-        )
+        raise InvalidValue("table", name, one_of(name, (*catalogue.names(), *pages.names(), "all")))
     return {f"{name}.{ENDINGS[form]}": rendered(catalogue.table(name, at), form)}
 
 

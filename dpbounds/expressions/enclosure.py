@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import InvalidValue, NotCertified, demand
 from dpbounds.expressions.exact import ExactLike, rational, to_decimal, to_float
-from dpbounds.expressions.working import working
+from dpbounds.limits import COUNT
 
 if TYPE_CHECKING:
     from flint import arb
@@ -42,6 +42,9 @@ class Enclosure:
     precision: int = 0
 
     def __post_init__(self) -> None:
+        demand("method", self.method, str)
+        if type(self.precision) is not int or not 0 <= self.precision <= COUNT:
+            raise InvalidValue("precision", self.precision, "a number of bits, at least 0")
         ends = (self.exact_lower, self.exact_upper)
         exact_ends = all(type(end) is Fraction or (type(end) is float and math.isinf(end)) for end in ends)
         if not exact_ends or not ends[0] <= ends[1]:
@@ -62,6 +65,8 @@ class Enclosure:
         """
         if not (lower.is_finite() and upper.is_finite()):
             raise NotCertified(f"{method}: the computation lost all accuracy; ask for a looser tolerance")
+        from dpbounds.expressions.working import working  # (here: the command line shows its help without FLINT)
+
         with working(min(precision, _MOST_BITS)):
             return cls(ball_end(lower, "down"), ball_end(upper, "up"), method, precision)
 

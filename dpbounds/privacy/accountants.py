@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, brief, exact, to_float
 from dpbounds.expressions.working import OUTER_PRECISION, working
@@ -67,6 +67,16 @@ class Account:
     proofs: tuple[tuple[str, Proof], ...]
     attacks: tuple[tuple[str, Proof], ...] = ()
     moments: Proof | None = None
+
+    def __post_init__(self) -> None:
+        demand("mechanism", self.mechanism, Mechanism)
+        demand("relation", self.relation, Relation)
+        demand("given", self.given, str)
+        demand("target", self.target, Fraction)
+        demand("enclosure", self.enclosure, Enclosure)
+        demand("proofs", self.proofs, tuple)
+        demand("attacks", self.attacks, tuple)
+        demand("moments", self.moments, Proof, type(None))
 
     @property
     def tight(self) -> bool:
@@ -173,8 +183,7 @@ def account(
     if not 0 < exact(tolerance, "tolerance") < 1:
         raise InvalidValue("tolerance", tolerance, "a number greater than 0 and less than 1")
     tolerance = float(exact(tolerance, "tolerance"))
-    if route not in get_args(Route):
-        raise InvalidValue("route", repr(route), " or ".join(get_args(Route)))
+    demand_one_of("route", route, get_args(Route))
     neighbours = as_relation(relation)
     question = _Question("delta", valid_delta(delta), tolerance, route) if delta is not None else None
     if question is None:

@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import get_args
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import InvalidValue, NotCertified, demand, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants import (
     DEFAULT_TOLERANCE,
@@ -66,12 +67,24 @@ class Calibration:
     mechanism: Mechanism
     failing: Mechanism | None
 
+    def __post_init__(self) -> None:
+        for name in ("value", "target_epsilon", "target_delta"):
+            demand(name, getattr(self, name), Fraction)
+        demand("fails_at", self.fails_at, Fraction, type(None))
+        demand("epsilon", self.epsilon, Enclosure)
+        demand("relation", self.relation, Relation)
+        demand("solve", self.solve, str)
+        demand("mechanism", self.mechanism, Mechanism)
+        demand("failing", self.failing, Mechanism, type(None))
+
     def __str__(self) -> str:
-        fails = "" if self.fails_at is None else f" ({float(self.fails_at):.12g} does not)"
-        return (
-            f"{self.solve} {float(self.value):.12g} suffices{fails} for epsilon = {float(self.target_epsilon):g}, "
-            f"delta = {float(self.target_delta):g} ({self.relation})"
+        value, fails_at, epsilon, delta = (
+            None if number is None else to_float(number, "down")
+            for number in (self.value, self.fails_at, self.target_epsilon, self.target_delta)
         )
+        fails = "" if fails_at is None else f" ({fails_at:.12g} does not)"
+        budget = f"epsilon = {epsilon:g}, delta = {delta:g} ({self.relation})"
+        return f"{self.solve} {value:.12g} suffices{fails} for {budget}"
 
 
 @working(OUTER_PRECISION)
@@ -104,8 +117,8 @@ def calibrate(
     >>> float(found.value) > float(found.fails_at)
     True
     """
-    if solve not in ("noise", "steps", "sample-rate"):
-        raise InvalidValue("solve", repr(solve), "noise, steps or sample-rate")
+    demand_one_of("solve", solve, get_args(Solve))
+    demand("factory", factory, Callable)
     budget, failure = valid_epsilon(target_epsilon, "target_epsilon"), valid_delta(target_delta, "target_delta")
     neighbours = as_relation(relation)
     probe = neighbour_classes(factory(Fraction(1)), neighbours)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.expressions.working import OUTER_PRECISION, working
@@ -99,8 +99,7 @@ def by_method(
         UnsupportedMechanism: The method does not apply to the mechanism.
         NotCertified: The method could not prove an answer.
     """
-    if method not in METHODS:
-        raise InvalidValue("method", repr(method), " or ".join(METHODS))
+    demand_one_of("method", method, METHODS)
     if (delta is None) == (epsilon is None):
         raise InvalidValue("delta, epsilon", (delta, epsilon), "exactly one of the two")
     neighbours = as_relation(relation)

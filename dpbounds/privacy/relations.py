@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NoReturn
 
 from dpbounds.errors import InvalidValue, shown
 
@@ -17,6 +18,11 @@ class Relation(StrEnum):
     ADD_OR_REMOVE_ONE = "add-or-remove-one"
     REPLACE_ONE = "replace-one"
 
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        given = repr(value) if isinstance(value, str) else shown(value)
+        raise InvalidValue("relation", given, "one of " + ", ".join(cls))
+
     @property
     def sensitivity_factor(self) -> int:
         """How far one record can move a sum, in units of the per-record bound C."""
@@ -29,8 +35,4 @@ def as_relation(value: str | Relation) -> Relation:
     Raises:
         InvalidValue: There is no such relation.
     """
-    try:
-        return Relation(value)
-    except ValueError:
-        allowed = "one of " + ", ".join(Relation)
-        raise InvalidValue("relation", repr(value) if isinstance(value, str) else shown(value), allowed) from None
+    return Relation(value) if isinstance(value, str) else Relation._missing_(value)

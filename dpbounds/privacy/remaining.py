@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import InvalidValue, NotCertified, demand
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants import Account, account, valid_epsilon
@@ -44,6 +44,16 @@ class Remaining:
     last: Mechanism
     more: int
     too_many: int | None
+
+    def __post_init__(self) -> None:
+        demand("spent", self.spent, Account)
+        demand("target_epsilon", self.target_epsilon, Fraction)
+        demand("target_delta", self.target_delta, Fraction)
+        demand("relation", self.relation, Relation)
+        demand("noise", self.noise, Calibration, type(None))
+        demand("last", self.last, Mechanism)
+        demand("more", self.more, int)
+        demand("too_many", self.too_many, int, type(None))
 
     @property
     def within(self) -> bool | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpbounds.errors import UnsupportedMechanism
+from dpbounds.errors import UnsupportedMechanism, shown
 from dpbounds.privacy.mechanisms import (
     ZCDP,
     AboveThreshold,
@@ -98,7 +98,7 @@ def single_release(mechanism: Mechanism, order: Order) -> StepBound:
             return StepBound(TwoResponses(mechanism.epsilon) if twice else Responses(mechanism.epsilon), ())
         case PureDP() | ApproximateDP() | ZCDP() | RenyiDP():
             return _black_box(mechanism, replace)
-    raise UnsupportedMechanism(f"no dominating pair is proven here for {mechanism!r} ({order})")
+    raise UnsupportedMechanism(f"no dominating pair is proven here for {shown(mechanism)} ({order})")
 
 
 def _gaussian_shift(mechanism: Gaussian, replace: bool) -> Fraction:

@@ -10,12 +10,13 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import InvalidValue, NotCertified, demand
 from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.privacy.accountants import valid_delta, valid_epsilon
 from dpbounds.privacy.calibration import Calibration, calibrate
 from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.mechanisms.algebra import listed_pairs
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi import renyi_epsilon
 
@@ -43,7 +44,10 @@ def calibrate_to_curve(
         InvalidValue: There is no point, or a value is not allowed.
         NotCertified: The proof did not close at a point.
     """
-    found = [calibrate(factory, epsilon, delta, relation) for epsilon, delta in points]
+    found = [
+        calibrate(factory, epsilon, delta, relation)
+        for epsilon, delta in listed_pairs(points, "points", "pairs of ε and δ")
+    ]
     if not found:
         raise InvalidValue("points", "none", "at least one (ε, δ)")
     return max(found, key=lambda each: each.value)
@@ -100,6 +104,7 @@ def calibrate_to_zcdp(
     if budget <= 0:
         raise InvalidValue("rho", rho, "a number greater than 0")
     neighbours = as_relation(relation)
+    demand("factory", factory, Callable)
     return _least_noise(lambda z: zcdp_rho(factory(z), neighbours) <= budget)
 
 
@@ -119,6 +124,7 @@ def calibrate_by_renyi(
     """
     budget, failure = valid_epsilon(target_epsilon, "target_epsilon"), valid_delta(target_delta, "target_delta")
     neighbours = as_relation(relation)
+    demand("factory", factory, Callable)
     return _least_noise(lambda z: renyi_epsilon(factory(z), failure, neighbours).enclosure.exact_upper <= budget)
 
 

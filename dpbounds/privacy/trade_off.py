@@ -18,10 +18,11 @@ from fractions import Fraction
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.exact import ExactLike, exact, rational
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants import DEFAULT_TOLERANCE, delta, valid_epsilon
 from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.mechanisms.algebra import listed_pairs
 from dpbounds.privacy.profiles import ball
 from dpbounds.privacy.relations import Relation
 
@@ -46,7 +47,8 @@ class TradeOff:
     points: tuple[tuple[Fraction, Fraction], ...]
 
     def __init__(self, points: Iterable[tuple[ExactLike, ExactLike]]) -> None:
-        known = tuple((valid_epsilon(epsilon), exact(failure, "delta")) for epsilon, failure in points)
+        pairs = listed_pairs(points, "points", "pairs of ε and δ")
+        known = tuple((valid_epsilon(epsilon), rational(failure, "delta")) for epsilon, failure in pairs)
         if not known or any(not 0 <= failure <= 1 for _, failure in known):
             raise InvalidValue("points", [(str(e), str(d)) for e, d in known], "pairs of ε >= 0 and δ from 0 to 1")
         object.__setattr__(self, "points", known)

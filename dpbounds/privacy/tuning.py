@@ -15,7 +15,7 @@ from functools import cache
 
 from flint import arb
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import InvalidValue, NotCertified, demand
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.expressions.working import OUTER_PRECISION, working
@@ -77,6 +77,7 @@ def tuned_pure(epsilon: ExactLike, runs: RandomRuns) -> Fraction:
     budget = exact(epsilon, "epsilon")
     if budget < 0:
         raise InvalidValue("epsilon", epsilon, "a number that is at least 0")
+    demand("runs", runs, RandomRuns)
     return (2 + runs.eta) * budget
 
 
@@ -155,6 +156,7 @@ def tuned_epsilon(
     >>> 2 < float(many) / account(one, delta="1e-6").enclosure.upper < 4
     True
     """
+    demand("runs", runs, RandomRuns)
     target = valid_delta(delta)
     curve = renyi_curve(mechanism, as_relation(relation))
 

@@ -256,7 +256,7 @@ class _Missing(Exception):
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(sorted(set(names)))
-        super().__init__(", ".join(self.names))
+        super().__init__(self.names)
 
 
 class _Unfit(Exception):

@@ -165,7 +165,7 @@ def as_status(name: str | Status) -> Status:
 
 def as_shape(name: str) -> Assumption:
     """The special class of problems of that name, or ``InvalidValue``."""
-    if name not in shapes():
+    if not isinstance(name, str) or name not in shapes():
         raise InvalidValue("assuming", name, "one of " + ", ".join(sorted(shapes())))
     return shapes()[name]
 

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpbounds.errors import InvalidValue, nearest, shown
+from dpbounds.errors import InvalidValue, demand, nearest, shown
 
 if TYPE_CHECKING:
     from dpbounds.theorems.record import Theorem
@@ -129,6 +129,7 @@ def theorem(name: str) -> Theorem:
     >>> theorem("wang-xu-2019/theorem-2").number
     'Theorem 2'
     """
+    demand("id", name, str)
     if name.endswith(".py"):
         return from_file(Path(name))
     module = module_of(name)

@@ -15,7 +15,7 @@ from typing import Any
 from flint import arb
 from sympy import Expr, Symbol
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, demand
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import exact
@@ -107,6 +107,8 @@ def spending(theorem: Theorem, values: Mapping[str, Any], relation: str | Relati
         InvalidValue: The statement has no mechanism, or a value is missing or outside its domain.
         UnsupportedMechanism: Nothing is proven for the mechanism under the relation.
     """
+    demand("theorem", theorem, Theorem)
+    demand("values", values, Mapping)
     privacy = theorem.privacy
     if privacy is None:
         raise InvalidValue(

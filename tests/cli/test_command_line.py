@@ -206,13 +206,87 @@ def test_every_error_has_its_status_and_one_line(error, status, capsys, monkeypa
     assert captured.err.count("\n") == 1
 
 
-def test_a_bug_is_not_hidden(monkeypatch):
+@pytest.mark.parametrize(
+    "bug", [ZeroDivisionError("a bug"), RecursionError("deep"), MemoryError(), OverflowError("x" * 9000)]
+)
+def test_a_bug_has_a_status_of_its_own(bug, monkeypatch, capsys):
     def fail(*arguments, **options):
-        raise ZeroDivisionError("a bug")
+        raise bug
 
     monkeypatch.setattr("dpbounds.privacy.accountants.account", fail)
-    with pytest.raises(ZeroDivisionError, match="a bug"):
-        main(["epsilon", *RUN, "--delta", "1e-6"])
+    monkeypatch.delenv("DPBOUNDS_TRACEBACK", raising=False)
+    words = ["epsilon", *RUN, "--delta", "1e-6"]
+    assert main(words) == 3
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert len(captured.err) <= 501
+    for part in ("please report it", type(bug).__name__, "dpbounds epsilon --noise-multiplier 1"):
+        assert part in captured.err
+    monkeypatch.setenv("DPBOUNDS_TRACEBACK", "1")
+    assert main(words) == 3
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_interruption_is_told(monkeypatch, capsys):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpbounds.privacy.accountants.account", interrupt)
+    assert main(["epsilon", *RUN, "--delta", "1e-6"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["theorems", "errata"])
+def test_nobody_reads_is_no_verdict(verb):
+    script = f"{sys.executable} -c 'import sys; from dpbounds.cli import main; sys.exit(main())' {verb}"
+    found = subprocess.run(
+        ["bash", "-c", f"{script} | true; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() in ("0", "141")  # it may have ended before
+    assert found.stderr == ""
+
+
+def test_a_full_standard_output_is_one_line():
+    script = f"{sys.executable} -c 'import sys; from dpbounds.cli import main; sys.exit(main())' theorems > /dev/full"
+    found = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert found.stderr.count("\n") == 1
+    assert found.stderr.startswith("dpbounds: the system reports No space left")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["epsilon", *RUN, "--delta", "X" * 100_000],
+        ["epsilon", *RUN, "--delta", "1e-6", "--method", "\x1b[2J\x1b[31mOK" * 900],
+        ["epsilon", *RUN, "--delta", "1e-6", "--relation", "Y" * 100_000],
+        ["check", "x/" * 3000],
+        ["check", "a\x00b"],
+        ["check", "\u202egnp.exe"],
+        ["theorems", "--paper", "a\nb" * 4000],
+        ["verify", "nonsense"],
+        ["Z" * 100_000],
+        ["plan", "--metric", "gradient-norm", "nosuch=1"],
+        ["show", "W" * 100_000],
+    ],
+)
+def test_an_error_is_one_short_line_that_commands_no_terminal(words, capsys):
+    assert main(words) == 2
+    line = capsys.readouterr().err
+    assert line.endswith("\n")
+    assert line[:-1].isprintable()
+    assert len(line) <= 501
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["epsilonn"], ["show", "wang-xu-2019/theorem-22"], ["audit", "dp-pdg"], ["plan", "--metric", "gradient-nrm"]],
+)
+def test_a_slip_is_answered_with_what_may_have_been_meant(words, capsys):
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert any(meant in err for meant in ("epsilon?", "wang-xu-2019/theorem-2", "dp-pgd", "gradient-norm"))
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])

@@ -155,7 +155,7 @@ def test_cells_are_exported(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["nobody-1999"], "one with a check: "),
+        (["nobody-1999"], "statement with a check"),
         (["lowy-ullman-wright-2024/lemma-6.5"], "none: a lower bound on all algorithms at once"),
         (["--quick", "--full"], "one of the two"),
         (["--jobs", "0"], "--jobs"),

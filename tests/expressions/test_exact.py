@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import exact, positive_integer, to_decimal, to_float
+from dpbounds.expressions.exact import exact, positive_integer, practical, rational, to_decimal, to_float
 
 
 @pytest.mark.parametrize(
@@ -88,6 +88,100 @@ def test_overflow():
     assert to_float(-huge, "down") == -math.inf
     assert to_float(Fraction(1, 10**400), "down") == 0.0
     assert to_float(Fraction(1, 10**400), "up") == math.ulp(0.0)
+
+
+LONG = "9" * 1001
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            10**1000,
+            10**5000,
+            -(10**1000),
+            Fraction(1, 10**1000),
+            Fraction(10**1000, 7),
+            Decimal("1E+999999"),
+            "1e1000",
+        ),
+        *(
+            Decimal("1E-999999"),
+            Decimal(LONG),
+            LONG,
+            "1/" + LONG,
+            "0." + LONG,
+            "1e-1001",
+            "1e" + "9" * 5000,
+            "10**1000",
+        ),
+        *("2**-100000", "1e5000**2", "10**10**10", "1e999**2", "9" * 100_000, sympy.Integer(10) ** 1000, "2**3400"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_too_long_is_refused_at_once(value):
+    with pytest.raises(InvalidValue, match="thing") as found:
+        exact(value, "thing")
+    assert len(str(found.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "value", [np.True_, np.array(0.5), np.array([1, 2]), np.array([]), b"1", [1], sympy.true, object()]
+)
+def test_what_is_no_number_is_refused(value):
+    for read in (exact, positive_integer):
+        with pytest.raises(InvalidValue, match="thing"):
+            read(value, "thing")
+
+
+NUMBERS = st.one_of(
+    st.fractions(),
+    st.decimals(),
+    st.floats(),
+    st.integers(),
+    st.integers(-5000, 5000).map(lambda power: f"1e{power}"),
+    st.tuples(st.integers(-99, 99), st.integers(-9999, 9999)).map(lambda pair: f"{pair[0]}**{pair[1]}"),
+    st.integers(1, 6000).map(lambda length: "7" * length),
+    st.integers(-6000, 6000).map(lambda length: Fraction(7) ** length),
+    st.text(max_size=40),
+)
+
+
+@given(NUMBERS)
+def test_every_number_that_gets_in_can_be_written_and_rounded(value):
+    try:
+        number = exact(value, "thing")
+    except InvalidValue:
+        return
+    for found in (number, number**2, 10**30 * number):
+        assert str(found)
+        assert Fraction(repr(found).removeprefix("Fraction(").removesuffix(")").replace(", ", "/")) == found
+        for direction in ("down", "up"):
+            assert isinstance(to_float(found, direction), float)
+            assert to_decimal(found, 17, direction)
+
+
+def test_practical_numbers_have_products_that_are_doubles():
+    for text in ("1e100", "1e-100", "0", "-1e100"):
+        assert isinstance(float(practical(text) ** 3), float)
+    for text in ("1e101", "1e-101", "-1e101"):
+        with pytest.raises(InvalidValue, match="between 1e-100 and 1e100"):
+            practical(text, "thing")
+
+
+def test_computed_fractions_pass_however_long_they_are():
+    assert rational(Fraction(1, 10**5000)) == Fraction(1, 10**5000)
+    with pytest.raises(InvalidValue):
+        rational("1e-5000")
+
+
+def test_counts_are_bounded():
+    assert positive_integer("1e30", "steps") == 10**30
+    for value in (10**30 + 1, "1e31", 10**5000):
+        with pytest.raises(InvalidValue, match="steps"):
+            positive_integer(value, "steps")
+    with pytest.raises(InvalidValue, match="up to 1024"):
+        positive_integer(1025, "jobs", 1024)
 
 
 @pytest.mark.parametrize("value", [3, np.int32(3), 3.0, "3", "6/2", Fraction(3), Decimal(3)])

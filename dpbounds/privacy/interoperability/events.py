@@ -108,7 +108,7 @@ def from_dp_event(event: DpEvent, relation: str | Relation | None = None) -> Mec
     """
     library = _events_of_dp_accounting()
     if not isinstance(event, library.DpEvent):
-        raise InvalidValue("event", repr(event), "an event of dp_accounting")
+        raise InvalidValue("event", event, "an event of dp_accounting")
     declared = None if relation is None else as_relation(relation)
     found = _Reader(library, declared).read(event)
     return _NOTHING if found is None else found

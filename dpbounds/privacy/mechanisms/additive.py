@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, shown
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.mechanisms.algebra import Mechanism
 
@@ -27,7 +27,7 @@ def _one_way_of_giving(
     is_relative = multiplier is not None
     is_absolute = amount is not None and sensitivity is not None
     if is_relative == is_absolute or (is_relative and (amount is not None or sensitivity is not None)):
-        given = f"noise_multiplier={multiplier}, {name}={amount}, sensitivity={sensitivity}"
+        given = f"noise_multiplier={shown(multiplier)}, {name}={shown(amount)}, sensitivity={shown(sensitivity)}"
         allowed = f"either noise_multiplier alone, or {name} together with sensitivity"
         raise InvalidValue(f"{mechanism} noise", given, allowed)
     return (

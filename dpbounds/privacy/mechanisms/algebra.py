@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from dpbounds.errors import InvalidValue, shown
+from dpbounds.errors import InvalidValue, demand, demand_one_of
 from dpbounds.expressions.exact import positive_integer
 
 Partition = Literal["record", "index"]
@@ -44,7 +44,7 @@ class Composed(Mechanism):
     parts: tuple[tuple[Mechanism, int], ...]
 
     def __init__(self, parts: tuple[tuple[Mechanism, int], ...]) -> None:
-        given = listed(parts, "parts", "pairs of a mechanism and a count")
+        given = listed_pairs(parts, "parts", "pairs of a mechanism and a count")
         if not given:
             raise InvalidValue("parts", parts, "at least one mechanism")
         object.__setattr__(self, "parts", tuple(_flattened(given)))
@@ -52,30 +52,28 @@ class Composed(Mechanism):
 
 def listed(values: object, name: str, wanted: str) -> tuple[Any, ...]:
     """The entries of a list or of whatever else can be gone through, or ``InvalidValue``."""
-    if not isinstance(values, Iterable) or isinstance(values, str | bytes):
+    try:
+        found = iter(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else None
+    except TypeError:  # an array without an axis says that it can be gone through
+        found = None
+    if found is None:
         raise InvalidValue(name, values, f"a list of {wanted}")
-    return tuple(values)
+    return tuple(found)
 
 
-def paired(entry: object, name: str, wanted: str) -> tuple[Any, Any]:
-    """An entry that is a pair, or ``InvalidValue``."""
-    if not isinstance(entry, tuple | list) or len(entry) != 2:
-        raise InvalidValue(name, entry, wanted)
-    return entry[0], entry[1]
+def listed_pairs(values: object, name: str, wanted: str) -> tuple[tuple[Any, Any], ...]:
+    """The pairs of a list or of a mapping, or ``InvalidValue``."""
+    found = listed(values.items() if isinstance(values, Mapping) else values, name, wanted)
+    for entry in found:
+        if not isinstance(entry, tuple | list) or len(entry) != 2:
+            raise InvalidValue(name, entry, wanted)
+    return tuple((first, second) for first, second in found)
 
 
-def a_mechanism(value: object, name: str = "mechanism") -> Mechanism:
-    """The value, if it is a mechanism, or ``InvalidValue``."""
-    if not isinstance(value, Mechanism):
-        raise InvalidValue(name, value, "a mechanism, such as dpbounds.Gaussian(1)")
-    return value
-
-
-def _flattened(parts: tuple[Any, ...]) -> Iterator[tuple[Mechanism, int]]:
-    for entry in parts:
-        mechanism, given = paired(entry, "parts", "pairs of a mechanism and a count")
+def _flattened(parts: tuple[tuple[Any, Any], ...]) -> Iterator[tuple[Mechanism, int]]:
+    for mechanism, given in parts:
         count = positive_integer(given, "steps")
-        a_mechanism(mechanism, "parts")
+        demand("parts", mechanism, Mechanism)
         if isinstance(mechanism, Composed):
             for inner, times in mechanism.parts:
                 yield inner, positive_integer(times * count, "steps")
@@ -106,8 +104,7 @@ class InParallel(Mechanism):
         given = listed(blocks, "blocks", "mechanisms")
         if not given or not all(isinstance(block, Mechanism) for block in given):
             raise InvalidValue("blocks", given, "at least one mechanism, and nothing else")
-        if not isinstance(partition, str) or partition not in get_args(Partition):
-            raise InvalidValue("partition", shown(partition), " or ".join(get_args(Partition)))
+        demand_one_of("partition", partition, get_args(Partition))
         object.__setattr__(self, "blocks", given)
         object.__setattr__(self, "partition", partition)
 

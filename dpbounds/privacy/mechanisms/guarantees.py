@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, shown
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.mechanisms.additive import positive
-from dpbounds.privacy.mechanisms.algebra import Mechanism, listed, paired
+from dpbounds.privacy.mechanisms.algebra import Mechanism, listed_pairs
 from dpbounds.privacy.relations import Relation, as_relation
 
 
@@ -113,7 +113,8 @@ class AboveThreshold(Mechanism):
         elif epsilon is None and threshold_noise is not None and query_noise is not None:
             noises = (positive(threshold_noise, "threshold_noise"), positive(query_noise, "query_noise"))
         else:
-            given = f"epsilon={epsilon}, threshold_noise={threshold_noise}, query_noise={query_noise}"
+            told = (shown(value) for value in (epsilon, threshold_noise, query_noise))
+            given = "epsilon={}, threshold_noise={}, query_noise={}".format(*told)
             raise InvalidValue("AboveThreshold noise", given, "either epsilon alone, or both noise scales")
         object.__setattr__(self, "threshold_noise", noises[0])
         object.__setattr__(self, "query_noise", noises[1])
@@ -216,10 +217,7 @@ class RenyiDP(Mechanism):
         *,
         relation: str | Relation,
     ) -> None:
-        given = listed(
-            points.items() if isinstance(points, Mapping) else points, "points", "pairs of an order and an ε"
-        )
-        pairs = [paired(entry, "points", "pairs of an order and an ε") for entry in given]
+        pairs = listed_pairs(points, "points", "pairs of an order and an ε")
         read = sorted((exact(order, "order"), exact(value, "epsilon")) for order, value in pairs)
         orders = [order for order, _ in read]
         if not read or orders[0] <= 1 or len(set(orders)) < len(orders):

@@ -58,7 +58,7 @@ def table(name: str, at: Values | None = None) -> Table:
     if name in _at_values():
         return _at_values()[name](at or {})
     if name not in _on_a_grid():
-        raise InvalidValue("table", name, one_of(name, names(), "the folder `tables`"))
+        raise InvalidValue("table", name, one_of(name, names()))
     if at:
         raise InvalidValue("--at", ", ".join(at), f"nothing: {name} has a grid of its own")
     return _on_a_grid()[name]()

@@ -72,5 +72,5 @@ def at_in_words(at: Values) -> str:
 def _number(value: Fraction) -> str:
     if value.denominator == 1 and abs(value) < 10**6:
         return str(value.numerator)
-    short = f"{to_float(value, 'down'):g}"
+    short = f"{to_float(value, 'down' if value > 0 else 'up'):g}"
     return short if Fraction(short) == value else str(value)

@@ -106,7 +106,7 @@ def test_one_paper_alone(tmp_path):
         found = run_suite(Size.QUICK, store, theorems=["tholeti-kalyani-2020/equation-6"])
         assert {one.planned.theorem for one in found} == {"tholeti-kalyani-2020/equation-6"}
         assert len(store.keys()) == len(found)
-        with pytest.raises(InvalidValue, match="one with a check: "):
+        with pytest.raises(InvalidValue, match="statement with a check"):
             run_suite(Size.QUICK, store, theorems=["nobody-1999"])
 
 
