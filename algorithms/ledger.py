@@ -15,11 +15,18 @@ from fractions import Fraction
 from scipy import special
 
 from algorithms import ledger_format
-from algorithms.ledger_format import FULL_BATCH, POISSON, WITH_REPLACEMENT, WITHOUT_REPLACEMENT
 from dpbounds.errors import BudgetExceeded, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy import accountants
+from dpbounds.privacy.descriptions import (
+    FULL_BATCH,
+    POISSON,
+    WITH_REPLACEMENT,
+    WITHOUT_REPLACEMENT,
+    Entry,
+    described,
+)
 from dpbounds.privacy.filters import PrivacyFilter, Step
 from dpbounds.privacy.mechanisms import (
     ZCDP,
@@ -173,7 +180,7 @@ class DescribedRelease:
 
     def __post_init__(self) -> None:
         positive_integer(self.count, "count")
-        ledger_format.described_entry(self.described, self.count)
+        described(self.described, self.count)
 
     def mechanism(self) -> Mechanism:
         """One of these releases as a mechanism."""
@@ -565,9 +572,9 @@ def _demand_within(
 # --- as JSON ----------------------------------------------------------------------------------------------------------
 
 
-def _to_json(release: Release | DescribedRelease) -> ledger_format.Entry:
+def _to_json(release: Release | DescribedRelease) -> Entry:
     if isinstance(release, DescribedRelease):
-        return ledger_format.described_entry(release.described, release.count)
+        return described(release.described, release.count)
     entry: dict[str, object] = {
         "mechanism": "gaussian",
         "noise_stddev": str(release.noise_stddev),
@@ -586,17 +593,17 @@ def _to_json(release: Release | DescribedRelease) -> ledger_format.Entry:
     return entry
 
 
-def _from_json(entry: ledger_format.Entry) -> Release | DescribedRelease:
-    described, count = ledger_format.read_entry(entry)  # checks every field
+def _from_json(entry: Entry) -> Release | DescribedRelease:
+    mechanism, count = ledger_format.read_entry(entry)  # checks every field
     if "per_record_bound" not in entry:
-        return DescribedRelease(described, count)
+        return DescribedRelease(mechanism, count)
     batch = None
-    if isinstance(described, SampledWithoutReplacement | SampledWithReplacement):
-        batch = Batch(described.batch_size, described.dataset_size, isinstance(described, SampledWithReplacement))
+    if isinstance(mechanism, SampledWithoutReplacement | SampledWithReplacement):
+        batch = Batch(mechanism.batch_size, mechanism.dataset_size, isinstance(mechanism, SampledWithReplacement))
     return Release(
         ledger_format.number(entry["noise_stddev"], "noise_stddev"),
         ledger_format.number(entry["per_record_bound"], "per_record_bound"),
-        described.sample_rate if isinstance(described, PoissonSampled) else None,
+        mechanism.sample_rate if isinstance(mechanism, PoissonSampled) else None,
         count,
         batch,
     )

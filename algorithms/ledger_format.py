@@ -13,73 +13,33 @@ True
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 
+from dpbounds import documents, limits
+from dpbounds.documents import quoted
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-from dpbounds.privacy.mechanisms import (
-    ZCDP,
-    AboveThreshold,
-    ApproximateDP,
-    Composed,
-    ExponentialMechanism,
-    Gaussian,
-    Laplace,
-    Mechanism,
-    PoissonSampled,
-    PureDP,
-    RandomizedResponse,
-    RenyiDP,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-    UniformBall,
-    parts_of,
+from dpbounds.privacy.descriptions import (
+    FULL_BATCH,
+    KINDS,
+    SAMPLINGS,
+    Entry,
+    described,
+    digest,
 )
+from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, parts_of
 from dpbounds.privacy.relations import Relation
 
 FORMAT, VERSION = "dpbounds/ledger", 2
 ADAPTIVE_FORMAT = "dpbounds/adaptive-ledger"  # its own name, so that no reader can overlook what it says
-FULL_BATCH, POISSON = "full-batch", "poisson"
-WITHOUT_REPLACEMENT, WITH_REPLACEMENT = "without-replacement", "with-replacement"
 _VERSIONS = (1, VERSION)
-
-Entry = Mapping[str, object]
 
 ADAPTIVE = (
     "the releases in this ledger were chosen as the run went, so that composing the list that happened to run proves "
     "nothing: what the run spends is the guarantee of the filter that admitted them"
 )
 
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """How one mechanism is written: its name, the class, and the fields, of which some may be missing (None)."""
-
-    name: str
-    make: Callable[..., Mechanism]
-    fields: tuple[str, ...]
-    optional: tuple[str, ...] = ()
-
-
-_KINDS = (
-    _Kind("gaussian", Gaussian, (), ("noise_multiplier", "noise_stddev", "sensitivity")),
-    _Kind("laplace", Laplace, (), ("noise_multiplier", "noise_scale", "sensitivity", "dimension")),
-    _Kind("uniform-ball", UniformBall, ("radius", "dimension"), ("sensitivity",)),
-    _Kind("randomized-response", RandomizedResponse, ("epsilon", "options")),
-    _Kind("exponential", ExponentialMechanism, ("epsilon", "relation", "monotone")),
-    _Kind("above-threshold", AboveThreshold, ("threshold_noise", "query_noise", "relation", "monotone")),
-    _Kind("pure", PureDP, ("epsilon", "relation")),
-    _Kind("approximate", ApproximateDP, ("epsilon", "delta", "relation")),
-    _Kind("zcdp", ZCDP, ("rho", "relation")),
-    _Kind("renyi", RenyiDP, ("points", "relation")),
-)
-_SAMPLINGS: dict[str, tuple[Callable[..., Mechanism], tuple[str, ...]]] = {
-    POISSON: (PoissonSampled, ("sample_rate",)),
-    WITHOUT_REPLACEMENT: (SampledWithoutReplacement, ("batch_size", "dataset_size")),
-    WITH_REPLACEMENT: (SampledWithReplacement, ("batch_size", "dataset_size")),
-}
 _PER_RECORD_BOUND = "per_record_bound"  # with noise_stddev, in place of a Gaussian's noise_multiplier
 
 
@@ -89,7 +49,7 @@ def write_releases(mechanism: Mechanism) -> str:
     Raises:
         UnsupportedMechanism: A part is not a single release: a composition inside a sample, or parallel blocks.
     """
-    return to_text([described_entry(part, count) for part, count in parts_of(mechanism)], adaptive=False)
+    return to_text([described(part, count) for part, count in parts_of(mechanism)], adaptive=False)
 
 
 def read_releases(text: str) -> Mechanism:
@@ -111,105 +71,65 @@ def read_releases(text: str) -> Mechanism:
 
 
 def to_text(entries: Sequence[Entry], *, adaptive: bool) -> str:
-    """The document around the entries, as JSON text."""
+    """The document around the entries, as JSON text, with the digest of its releases."""
     name = ADAPTIVE_FORMAT if adaptive else FORMAT
-    return json.dumps({"format": name, "version": VERSION, "releases": list(entries)}, indent=2)
+    releases = list(entries)
+    return json.dumps({"format": name, "version": VERSION, "digest": _digest(releases), "releases": releases}, indent=2)
 
 
 def from_text(text: str) -> tuple[tuple[Entry, ...], bool]:
-    """The entries of a document, each an object with fields, and whether they were chosen as the run went.
+    """The entries of a document, each read once, and whether they were chosen as the run went.
 
     Raises:
-        InvalidValue: Not JSON, another format or version, or no list of objects.
+        InvalidValue: Not JSON, a field that occurs twice, another format or version, no list of releases, a missing or
+            unknown field, a value out of range, or a digest that is not that of the releases.
     """
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InvalidValue("ledger", f"line {error.lineno}", "JSON text", error.msg) from None
-    if not isinstance(document, dict) or document.get("format") not in (FORMAT, ADAPTIVE_FORMAT):
-        found = document.get("format") if isinstance(document, dict) else type(document).__name__
-        raise InvalidValue("ledger format", found, f"{FORMAT} or {ADAPTIVE_FORMAT}")
-    if document.get("version") not in _VERSIONS:
-        known = " or ".join(map(str, _VERSIONS))
-        raise InvalidValue("ledger version", document.get("version"), known, "update dpbounds to read it")
-    releases = document.get("releases")
+    document = documents.parsed(text, "ledger")
+    found = document.get("format") if isinstance(document, dict) else document
+    if not isinstance(found, str) or found not in (FORMAT, ADAPTIVE_FORMAT):
+        raise InvalidValue("ledger format", quoted(found), f"{FORMAT} or {ADAPTIVE_FORMAT}")
+    documents.demand_object(document, "ledger", ("format", "version", "releases"), ("digest",))
+    documents.demand_version(document["version"], "ledger version", _VERSIONS)
+    releases = document["releases"]
     if not isinstance(releases, list):
-        raise InvalidValue("ledger releases", releases, "a list")
+        raise InvalidValue("ledger releases", quoted(releases), "a list")
+    if len(releases) > limits.RELEASES:
+        advice = "equal releases in a row are one release with a count"
+        raise InvalidValue("ledger releases", len(releases), f"at most {limits.RELEASES}", advice)
     for entry in releases:
         if not isinstance(entry, dict):
-            raise InvalidValue("ledger release", entry, "an object")
+            raise InvalidValue("ledger release", quoted(entry), "an object")
+    if "digest" in document and document["digest"] != _digest(releases):
+        advice = "they were changed after they had been written; a list that you wrote yourself needs no digest"
+        raise InvalidValue("ledger digest", quoted(document["digest"]), "that of the releases in the ledger", advice)
     return tuple(releases), document["format"] == ADAPTIVE_FORMAT
 
 
-def demand_fields(entry: Entry, wanted: set[str], optional: frozenset[str] = frozenset()) -> None:
-    """Raise ``InvalidValue`` unless an entry has all fields wanted, and none but those and the optional ones."""
-    names = set(entry)
-    wrong = (wanted - names) | (names - wanted - optional)
-    if wrong:
-        raise InvalidValue(
-            "ledger release",
-            f"fields missing or unknown: {', '.join(sorted(wrong))}",
-            ", ".join(sorted(wanted | optional)),
-        )
+def _digest(entries: Sequence[Entry]) -> str:
+    """The digest of the releases that entries describe, whichever way they write them; errors as ``read_entry``."""
+    return digest(map(read_entry, entries))
 
 
 # --- one release ---------------------------------------------------------------------------------------------------
 
 
-def described_entry(mechanism: Mechanism, count: int) -> Entry:
-    """A number of equal releases as an entry; ``UnsupportedMechanism`` where it is no single release."""
-    for name, (sampling, fields) in _SAMPLINGS.items():
-        if type(mechanism) is sampling:
-            return {
-                **_described(_inside(mechanism)),
-                "sampling": name,
-                **{field: _written(getattr(mechanism, field)) for field in fields},
-                "count": count,
-            }
-    return {**_described(mechanism), "sampling": FULL_BATCH, "count": count}
-
-
-def _inside(mechanism: Mechanism) -> Mechanism:
-    assert isinstance(mechanism, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement)
-    return mechanism.mechanism
-
-
-def _described(mechanism: Mechanism) -> Entry:
-    for kind in _KINDS:
-        if type(mechanism) is kind.make:
-            numbers = {field: getattr(mechanism, field) for field in (*kind.fields, *kind.optional)}
-            return {"mechanism": kind.name} | {
-                field: _written(value) for field, value in numbers.items() if value is not None
-            }
-    raise UnsupportedMechanism(
-        f"a ledger holds single releases, and has no way to write {mechanism!r}: list what it consists of"
-    )
-
-
-def _written(value: object) -> object:
-    if isinstance(value, Fraction):
-        return str(value)
-    if isinstance(value, tuple):
-        return [[str(order), str(epsilon)] for order, epsilon in value]
-    return str(value) if isinstance(value, Relation) else value
-
-
 def read_entry(entry: Entry) -> tuple[Mechanism, int]:
     """One release of an entry as a mechanism, and how many there were; ``InvalidValue`` where a field is wrong."""
-    names = [kind.name for kind in _KINDS]
-    if entry.get("mechanism") not in names:
-        raise InvalidValue("mechanism", entry.get("mechanism"), "one of " + ", ".join(names))
-    kind = _KINDS[names.index(str(entry["mechanism"]))]
-    sampling = str(entry.get("sampling"))
-    if sampling != FULL_BATCH and sampling not in _SAMPLINGS:
-        raise InvalidValue("sampling", sampling, "one of " + ", ".join((FULL_BATCH, *_SAMPLINGS)))
-    of_sampling = _SAMPLINGS[sampling][1] if sampling in _SAMPLINGS else ()
+    name, sampling = entry.get("mechanism"), entry.get("sampling")
+    kind = next((kind for kind in KINDS if kind.name == name), None)
+    if kind is None:
+        raise InvalidValue("mechanism", quoted(name), "one of " + ", ".join(kind.name for kind in KINDS))
+    if sampling not in (FULL_BATCH, *SAMPLINGS):
+        raise InvalidValue("sampling", quoted(sampling), "one of " + ", ".join((FULL_BATCH, *SAMPLINGS)))
+    scheme, of_sampling = SAMPLINGS.get(str(sampling), (None, ()))
     optional = frozenset(kind.optional) | ({_PER_RECORD_BOUND} if kind.make is Gaussian else set())
-    demand_fields(entry, {"mechanism", "sampling", "count", *kind.fields, *of_sampling}, optional)
+    documents.demand_object(
+        entry, "ledger release", {"mechanism", "sampling", "count", *kind.fields, *of_sampling}, optional
+    )
     given = {field: _read(field, entry[field]) for field in (*kind.fields, *optional) if field in entry}
     mechanism = kind.make(**_per_record(given))
-    if sampling in _SAMPLINGS:
-        mechanism = _SAMPLINGS[sampling][0](mechanism, *(_read(field, entry[field]) for field in of_sampling))
+    if scheme is not None:
+        mechanism = scheme(mechanism, *(_read(field, entry[field]) for field in of_sampling))
     return mechanism, positive_integer(entry["count"], "count")
 
 
@@ -229,10 +149,12 @@ def _per_record(given: dict[str, object]) -> dict[str, object]:
 
 def _read(field: str, value: object) -> object:
     if field == "relation":
-        return str(value)
+        if value not in tuple(Relation):
+            raise InvalidValue(field, quoted(value), "one of " + ", ".join(Relation))
+        return value
     if field == "monotone":
         if not isinstance(value, bool):
-            raise InvalidValue(field, value, "true or false")
+            raise InvalidValue(field, quoted(value), "true or false")
         return value
     if field in ("options", "dimension", "batch_size", "dataset_size"):
         return positive_integer(value, field)
@@ -243,13 +165,13 @@ def _read(field: str, value: object) -> object:
 
 def _points(value: object) -> list[tuple[Fraction, Fraction]]:
     if not isinstance(value, list) or not all(isinstance(point, list) and len(point) == 2 for point in value):
-        raise InvalidValue("points", value, "a list of [order, epsilon]")
+        raise InvalidValue("points", quoted(value), "a list of [order, epsilon]")
     return [(number(order, "order"), number(epsilon, "epsilon")) for order, epsilon in value]
 
 
 def number(value: object, name: str) -> Fraction:
     """A number of an entry, exact; else ``InvalidValue``."""
     if not isinstance(value, int | float | str) or isinstance(value, bool):
-        raise InvalidValue(name, value, "a number")
+        raise InvalidValue(name, quoted(value), "a number")
     number: ExactLike = value
     return exact(number, name)

@@ -1,1 +1,324 @@
-"""Files of evidence: ledgers and certificates are read strictly, and what is written appears whole or not at all."""
+"""Files of evidence: ledgers and certificates are read strictly, and whatever is written appears whole or not at all.
+
+*Reading.* Regular files only: a pipe or a device would block, or never end. JSON means one thing: no field occurs
+twice, every number is finite, and size, nesting and digits have limits (``dpbounds.limits``).
+
+*Writing.* What is written stands in a temporary file beside its place, is forced to the disk, and is then renamed. A
+full disk or a killed process leaves the file that was there.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import re
+import secrets
+import stat
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from dpbounds import limits
+from dpbounds.errors import InvalidValue
+
+_WORD = re.compile(rf"[\w.+*/:-]{{1,{limits.QUOTED}}}", re.ASCII)
+# a string (its closing quotation mark may be missing), or anything else but brackets: read once from left to right
+_NO_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[^\[\]{}"]+', re.DOTALL)
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_bytes(path: str | Path, name: str, most: int) -> bytes:
+    """The content of a regular file.
+
+    Args:
+        path: The file; a symbolic link to one will do.
+        name: What to call it in an error.
+        most: Bytes that it may have.
+
+    Raises:
+        InvalidValue: It cannot be read, is no regular file (a pipe, a device, a directory), or is larger.
+    """
+    with _regular(path, name) as descriptor:
+        content = _read(descriptor, most + 1)
+    if len(content) > most:
+        raise InvalidValue(name, path, f"a file of at most {most} bytes")
+    return content
+
+
+def first_bytes(path: str | Path, name: str, count: int) -> bytes:
+    """The first bytes of a regular file, or all of them where there are fewer; errors as ``read_bytes``."""
+    with _regular(path, name) as descriptor:
+        return _read(descriptor, count)
+
+
+def read_text(path: str | Path, name: str, most: int = limits.TEXT_BYTES) -> str:
+    """The text of a regular file in UTF-8, without a byte order mark; errors as ``read_bytes``."""
+    try:
+        return read_bytes(path, name, most).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidValue(name, path, "a text file in UTF-8") from None
+
+
+def read_json(path: str | Path, name: str) -> Any:
+    """The JSON document in a regular file; errors as ``read_bytes`` and ``parsed``."""
+    return parsed(read_text(path, name, limits.JSON_BYTES), name)
+
+
+def parsed(text: str, name: str) -> Any:
+    """A JSON document.
+
+    Args:
+        text: The document.
+        name: What to call it in an error.
+
+    Raises:
+        InvalidValue: Not JSON, a field that occurs twice, a number that is not finite or too long, too much nesting.
+
+    >>> parsed('{"a": [1, 0.5, null]}', "example")
+    {'a': [1, 0.5, None]}
+    """
+    if len(text) > limits.JSON_BYTES:
+        raise InvalidValue(name, f"{len(text)} characters", f"at most {limits.JSON_BYTES}")
+    if _depth(text) > limits.NESTING:
+        raise InvalidValue(name, "too deeply nested", f"at most {limits.NESTING} brackets in one another")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for field, value in pairs:
+            if field in found:
+                raise InvalidValue(name, f"the field {quoted(field)} twice in one object", "each field once")
+            found[field] = value
+        return found
+
+    def refused(word: str) -> NoReturn:
+        raise InvalidValue(name, quoted(word), "finite numbers only")
+
+    def whole(digits: str) -> int:
+        return int(_short(digits, name))
+
+    def real(digits: str) -> float:
+        value = float(_short(digits, name))
+        return value if math.isfinite(value) else refused(digits)
+
+    try:
+        return json.loads(text, object_pairs_hook=unique, parse_constant=refused, parse_int=whole, parse_float=real)
+    except json.JSONDecodeError as error:
+        raise InvalidValue(name, f"line {error.lineno}", "JSON text", error.msg) from None
+
+
+def _short(digits: str, name: str) -> str:
+    if len(digits) > limits.JSON_DIGITS:
+        raise InvalidValue(name, f"a number of {len(digits)} characters", f"at most {limits.JSON_DIGITS}")
+    return digits
+
+
+def _depth(text: str) -> int:
+    """How many brackets stand open at once, at most (as far as the limit)."""
+    depth = deepest = 0
+    for bracket in _NO_BRACKETS.sub("", text):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+        if deepest > limits.NESTING:
+            break
+    return deepest
+
+
+@contextmanager
+def _regular(path: str | Path, name: str) -> Iterator[int]:
+    """A descriptor of a regular file, opened without waiting for anybody."""
+    try:
+        demand_regular(os.stat(path), path, name)  # before it is opened: opening some devices does something
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError) as error:  # (a path with a NUL is a ValueError)
+        raise _unreadable(path, name, error) from None
+    try:
+        demand_regular(os.fstat(descriptor), path, name)
+        yield descriptor
+    except OSError as error:
+        raise _unreadable(path, name, error) from None
+    finally:
+        os.close(descriptor)
+
+
+def demand_regular(found: os.stat_result, path: str | Path, name: str) -> None:
+    """Raise ``InvalidValue`` unless this is the status of a regular file."""
+    if not stat.S_ISREG(found.st_mode):
+        what = {
+            stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"
+        }.get(stat.S_IFMT(found.st_mode), "something else")  # fmt: skip
+        raise InvalidValue(name, path, "a file that can be read", f"this is {what}: save its content to a file")
+
+
+def _unreadable(path: str | Path, name: str, error: OSError | ValueError) -> InvalidValue:
+    if isinstance(error, InvalidValue):
+        return error
+    reason = (error.strerror or "") if isinstance(error, OSError) else str(error)
+    return InvalidValue(name, path, "a file that can be read", reason)
+
+
+def _read(descriptor: int, most: int) -> bytes:
+    pieces, left = [], most
+    while left > 0 and (piece := os.read(descriptor, min(left, 2**20))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+# --- fields -----------------------------------------------------------------------------------------------------------
+
+
+def quoted(value: object) -> str:
+    r"""What stands in a file, as an error may show it: on one line, short, without anything that commands a terminal.
+
+    >>> print(quoted("\x1b[2J"), quoted("poisson"), quoted(True), quoted([1]), len(quoted("x" * 10**6)) < 80)
+    '\x1b[2J' poisson true a list True
+    """
+    if isinstance(value, str):
+        if _WORD.fullmatch(value):
+            return value
+        return ascii(value if len(value) <= limits.QUOTED else value[: limits.QUOTED] + "...")
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return "a list"
+    return json.dumps(value) if value is None or isinstance(value, bool) else ascii(value)[: limits.QUOTED]
+
+
+def demand_object(
+    value: object, name: str, required: Collection[str], optional: Collection[str] = ()
+) -> Mapping[str, Any]:
+    """An object with all required fields, and none beside these and the optional ones; else ``InvalidValue``."""
+    if not isinstance(value, Mapping):
+        raise InvalidValue(name, quoted(value), "an object")
+    allowed = ", ".join(sorted({*required, *optional}))
+    unknown = sorted(quoted(field) for field in value if field not in required and field not in optional)
+    missing = sorted(field for field in required if field not in value)
+    if unknown or missing:
+        wrong = ", ".join(missing + unknown[:5])
+        raise InvalidValue(name, f"fields missing or unknown: {wrong}", allowed)
+    return value
+
+
+def demand_version(value: object, name: str, known: Collection[int]) -> int:
+    """One of the versions that are known, as a whole number (``true`` and 2.0 are none); else ``InvalidValue``."""
+    if type(value) is not int or value not in known:
+        raise InvalidValue(name, quoted(value), " or ".join(map(str, known)), "update dpbounds to read a later one")
+    return value
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write(path: str | Path, content: str | bytes) -> None:
+    """Write a file: all of it, or nothing.
+
+    Where a regular file is replaced, the new one has its permissions (and its owner, where that is allowed); else the
+    usual ones. A symbolic link stays one, and its target is written. A pipe, a terminal or ``/dev/null`` is written to
+    as it is; a pipe that nobody reads is refused at once.
+
+    Args:
+        path: The file. Its directory has to exist, and to have room for a second file.
+        content: Text is written in UTF-8, with the line ends that it has.
+
+    Raises:
+        OSError: It cannot be written; a file that was there is as it was.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    try:
+        _write(path, data)
+    except OSError as error:  # under the name that the person knows, and not that of the temporary file
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _write(path: str | Path, data: bytes) -> None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        found = None
+    stream = None if found is None else _own_stream(found)
+    if stream is not None:
+        _write_all(stream, data)
+    elif found is None or stat.S_ISREG(found.st_mode):
+        _replace(Path(os.path.realpath(path)), data, found)
+    else:
+        _write_through(path, data)
+
+
+def _own_stream(found: os.stat_result) -> int | None:
+    """The descriptor of standard output or standard error, where that is the file: to replace it would lose output."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            descriptor = stream.fileno()
+            same = os.path.samestat(os.fstat(descriptor), found)
+        except (AttributeError, OSError, ValueError):  # closed, or no file at all
+            continue
+        if same and not os.path.samestat(found, os.stat(os.devnull)):
+            stream.flush()
+            return descriptor
+    return None
+
+
+def _replace(target: Path, data: bytes, found: os.stat_result | None) -> None:
+    if found is not None and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    beside = target.parent / f".dpbounds-{secrets.token_hex(8)}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(beside, flags, 0o666)  # less what the umask takes away
+    try:
+        try:
+            _write_all(descriptor, data)
+            if found is not None:
+                _take_over(descriptor, found)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(beside, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise
+    _flush_directory(target.parent)
+
+
+def _take_over(descriptor: int, found: os.stat_result) -> None:
+    """Permissions, and as far as it is allowed the owner, of the file that is replaced."""
+    if hasattr(os, "fchown"):
+        now = os.fstat(descriptor)
+        if (now.st_uid, now.st_gid) != (found.st_uid, found.st_gid):
+            with suppress(PermissionError):
+                os.fchown(descriptor, found.st_uid, found.st_gid)
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, stat.S_IMODE(found.st_mode))
+
+
+def _flush_directory(directory: Path) -> None:
+    """Let the new name survive a power cut; where a system cannot do that, the file is there all the same."""
+    with suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _write_through(path: str | Path, data: bytes) -> None:
+    """Into what is no regular file; a pipe without a reader is an error (ENXIO), and so is a directory."""
+    descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        if hasattr(os, "set_blocking"):
+            os.set_blocking(descriptor, True)
+        _write_all(descriptor, data)
+    finally:
+        os.close(descriptor)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -25,3 +25,15 @@ SHOWN = 120
 LINE = 500
 
 # --- Files ------------------------------------------------------------------------------------------------------------
+
+# Bytes of a JSON file, of a table of records (also unpacked), of any other text. A ledger of 10 000 releases has 2 MB.
+JSON_BYTES = 16 * 2**20
+TABLE_BYTES = 512 * 2**20
+TEXT_BYTES = 16 * 2**20
+# Objects and lists in one another; characters of a number without quotation marks. (Ours: 8, and 24.)
+NESTING = 32
+JSON_DIGITS = 1_000
+# Releases in a file, each of which costs the accountant work. (Equal ones in a row are one.)
+RELEASES = 10_000
+# Characters of a word from a file that an error shows.
+QUOTED = 60

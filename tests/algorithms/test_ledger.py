@@ -115,10 +115,10 @@ def edited(**changes):
     ("text", "message"),
     [
         ("{", "JSON"),
-        ("[]", "ledger format = list"),
+        ("[]", "ledger format = a list"),
         ('{"format": "other"}', "ledger format = other"),
         (LEDGER.to_json().replace('"version": 2', '"version": 3'), "ledger version = 3"),
-        ('{"format": "dpbounds/ledger", "version": 1}', "ledger releases"),
+        ('{"format": "dpbounds/ledger", "version": 1}', "missing or unknown: releases"),
         ('{"format": "dpbounds/ledger", "version": 1, "releases": [3]}', "ledger release = 3"),
         (edited(noise_stddev="0"), "noise_stddev = 0"),
         (edited(noise_stddev={}), "noise_stddev"),

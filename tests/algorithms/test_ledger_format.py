@@ -1,5 +1,6 @@
 """Ledger files hold releases of every kind, exactly, and refuse what they cannot hold."""
 
+import hashlib
 import json
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ from algorithms.ledger import Ledger, Release
 from algorithms.ledger_format import read_releases, to_text, write_releases
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy import mechanisms as m
+from dpbounds.privacy.descriptions import digest
 
 BOTH = ("add-or-remove-one", "replace-one")
 SINGLE = [
@@ -110,7 +112,7 @@ LAPLACE = {"mechanism": "laplace", "noise_multiplier": "2", "sampling": "full-ba
         ({"sampling": "without-replacement", "batch_size": 3}, "missing or unknown: dataset_size"),
         ({"sampling": "without-replacement", "batch_size": 3, "dataset_size": 2}, "batch_size = 3"),
         ({"noise_multiplier": "-2"}, "noise_multiplier = -2"),
-        ({"noise_multiplier": True}, "noise_multiplier = True"),
+        ({"noise_multiplier": True}, "noise_multiplier = true"),
         ({"noise_multiplier": [2]}, "noise_multiplier"),
         ({"noise_multiplier": "many"}, "noise_multiplier"),
         ({"dimension": "1.5"}, "dimension = 1.5"),
@@ -146,3 +148,114 @@ def test_malformed_mechanisms_are_refused(entry, message):
 def test_an_empty_ledger_is_no_mechanism():
     with pytest.raises(InvalidValue, match="empty"):
         read_releases(Ledger().to_json())
+
+
+# --- the file: every change of it is refused, or changes nothing ------------------------------------------------------
+
+EVERY_KIND = m.Composed(
+    tuple((sampled(inner), 3) for inner in SINGLE for sampled in (SAMPLED[0], SAMPLED[1], SAMPLED[2]))
+)
+OTHER_TYPES = [None, True, False, "", "\x1b[2J", "replace one", [], [2], [[]], {}, {"a": 1}]
+
+
+def places(value, path=()):
+    """Every object of a document, with the way to it."""
+    if isinstance(value, dict):
+        yield path, value
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, inner in children:
+        yield from places(inner, (*path, name))
+
+
+def replaced(value, path, new):
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = replaced(value[path[0]], path[1:], new)
+    return copy
+
+
+def with_twice(document, path, field, first):
+    """The document as text in which an object has a field twice: first with one value, then with its own."""
+    mark = "occurs twice"
+    text = json.dumps(replaced(document, path, {mark: first, **dict(places(document))[path]}))
+    return text.replace(json.dumps(mark), json.dumps(field))
+
+
+@pytest.mark.parametrize("releases", [part for part, _ in m.parts_of(EVERY_KIND)], ids=repr)
+def test_no_change_of_a_ledger_file_is_overlooked(releases):
+    """Each field of each object: added, doubled, of another type; without the digest, which would tell."""
+    document = json.loads(write_releases(releases**3))
+    del document["digest"]
+    assert read_releases(json.dumps(document)) == releases**3
+    for path, found in places(document):
+        with pytest.raises(InvalidValue, match="unknown"):
+            read_releases(json.dumps(replaced(document, path, {**found, "adaptive": True})))
+        for field, value in found.items():
+            for first in (value, 1, "dpbounds/adaptive-ledger", []):
+                with pytest.raises(InvalidValue, match="twice"):
+                    read_releases(with_twice(document, path, field, first))
+            for other in OTHER_TYPES:
+                if type(other) is not bool or field != "monotone":
+                    with pytest.raises(InvalidValue):
+                        read_releases(json.dumps(replaced(document, (*path, field), other)))
+
+
+@pytest.mark.parametrize(("count", "same"), [(3, True), ("3", True), (3.0, True), ("6/2", True), (4, False)])
+def test_numbers_may_be_spelled_in_several_ways(count, same):
+    releases = m.Gaussian(2) ** 3
+    document = json.loads(write_releases(releases))
+    document["releases"][0]["count"] = count
+    if same:
+        assert read_releases(json.dumps(document)) == releases
+    else:
+        with pytest.raises(InvalidValue, match="digest"):
+            read_releases(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"format": "dpbounds/ledger", "version": true, "releases": []}', "version = true"),
+        ('{"format": "dpbounds/ledger", "version": 2.0, "releases": []}', "version = 2.0"),
+        ('{"format": "dpbounds/ledger", "version": 2, "releases": [], "adaptive": true}', "adaptive"),
+        ('{"format": "dpbounds/adaptive-ledger", "format": "dpbounds/ledger", "version": 2, "releases": []}', "twice"),
+        ("[" * 100_000, "nested"),
+        ('{"releases":' * 5_000, "nested"),
+        ('{"version": 1' + "0" * 5_000 + "}", "5001 characters"),
+        ('{"version": NaN}', "finite"),
+        ('{"version": 1e400}', "finite"),
+        ('{"format": "dpbounds/ledger", "version": 2, "releases": [' + "{}," * 10_000 + "{}]}", "at most 10000"),
+        ('{"format": "\\u001b[2J"}', r"'\\x1b\[2J'"),
+    ],
+    ids=lambda text: text[:30],
+)
+def test_files_that_mean_two_things_or_too_much_are_refused(text, message):
+    with pytest.raises(InvalidValue, match=message) as told:
+        read_releases(text)
+    assert len(str(told.value)) < 400
+    assert str(told.value).isprintable()
+
+
+def test_the_digest_is_that_of_the_releases_in_any_spelling():
+    training = m.PoissonSampled(m.Gaussian(2), "0.01") ** 500
+    document = json.loads(write_releases(training))
+    # what another program would compute: the description in the documentation, and SHA-256
+    text = '[{"count":500,"mechanism":"gaussian","noise_multiplier":"2","sample_rate":"1/100","sampling":"poisson"}]'
+    assert document["digest"] == hashlib.sha256(text.encode()).hexdigest() == digest(training)
+    ledger = Ledger(
+        (Release(Fraction(6), Fraction(3), Fraction(1, 100), 499), Release(Fraction(2), Fraction(1), Fraction(1, 100)))
+    )
+    assert json.loads(ledger.to_json())["digest"] == document["digest"]  # another way to write the same releases
+    assert json.loads(Ledger().to_json())["digest"] == hashlib.sha256(b"[]").hexdigest()
+    del document["digest"]
+    assert read_releases(json.dumps(document)) == training  # a list written by hand needs none
+    for wrong in ("", "0" * 64, None, digest(m.Gaussian(2))):
+        with pytest.raises(InvalidValue, match="digest"):
+            read_releases(json.dumps({**document, "digest": wrong}))
+
+
+@pytest.mark.parametrize("other", [part for part, _ in m.parts_of(EVERY_KIND)][1:], ids=repr)
+def test_other_releases_have_another_digest(other):
+    assert digest(other) != digest(m.Gaussian("1/3"))
+    assert digest(other) == digest(other**1) != digest(other**2) == digest(other @ other)

@@ -1,0 +1,135 @@
+"""How single releases are written down, exactly and in one way only; and the digest that ties papers about them.
+
+A ledger holds these descriptions. The **digest** of releases is the SHA-256 (64 hexadecimal digits) of their
+descriptions as one JSON list, in ASCII, without spaces, the fields of each object in the order of their names; equal
+releases in a row are one with the sum of their counts. Every exact number is text, p or p/q in lowest terms. Gaussian
+noise is given by ``noise_multiplier`` where it is known per unit of the per-record bound, else by ``noise_stddev`` and
+``sensitivity``. The digest stands in ledgers, certificates and statements, and whoever has the releases can compute it.
+
+>>> from dpbounds.privacy.mechanisms import Gaussian
+>>> print(canonical(PoissonSampled(Gaussian(2), "0.01") ** 500))
+[{"count":500,"mechanism":"gaussian","noise_multiplier":"2","sample_rate":"1/100","sampling":"poisson"}]
+>>> digest(PoissonSampled(Gaussian(2), "0.01") ** 500)[:16]
+'175a326ce0e3361b'
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpbounds.errors import UnsupportedMechanism
+from dpbounds.privacy.mechanisms import (
+    ZCDP,
+    AboveThreshold,
+    ApproximateDP,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    PoissonSampled,
+    PureDP,
+    RandomizedResponse,
+    RenyiDP,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    UniformBall,
+    parts_of,
+)
+from dpbounds.privacy.relations import Relation
+
+FULL_BATCH, POISSON = "full-batch", "poisson"
+WITHOUT_REPLACEMENT, WITH_REPLACEMENT = "without-replacement", "with-replacement"
+
+Entry = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How one mechanism is written: its name, the class, and the fields, of which some may be missing (None)."""
+
+    name: str
+    make: Callable[..., Mechanism]
+    fields: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+
+
+KINDS = (
+    Kind("gaussian", Gaussian, (), ("noise_multiplier", "noise_stddev", "sensitivity")),
+    Kind("laplace", Laplace, (), ("noise_multiplier", "noise_scale", "sensitivity", "dimension")),
+    Kind("uniform-ball", UniformBall, ("radius", "dimension"), ("sensitivity",)),
+    Kind("randomized-response", RandomizedResponse, ("epsilon", "options")),
+    Kind("exponential", ExponentialMechanism, ("epsilon", "relation", "monotone")),
+    Kind("above-threshold", AboveThreshold, ("threshold_noise", "query_noise", "relation", "monotone")),
+    Kind("pure", PureDP, ("epsilon", "relation")),
+    Kind("approximate", ApproximateDP, ("epsilon", "delta", "relation")),
+    Kind("zcdp", ZCDP, ("rho", "relation")),
+    Kind("renyi", RenyiDP, ("points", "relation")),
+)
+SAMPLINGS: dict[str, tuple[Callable[..., Mechanism], tuple[str, ...]]] = {
+    POISSON: (PoissonSampled, ("sample_rate",)),
+    WITHOUT_REPLACEMENT: (SampledWithoutReplacement, ("batch_size", "dataset_size")),
+    WITH_REPLACEMENT: (SampledWithReplacement, ("batch_size", "dataset_size")),
+}
+
+
+def described(mechanism: Mechanism, count: int) -> Entry:
+    """A number of equal releases as an entry of a ledger.
+
+    Raises:
+        UnsupportedMechanism: It is no single release: a composition inside a sample, or parallel blocks.
+    """
+    for name, (sampling, fields) in SAMPLINGS.items():
+        if type(mechanism) is sampling:
+            return {
+                **_described(_inside(mechanism)),
+                "sampling": name,
+                **{field: _written(getattr(mechanism, field)) for field in fields},
+                "count": count,
+            }
+    return {**_described(mechanism), "sampling": FULL_BATCH, "count": count}
+
+
+def digest(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
+    """The digest of releases: 64 hexadecimal digits; ``UnsupportedMechanism`` where a part is no single release."""
+    return hashlib.sha256(canonical(releases).encode("ascii")).hexdigest()
+
+
+def canonical(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
+    """The text that the digest is of."""
+    joined: list[tuple[Mechanism, int]] = []
+    for part, count in parts_of(releases) if isinstance(releases, Mechanism) else releases:
+        if joined and joined[-1][0] == part:
+            joined[-1] = part, joined[-1][1] + count
+        else:
+            joined.append((part, count))
+    entries = [described(part, count) for part, count in joined]
+    return json.dumps(entries, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def _inside(mechanism: Mechanism) -> Mechanism:
+    assert isinstance(mechanism, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement)
+    return mechanism.mechanism
+
+
+def _described(mechanism: Mechanism) -> Entry:
+    for kind in KINDS:
+        if type(mechanism) is kind.make:
+            numbers = {field: getattr(mechanism, field) for field in (*kind.fields, *kind.optional)}
+            return {"mechanism": kind.name} | {
+                field: _written(value) for field, value in numbers.items() if value is not None
+            }
+    raise UnsupportedMechanism(
+        f"a ledger holds single releases, and has no way to write {mechanism!r}: list what it consists of"
+    )
+
+
+def _written(value: object) -> object:
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, tuple):
+        return [[str(order), str(epsilon)] for order, epsilon in value]
+    return str(value) if isinstance(value, Relation) else value
