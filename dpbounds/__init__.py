@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         CertifiedAccountant,
         from_dp_event,
         get_noise_multiplier,
+        register_with_opacus,
         to_dp_event,
     )
     from dpbounds.privacy.mechanisms import (
@@ -120,6 +121,7 @@ _HOMES = {
     "BallDescent": "privacy.ball_noise",
     "shuffled_epochs": "privacy.refusals",
     "get_noise_multiplier": "privacy.interoperability",
+    "register_with_opacus": "privacy.interoperability",
     "Theorem": "theorems.record",
     "theorem": "theorems.registry",
     "spending": "theorems.spending",
@@ -178,6 +180,7 @@ __all__ = [
     "hidden_constant",
     "membership_advantage",
     "plan",
+    "register_with_opacus",
     "remaining",
     "shuffled_epochs",
     "spending",

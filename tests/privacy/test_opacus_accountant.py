@@ -15,31 +15,37 @@ import pytest
 
 from dpbounds.errors import DpboundsError, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.accountants import epsilon
-from dpbounds.privacy.interoperability import CertifiedAccountant, get_noise_multiplier, register_with_opacus
+from dpbounds.privacy.interoperability import (
+    CertifiedAccountant,
+    drawn_rate,
+    get_noise_multiplier,
+    opacus_accountant,
+    register_with_opacus,
+)
 from dpbounds.privacy.mechanisms import Composed, Gaussian, PoissonSampled
 
 ADD_OR_REMOVE = "add-or-remove-one"
 
 
 def test_steps_are_written_down_as_opacus_does() -> None:
-    accountant = CertifiedAccountant()
+    accountant = CertifiedAccountant("poisson")
     assert (len(accountant), accountant.history, accountant.mechanism()) == (0, [], "certified")
     for z, rate in ((1.0, 0.01), (1.0, 0.01), (2.0, 0.01), (1.0, 0.01)):
         accountant.step(noise_multiplier=z, sample_rate=rate)
     assert accountant.history == [(1.0, 0.01, 2), (2.0, 0.01, 1), (1.0, 0.01, 1)]
     assert len(accountant) == 4
     assert accountant.composition == Composed(
-        tuple((PoissonSampled(Gaussian(z), 0.01), n) for z, n in ((1, 2), (2, 1), (1, 1)))
+        tuple((PoissonSampled(Gaussian(z), drawn_rate(0.01)), n) for z, n in ((1, 2), (2, 1), (1, 1)))
     )
 
 
 def test_epsilon_is_the_proven_upper_end() -> None:
-    accountant = CertifiedAccountant()
+    accountant = CertifiedAccountant("poisson")
     assert accountant.get_epsilon(1e-5) == 0
     accountant.history = [(1.0, 0.01, 1000)]  # as Opacus' own calibration sets it
     found = accountant.get_epsilon(delta=1e-5, eps_error=0.01, alphas=[2.0])
     assert isinstance(found, float)
-    proven = epsilon(PoissonSampled(Gaussian(1), 0.01) ** 1000, 1e-5, ADD_OR_REMOVE)
+    proven = epsilon(PoissonSampled(Gaussian(1), drawn_rate(0.01)) ** 1000, 1e-5, ADD_OR_REMOVE)
     assert found == proven.upper
     assert Fraction(found) >= proven.exact_upper
     for bad in (0, 1, -1e-5, math.nan):
@@ -47,8 +53,38 @@ def test_epsilon_is_the_proven_upper_end() -> None:
             accountant.get_epsilon(bad)
 
 
+def test_nothing_is_certified_unless_the_sampling_is_declared() -> None:
+    for declared in (None, "shuffled", "", True):
+        for certify in (CertifiedAccountant, register_with_opacus):
+            with pytest.raises(InvalidValue, match=r"dpbounds\.opacus\.PrivacyEngine"):
+                certify(declared)  # type: ignore[arg-type]
+
+
+def test_the_rate_is_the_one_that_is_drawn_at() -> None:
+    accountant = CertifiedAccountant("poisson")
+    accountant.history = [(1.0, 1 / 24, 120)]
+    asked, drawn = (epsilon(PoissonSampled(Gaussian(1), rate) ** 120, 1e-5) for rate in ("1/24", "699051/16777216"))
+    assert asked.exact_upper < drawn.exact_lower
+    assert accountant.get_epsilon(1e-5) == drawn.upper
+
+
+def test_one_history_is_proven_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    real = opacus_accountant.account
+    monkeypatch.setattr(opacus_accountant, "account", lambda *a, **k: asked.append(a) or real(*a, **k))
+    opacus_accountant._account.cache_clear()
+    accountant = CertifiedAccountant("poisson")
+    for steps in (7, 7, 8):
+        accountant.history = [(3.0, 0.5, steps)]
+        for delta in (1e-5, "0.00001", 1e-5, 1e-6):
+            accountant.get_epsilon(delta)
+        accountant.get_epsilon(1e-5, relation="replace-one")
+    assert len(asked) == 2 * 4  # two histories; δ = 1e-5 as a double and as a decimal are two numbers
+    opacus_accountant._account.cache_clear()
+
+
 def test_a_step_without_noise_costs_everything() -> None:
-    accountant = CertifiedAccountant()
+    accountant = CertifiedAccountant("poisson")
     accountant.step(noise_multiplier=1.0, sample_rate=0.01)
     accountant.step(noise_multiplier=0.0, sample_rate=0.01)
     assert accountant.get_epsilon(1e-5) == math.inf
@@ -58,20 +94,20 @@ def test_a_step_without_noise_costs_everything() -> None:
 
 @pytest.mark.parametrize(("z", "rate"), [(-1.0, 0.1), (math.nan, 0.1), (math.inf, 0.1), (1.0, 0.0), (1.0, 1.01)])
 def test_impossible_steps_are_refused_and_not_written_down(z: float, rate: float) -> None:
-    accountant = CertifiedAccountant()
+    accountant = CertifiedAccountant("poisson")
     with pytest.raises(InvalidValue):
         accountant.step(noise_multiplier=z, sample_rate=rate)
     assert accountant.history == []
 
 
 def test_a_state_survives_json() -> None:
-    accountant = CertifiedAccountant()
+    accountant = CertifiedAccountant("poisson")
     for step in range(5):
         accountant.step(noise_multiplier=1.0 + step // 3, sample_rate=0.1)
     into: dict[str, object] = {"other": 1}
     assert accountant.state_dict(into) is into
     assert into["other"] == 1
-    other = CertifiedAccountant()
+    other = CertifiedAccountant("poisson")
     other.step(noise_multiplier=9.0, sample_rate=1.0)
     other.load_state_dict(json.loads(json.dumps(accountant.state_dict())))
     assert other.history == accountant.history == [(1.0, 0.1, 3), (2.0, 0.1, 2)]
@@ -86,14 +122,16 @@ def test_a_state_survives_json() -> None:
         {"history": []},
         {"mechanism": "certified"},
         {"history": [], "mechanism": "rdp"},
-        {"history": 3, "mechanism": "certified"},
-        {"history": [(1.0, 0.1)], "mechanism": "certified"},
-        {"history": [(1.0, 0.0, 3)], "mechanism": "certified"},
-        {"history": [(1.0, 0.1, 2.5)], "mechanism": "certified"},
+        {"history": [], "mechanism": "certified"},  # as older versions wrote it
+        {"history": [], "mechanism": "certified", "sampling": "shuffled"},
+        {"history": 3, "mechanism": "certified", "sampling": "poisson"},
+        {"history": [(1.0, 0.1)], "mechanism": "certified", "sampling": "poisson"},
+        {"history": [(1.0, 0.0, 3)], "mechanism": "certified", "sampling": "poisson"},
+        {"history": [(1.0, 0.1, 2.5)], "mechanism": "certified", "sampling": "poisson"},
     ],
 )
 def test_a_state_that_is_none_is_refused_and_changes_nothing(state: dict[str, object]) -> None:
-    accountant = CertifiedAccountant()
+    accountant = CertifiedAccountant("poisson")
     accountant.step(noise_multiplier=1.0, sample_rate=0.1)
     with pytest.raises(InvalidValue):
         accountant.load_state_dict(state)
@@ -101,7 +139,7 @@ def test_a_state_that_is_none_is_refused_and_changes_nothing(state: dict[str, ob
 
 
 def test_the_optimisers_hook_writes_steps_and_refuses_what_is_no_poisson_sample() -> None:
-    accountant = CertifiedAccountant()
+    accountant = CertifiedAccountant("poisson")
     hook = accountant.get_optimizer_hook_fn(sample_rate=0.25)
     hook(SimpleNamespace(noise_multiplier=1.5, accumulated_iterations=1))
     assert accountant.history == [(1.5, 0.25, 1)]
@@ -140,20 +178,22 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> FakeRegistry:
     fake = FakeRegistry()
     monkeypatch.setitem(sys.modules, "opacus", ModuleType("opacus"))
     monkeypatch.setitem(sys.modules, "opacus.accountants", fake.module)
+    monkeypatch.setattr(opacus_accountant, "demand_known_sampler", lambda rate: None)  # there is none to look at
     return fake
 
 
 def test_registration_is_done_once(registry: FakeRegistry) -> None:
     for _ in range(2):
-        register_with_opacus()
-    assert registry.known == {"certified": CertifiedAccountant}
-    assert isinstance(CertifiedAccountant(), registry.module.IAccountant)
+        register_with_opacus("poisson")
+    made = registry.known["certified"]()
+    assert (type(made), made.sampling) == (CertifiedAccountant, "poisson")
+    assert isinstance(CertifiedAccountant("poisson"), registry.module.IAccountant)
 
 
 def test_a_name_that_is_taken_is_not_taken_over(registry: FakeRegistry) -> None:
     registry.known["certified"] = dict
     with pytest.raises(DpboundsError, match="already has another accountant"):
-        register_with_opacus()
+        register_with_opacus("poisson")
 
 
 def test_without_opacus_or_its_registry_the_error_says_what_to_install(
@@ -161,11 +201,11 @@ def test_without_opacus_or_its_registry_the_error_says_what_to_install(
 ) -> None:
     del registry.module.register_accountant
     with pytest.raises(DpboundsError, match="newer"):
-        register_with_opacus()
+        register_with_opacus("poisson")
     monkeypatch.setitem(sys.modules, "opacus", None)
     monkeypatch.setitem(sys.modules, "opacus.accountants", None)
-    with pytest.raises(DpboundsError, match="pip install opacus"):
-        register_with_opacus()
+    with pytest.raises(DpboundsError, match=r"pip install 'dpbounds\[opacus\]'"):
+        register_with_opacus("poisson")
 
 
 # --- With Opacus ------------------------------------------------------------------------------------------------------
@@ -181,8 +221,8 @@ class TestWithOpacus:
         from opacus.accountants import registry
 
         known = dict(registry._ACCOUNTANTS)
-        register_with_opacus()
-        register_with_opacus()
+        register_with_opacus("poisson")
+        register_with_opacus("poisson")
         yield
         registry._ACCOUNTANTS.clear()
         registry._ACCOUNTANTS.update(known)

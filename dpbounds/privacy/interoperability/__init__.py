@@ -6,9 +6,11 @@ What each name means here and there, and where the meanings differ, is in ``docs
 from dpbounds.privacy.interoperability.events import from_dp_event, to_dp_event
 from dpbounds.privacy.interoperability.noise_multiplier import get_noise_multiplier, steps_for_epochs
 from dpbounds.privacy.interoperability.opacus_accountant import CertifiedAccountant, register_with_opacus
+from dpbounds.privacy.interoperability.opacus_sampler import drawn_rate
 
 __all__ = [
     "CertifiedAccountant",
+    "drawn_rate",
     "from_dp_event",
     "get_noise_multiplier",
     "register_with_opacus",

@@ -1,0 +1,476 @@
+"""An engine with the interface of Opacus' own, which refuses what its accountant could not see.
+
+Opacus' ``PrivacyEngine`` accounts every loader as if it were a Poisson sample at rate 1 / len(loader), and computes
+this rate and the divisor from the data. This one takes a plain loader, makes a Poisson loader of it at a rate that
+follows from public numbers, accounts the rate that the installed sampler draws at, and watches that every step is one
+release on one whole sample. ``neighbours.md`` derives what is guaranteed, and for whom.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from algorithms.ledger import DescribedRelease, Ledger
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.privacy import certificates
+from dpbounds.privacy.accountants import Account
+from dpbounds.privacy.calibration import calibrate
+from dpbounds.privacy.interoperability.opacus_accountant import NAME, POISSON, CertifiedAccountant
+from dpbounds.privacy.interoperability.opacus_sampler import demand_known_sampler, drawn_rate
+from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
+from dpbounds.privacy.relations import Relation, as_relation
+
+try:
+    import opacus
+    import torch
+    from opacus.data_loader import DPDataLoader
+    from opacus.optimizers import DPOptimizer, get_optimizer_class
+    from torch.utils.data import BatchSampler, IterableDataset, RandomSampler, SequentialSampler
+except ImportError:
+    needed = "dpbounds.opacus needs Opacus 1.5 or later: pip install 'dpbounds[opacus]'"
+    raise ModuleNotFoundError(needed) from None
+
+from dpbounds.opacus.watching import OPTIMIZERS, PoissonLoader, PoissonSampler, Watch, sum_of_squares
+
+_NOISE_DRAWN = (
+    "pseudo-random Gaussian numbers of PyTorch, in the precision of the parameters; whoever knows the seed of its "
+    "generators can subtract them"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """What follows from a plain loader and a public number of records.
+
+    Attributes:
+        sample_rate: As given to Opacus' sampler: 1 / steps, a double.
+        steps: Of a pass over the loader.
+        divisor: The expected batch size, by which the noisy sum is divided.
+    """
+
+    sample_rate: float
+    steps: int
+    divisor: int
+
+
+class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has no types
+    """Opacus' engine, certified: for all of its methods see there; what differs is here.
+
+    Args:
+        accountant: "certified", the only one.
+        secure_mode: False, the only one.
+        relation: What is asked where a question names none: "add-or-remove-one" or "replace-one".
+        public_dataset_size: A number of records that is public; needed for "add-or-remove-one", under which the true
+            number is data. It need not be the true one, and is never compared with it (a refusal would tell): a round
+            number near it will do. Rate, divisor and the steps of a pass follow from it. None, for "replace-one", takes
+            the number of records, which neighbours then share.
+
+    Raises:
+        InvalidValue: An option is not allowed, or add-or-remove-one is meant and no public number given.
+        UnsupportedMechanism: The installed Opacus or PyTorch draws Poisson samples in a way that is not known here.
+    """
+
+    accountant: EngineAccountant
+
+    def __init__(
+        self,
+        *,
+        accountant: str = NAME,
+        secure_mode: bool = False,
+        relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+        public_dataset_size: int | None = None,
+    ) -> None:
+        if accountant != NAME:
+            raise InvalidValue("accountant", accountant, NAME, "for another, use Opacus' own engine")
+        if secure_mode:
+            raise InvalidValue(
+                "secure_mode",
+                True,
+                "False",
+                "torchcsprng, which it needs, draws uniform numbers in a way that is not known here; give a "
+                "noise_generator, and a loader with a generator, seeded from the operating system",
+            )
+        kept = EngineAccountant(as_relation(relation), public_dataset_size)
+        demand_known_sampler(1 / 3)
+        super().__init__(accountant="rdp")
+        self.accountant = kept
+        self._generators: list[Any] = []
+        self._making: tuple[Sampling, Watch] | None = None
+
+    # --- what is made private -----------------------------------------------------------------------------------------
+
+    def make_private(self, **options: Any) -> Any:
+        """Make model, optimiser and loader private; options and results as for Opacus' ``make_private``.
+
+        The loader must be a plain one, ``DataLoader(dataset, batch_size=b)``, shuffled or not. With n the public number
+        of records, a pass over what is returned has ⌈n / b⌉ steps (⌊n / b⌋ with ``drop_last``), the rate is 1 over
+        their number, and the divisor n over it, rounded down: what Opacus computes from the true n.
+
+        Raises:
+            InvalidValue: An option is not allowed.
+            UnsupportedMechanism: An option, or what the loader does, has no proven analysis here.
+        """
+        _demand_decided(options)
+        sampling = self._sampling(options["data_loader"])
+        self._demand_one_dataset(options["data_loader"].dataset)
+        self._demand_own_seeds(options["data_loader"].generator, options.get("noise_generator"))
+        self._making = sampling, Watch()
+        try:
+            made = super().make_private(**options)
+        finally:
+            self._making = None
+        module, optimizer = made[0], made[1]
+        optimizer.module = module
+        optimizer.step_hook = self.accountant.get_optimizer_hook_fn(sample_rate=sampling.sample_rate)
+        return made
+
+    def make_private_with_epsilon(
+        self, *, target_epsilon: ExactLike, target_delta: ExactLike, epochs: ExactLike, **options: Any
+    ) -> Any:
+        """The same with the least noise that keeps a budget, by our own calibration.
+
+        Args:
+            target_epsilon: At least 0, under the engine's relation. It bounds all steps of this engine: those that were
+                taken before, too.
+            target_delta: In (0, 1).
+            epochs: Passes over the loader, rounded up to whole steps.
+            **options: Of ``make_private``, without ``noise_multiplier``.
+
+        Raises:
+            InvalidValue: As ``make_private``; or no noise keeps the budget, of which earlier steps may have spent too
+                much.
+            NotCertified: The proof did not close.
+        """
+        _demand_decided({**options, "noise_multiplier": 1})
+        sampling = self._sampling(options["data_loader"])
+        passes = exact(epochs, "epochs")
+        if passes <= 0:
+            raise InvalidValue("epochs", epochs, "a number greater than 0")
+        rate, steps = drawn_rate(sampling.sample_rate), math.ceil(passes * sampling.steps)
+        relation = self.accountant.asked(None)
+        past = self.accountant.composition
+        if past is not None and not self.enclosure(target_delta).less_than(exact(target_epsilon, "target_epsilon")):
+            spent = self.get_epsilon(target_delta)
+            raise InvalidValue("target_epsilon", target_epsilon, f"more than {spent}", "the steps so far have spent it")
+        before = () if past is None else tuple(parts_of(past))
+
+        def training(z: Fraction) -> Mechanism:
+            return Composed((*before, (PoissonSampled(Gaussian(z), rate), steps)))
+
+        found = calibrate(training, target_epsilon, target_delta, relation)
+        return self.make_private(**options, noise_multiplier=to_float(found.value, "up"))
+
+    def _sampling(self, loader: Any) -> Sampling:
+        _demand_plain_loader(loader)
+        public = self.accountant.public_dataset_size
+        records, size = len(loader.dataset) if public is None else public, loader.batch_size
+        steps = records // size if loader.drop_last else -(-records // size)
+        if steps == 0:
+            raise InvalidValue("batch_size", size, f"at most {records} with drop_last", "no batch would be left")
+        return Sampling(1 / steps, steps, records // steps)
+
+    def _demand_one_dataset(self, dataset: object) -> None:
+        if self.dataset is not None and self.dataset is not dataset:
+            raise UnsupportedMechanism(
+                "this engine was used with another data set: what a record adds to both would be accounted for one "
+                "alone; take an engine for each, and one only for all loaders of a data set"
+            )
+
+    def _demand_own_seeds(self, *given: Any) -> None:
+        """Two generators with one seed draw the same numbers: a sample that tells the noise, or one noise twice."""
+        for generator in (torch.default_generator, *(each for each in given if each is not None)):
+            for other in self._generators:
+                alike = generator.device.type == other.device.type and generator.initial_seed() == other.initial_seed()
+                if alike and generator is not other:
+                    raise InvalidValue(
+                        "seed of a generator",
+                        generator.initial_seed(),
+                        "one of its own for each generator (samples, noise, PyTorch's default)",
+                        "with the same seed they draw the same numbers",
+                    )
+            self._generators.append(generator)
+
+    # Opacus' make_private calls these two -------------------------------------------------------------------------
+
+    def _prepare_data_loader(self, data_loader: Any, **options: Any) -> Any:
+        assert self._making is not None
+        sampling, watch = self._making
+        made = super()._prepare_data_loader(data_loader, **options)
+        sampler = PoissonSampler(
+            num_samples=len(made.dataset),
+            sample_rate=sampling.sample_rate,
+            generator=made.generator,
+            steps=sampling.steps,
+        )
+        sampler.watch = watch
+        return PoissonLoader(made, sampler)
+
+    def _prepare_optimizer(self, *, optimizer: Any, noise_generator: Any = None, **options: Any) -> Any:
+        assert self._making is not None
+        sampling, watch = self._making
+        names = ("clipping", "distributed", "grad_sample_mode")
+        kind = get_optimizer_class(**{name: options.pop(name) for name in names})
+        if kind not in OPTIMIZERS:
+            raise UnsupportedMechanism(f"Opacus' optimiser {kind.__name__} was not looked at here")
+        plain = optimizer.original_optimizer if isinstance(optimizer, DPOptimizer) else optimizer
+        options["expected_batch_size"] = sampling.divisor
+        made = OPTIMIZERS[kind](plain, generator=noise_generator, secure_mode=False, **options)
+        if hasattr(made, "max_grad_norms"):  # Opacus' own root is rounded to single precision, downwards as it happens
+            made.max_grad_norm = _root_above(sum_of_squares(made.max_grad_norms))
+        made.watched_by(watch, sampling.divisor)
+        return made
+
+    # --- what was spent -----------------------------------------------------------------------------------------------
+
+    def account(self, delta: ExactLike, relation: str | Relation | None = None) -> Account:
+        """What all steps so far spend at δ, with its proof.
+
+        Args:
+            delta: In (0, 1).
+            relation: None for the engine's.
+
+        Raises:
+            InvalidValue: δ or the relation is not allowed, there is no step yet, or one had no noise.
+            UnsupportedMechanism: Add-or-remove-one, where no public number of records was given.
+            NotCertified: The proof did not close.
+        """
+        return self.accountant.account(delta, relation)
+
+    def enclosure(self, delta: ExactLike, relation: str | Relation | None = None) -> Enclosure:
+        """Proven ends of the smallest ε; errors as for ``account``, but exactly 0 before the first step."""
+        if not len(self.accountant):
+            self.get_epsilon(delta, relation)
+            return Enclosure.exactly(0)
+        return self.account(delta, relation).enclosure
+
+    def get_epsilon(self, delta: ExactLike, relation: str | Relation | None = None) -> float:
+        """The proven upper end of ε, rounded up; 0 before the first step, infinity after one without noise."""
+        return self.accountant.get_epsilon(delta, relation=relation)
+
+    def statement(self, delta: ExactLike, relation: str | Relation | None = None) -> str:
+        """A paragraph fit to publish; errors as for ``account``."""
+        found = self.account(delta, relation)
+        public = self.accountant.public_dataset_size
+        known = "the number of records, which neighbours share" if public is None else f"the public number {public}"
+        return " ".join(
+            (
+                certificates.statement(found, noise_drawn=_NOISE_DRAWN),
+                f"Rate and divisor come from {known}; the rate is the one that Opacus' sampler draws at.",
+                "Each record is taken to give one index of the data set, and one gradient that depends on no other.",
+            )
+        )
+
+    def certificate(self, delta: ExactLike, relation: str | Relation | None = None) -> dict[str, object]:
+        """The certificate for ``dpbounds check``, as JSON holds it; errors as for ``account``."""
+        return certificates.certificate(self.account(delta, relation))
+
+    def ledger(self) -> Ledger:
+        """What was released so far: ``to_json`` writes the project's ledger file."""
+        past = self.accountant.composition
+        return Ledger(() if past is None else tuple(DescribedRelease(*part) for part in parts_of(past)))
+
+
+class EngineAccountant(CertifiedAccountant):
+    """The accountant of an engine, which knows from what number of records the rates were computed.
+
+    Attributes:
+        relation: What is asked where a question names none.
+        public_dataset_size: None where rates and divisors came from the number of records.
+    """
+
+    def __init__(self, relation: Relation, public_dataset_size: int | None) -> None:
+        super().__init__(POISSON)
+        self.relation = relation
+        self.public_dataset_size = (
+            None if public_dataset_size is None else positive_integer(public_dataset_size, "public_dataset_size")
+        )
+        self.asked(None)
+
+    def asked(self, relation: str | Relation | None) -> Relation:
+        """The relation of a question, or an error where rates and divisors were computed from what it protects."""
+        found = self.relation if relation is None else as_relation(relation)
+        if found is Relation.ADD_OR_REMOVE_ONE and self.public_dataset_size is None:
+            raise InvalidValue(
+                "public_dataset_size",
+                None,
+                "a public number of records for add-or-remove-one",
+                "rate and divisor would come from the number of records, which it protects: give a round number near "
+                "it that you may publish, or ask for relation='replace-one'",
+            )
+        return found
+
+    def account(self, delta: ExactLike, relation: str | Relation | None = None) -> Account:
+        """As there; None is the engine's relation."""
+        return super().account(delta, self.asked(relation))
+
+    def get_epsilon(
+        self,
+        delta: ExactLike,
+        alphas: object = None,
+        *,
+        eps_error: object = None,
+        delta_error: object = None,
+        relation: str | Relation | None = None,
+    ) -> float:
+        """As there; None is the engine's relation."""
+        return super().get_epsilon(delta, relation=self.asked(relation))
+
+    def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
+        """As there, with the public number of records."""
+        state = super().state_dict(destination)
+        state["public_dataset_size"] = self.public_dataset_size
+        return state
+
+    def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
+        """As there; ``InvalidValue`` also where the rates were computed from another number of records."""
+        found = state_dict.get("public_dataset_size", "nothing") if state_dict else None
+        if state_dict and found != self.public_dataset_size:
+            raise InvalidValue(
+                "public_dataset_size", found, str(self.public_dataset_size), "make the engine as it was when saved"
+            )
+        super().load_state_dict(state_dict)
+
+
+# --- options and loaders ----------------------------------------------------------------------------------------------
+
+
+def _demand_decided(options: Mapping[str, Any]) -> None:
+    missing = {"module", "optimizer", "data_loader", "noise_multiplier", "max_grad_norm"} - set(options)
+    if missing:
+        raise InvalidValue("options of make_private", sorted(options), f"given with {', '.join(sorted(missing))}")
+    for name, value in options.items():
+        if name not in OPTIONS:
+            raise UnsupportedMechanism(f"the option {name} of Opacus was not looked at here; leave it out")
+        OPTIONS[name](value)
+    layers, flat = isinstance(options["max_grad_norm"], list | tuple), options.get("clipping", "flat") == "flat"
+    if layers is flat:
+        raise InvalidValue(
+            "max_grad_norm", options["max_grad_norm"], "a number with clipping='flat', a list with 'per_layer'"
+        )
+
+
+def _anything(_: Any) -> None:
+    """Every value is accounted for as it is."""
+
+
+def _one_of(name: str, allowed: Mapping[Any, str]) -> Callable[[Any], None]:
+    """The values that are allowed (with an empty reason), and why others are not."""
+    good = [value for value, reason in allowed.items() if not reason]
+
+    def check(value: Any) -> None:
+        reason = allowed.get(value, "it was not looked at here")
+        if reason:
+            raise InvalidValue(name, value, " or ".join(map(repr, good)), reason)
+
+    return check
+
+
+def _module(module: Any) -> None:
+    if isinstance(module, _distributed()):
+        raise UnsupportedMechanism(
+            f"training on several workers ({type(module).__name__}): Opacus' distributed sampler leaves out empty "
+            "batches, and draws independently only where workers have seeds of their own; train on one"
+        )
+    for parameter in module.parameters():
+        if parameter.dtype not in (torch.float32, torch.float64):
+            raise UnsupportedMechanism(
+                f"parameters of type {parameter.dtype}: noise would be rounded to as few bits; keep parameters in "
+                "torch.float32 (autocast is fine)"
+            )
+
+
+def _distributed() -> tuple[type, ...]:
+    from opacus.distributed import DifferentiallyPrivateDistributedDataParallel
+    from torch.distributed.fsdp import FSDPModule
+    from torch.nn.parallel import DistributedDataParallel
+
+    return DifferentiallyPrivateDistributedDataParallel, DistributedDataParallel, FSDPModule
+
+
+def _noise_multiplier(value: Any) -> None:
+    if exact(value, "noise_multiplier") < 0:
+        raise InvalidValue("noise_multiplier", value, "a number that is at least 0")
+
+
+def _max_grad_norm(value: Any) -> None:
+    for norm in value if isinstance(value, list | tuple) else (value,):
+        if exact(norm, "max_grad_norm") <= 0:
+            raise InvalidValue("max_grad_norm", norm, "a number greater than 0")
+
+
+_NOT_POISSON = (
+    "batches that are no Poisson samples have no such account; shuffled ones spend what "
+    "dpbounds.shuffled_epochs(noise_multiplier, epochs) does"
+)
+
+# Every option of make_private, and what is refused; the tests fail for an option that is not here.
+OPTIONS: dict[str, Callable[[Any], None]] = {
+    "module": _module,
+    "optimizer": _anything,
+    "criterion": _anything,
+    "data_loader": lambda loader: _demand_plain_loader(loader),
+    "noise_multiplier": _noise_multiplier,
+    "max_grad_norm": _max_grad_norm,
+    "batch_first": _anything,
+    "loss_reduction": _anything,
+    "poisson_sampling": _one_of("poisson_sampling", {True: "", False: _NOT_POISSON}),
+    "clipping": _one_of(
+        "clipping",
+        {
+            "flat": "",
+            "per_layer": "",
+            "adaptive": "it publishes a noisy count divided by the number of records that were drawn, which is data",
+        },
+    ),
+    "noise_generator": _anything,
+    "grad_sample_mode": _one_of(
+        "grad_sample_mode",
+        {
+            "hooks": "",
+            "functorch": "",
+            "ghost": "",
+            "ew": "it stops at an empty sample, which tells that it was empty",
+            "no_op": "the model's own gradients cannot be seen to be those of single records",
+            "ghost_fsdp": "it trains on several workers",
+            "ghost_tp": "it trains on several workers",
+        },
+    ),
+    "wrap_model": _anything,
+    "rand_on_empty": _one_of(
+        "rand_on_empty", {False: "", True: "a made-up record in place of none moves the sum by twice the clipping norm"}
+    ),
+}
+
+
+def _demand_plain_loader(loader: Any) -> None:
+    """Raise ``UnsupportedMechanism`` unless a loader asks for nothing that Poisson sampling would throw away."""
+    instead = "give DataLoader(dataset, batch_size=b), of which a Poisson loader is made"
+    if isinstance(loader, DPDataLoader):
+        raise UnsupportedMechanism(f"the loader is private already, at a rate of its own; {instead}")
+    if isinstance(loader.dataset, IterableDataset):
+        raise UnsupportedMechanism(f"records of a stream cannot be drawn independently; {instead} of an indexed one")
+    batches = loader.batch_sampler
+    if type(batches) is not BatchSampler:
+        what = "no batches" if batches is None else f"batches of its own ({type(batches).__name__})"
+        raise UnsupportedMechanism(f"the loader has {what}, which would be thrown away; {instead}")
+    sampler = batches.sampler
+    whole = type(sampler) is RandomSampler and not sampler.replacement and sampler._num_samples is None
+    if not (whole or type(sampler) is SequentialSampler):
+        raise UnsupportedMechanism(
+            f"the loader draws by {type(sampler).__name__}, which would be thrown away, weights and numbers with it: "
+            f"every record is drawn at one rate; {instead}"
+        )
+
+
+def _root_above(square: Fraction) -> float:
+    """The root of a number, as a double that is not below it."""
+    root = math.sqrt(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root
