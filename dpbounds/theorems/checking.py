@@ -1,7 +1,8 @@
 """What every statement must satisfy, in the library or in a file of your own: defects, in words.
 
 Formulas hold exact rationals and known quantities only; they scale as their unit says (F -> cF, w -> sw, every record
-repeated); what is declared monotone is so at random points; what print hides and what was put back agree.
+repeated); what is declared monotone is so at random points; what print hides and what was put back agree; some problem
+is known that satisfies all assumptions, and is no constant.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.symbols import Domain, Quantity, as_expression, by_name, domain_of, quantity
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.expressions.walk import checked_tree
+from dpbounds.theorems.consistency import conditions_for, defects_of
 from dpbounds.theorems.evaluation import check
 from dpbounds.theorems.record import Condition, Parameter, Part, Rate, Status, Theorem
 
@@ -48,6 +50,7 @@ def _defects(theorem: Theorem) -> Iterator[str]:
         for symbol in getattr(condition.holds, "free_symbols", ()):
             if not _is_known(symbol, theorem.local):
                 yield f"condition {condition.holds}: {symbol} is neither in the symbol table nor local"
+    yield from (f"assumptions: {text}" for text in defects_of(theorem.assumptions))
     if theorem.status is not Status.DEFINITION and not theorem.parts and not theorem.notes:
         yield "no formula and no note: say why there is nothing to evaluate"
 
@@ -75,7 +78,7 @@ def _defects_of_part(theorem: Theorem, part: Part) -> Iterator[str]:
     if scaled is not None and scaled.free_symbols:
         for defect in scaling_defects(scaled, part.unit, units=units, bases=part.bases):
             yield str(defect)
-    conditions = (*theorem.conditions(), *part.conditions())
+    conditions = _conditions(theorem, part)
     claims = [(symbol, 1) for symbol in part.increasing_in] + [(symbol, -1) for symbol in part.decreasing_in]
     points = sample(theorem, part.expression, conditions, _POINTS) if claims else []
     values = [(point, _value(part.expression, point)) for point in points]
@@ -98,7 +101,7 @@ def _is_monotone_at(
     point: Mapping[str, Fraction], here: Enclosure | None, theorem: Theorem, part: Part, symbol: Symbol, sign: int
 ) -> bool:
     """Whether the value, ``here`` at the point, does not move the wrong way where one quantity is larger."""
-    conditions = (*theorem.conditions(), *part.conditions())
+    conditions = _conditions(theorem, part)
     value, domain = Fraction(point[symbol.name]), _domain(symbol, theorem.local)
     for further in (value * Fraction(3, 2), value * 4):
         moved = {**point, symbol.name: Fraction(-(-further // 1)) if domain.whole else further}
@@ -110,6 +113,12 @@ def _is_monotone_at(
         if there.less_than(here) if sign > 0 else here.less_than(there):
             return False
     return True
+
+
+def _conditions(theorem: Theorem, part: Part) -> tuple[Condition, ...]:
+    """What is asked for, and what no problem violates, as far as the formula knows of it."""
+    known = {symbol.name for symbol in part.expression.free_symbols}
+    return (*theorem.conditions(), *part.conditions(), *conditions_for(theorem.assumptions, known))
 
 
 def _domain(symbol: Symbol, local: Iterable[Quantity]) -> Domain:

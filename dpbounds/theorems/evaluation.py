@@ -16,6 +16,7 @@ from dpbounds.expressions import evaluation
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
 from dpbounds.expressions.symbols import Quantity, by_name
+from dpbounds.theorems.consistency import conditions_for
 from dpbounds.theorems.record import Condition, Conditions, Kind, Parameter, Part, Theorem
 from dpbounds.theorems.wording import inline
 
@@ -47,7 +48,8 @@ class Evaluation:
         kind: Bound, rate or parameter.
         value: A proven enclosure of the formula's value.
         up_to_constant: The formula holds up to a constant that nobody stated: the value is no bound.
-        conditions: Each condition of the statement and of the part.
+        conditions: Each condition of the statement and of the part, and what the constants of every problem satisfy
+            under its assumptions (``consistency.limits``), where those are given.
     """
 
     id: str
@@ -90,7 +92,8 @@ def evaluate(theorem: Theorem, part: str | None, values: Mapping[str, Any], *, d
     known = admitted(theorem, values)
     _refuse_missing(theorem, chosen, known)
     value = evaluation.evaluate(chosen.expression, known, digits=digits)
-    conditions = (*_built(theorem.conditions), *_built(chosen.conditions))
+    stated = (*_built(theorem.conditions), *_built(chosen.conditions))
+    conditions = (*stated, *conditions_for(theorem.assumptions, known))
     unknown_constant = chosen.kind is Kind.RATE or (isinstance(chosen, Parameter) and chosen.up_to_constant)
     return Evaluation(
         theorem.id, chosen.name, chosen.kind, value, unknown_constant, tuple(check(one, known) for one in conditions)

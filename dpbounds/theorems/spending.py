@@ -25,9 +25,10 @@ from dpbounds.privacy.accountants import epsilon as certified_epsilon
 from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.domination import neighbour_classes
 from dpbounds.privacy.laws import law_of
-from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.mechanisms import Mechanism, SampledWithoutReplacement, parts_of
 from dpbounds.privacy.pairs import Product, ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.theorems.consistency import bounds_single_records
 from dpbounds.theorems.evaluation import admitted
 from dpbounds.theorems.record import Claim, Privacy, Theorem
 
@@ -104,7 +105,8 @@ def spending(theorem: Theorem, values: Mapping[str, Any], relation: str | Relati
         relation: By default the statement's own.
 
     Raises:
-        InvalidValue: The statement has no mechanism, or a value is missing or outside its domain.
+        InvalidValue: The statement has no mechanism, a value is missing or outside its domain, or a record is added or
+            removed where the statement's assumptions bound only what replacing one changes.
         UnsupportedMechanism: Nothing is proven for the mechanism under the relation.
     """
     demand("theorem", theorem, Theorem)
@@ -117,8 +119,20 @@ def spending(theorem: Theorem, values: Mapping[str, Any], relation: str | Relati
     wanted = privacy.relation if relation is None else as_relation(relation)
     numbers = Numbers(admitted(theorem, values), wanted)
     mechanism = privacy.mechanism(numbers)
+    if wanted is not Relation.REPLACE_ONE and not bounds_single_records(theorem.assumptions):
+        _demand_batches_of_one_size(mechanism, wanted)
     promised, spent = _spent(privacy, numbers, mechanism)
     return Spending(privacy.claim, wanted, promised, spent, mechanism)
+
+
+def _demand_batches_of_one_size(mechanism: Mechanism, relation: Relation) -> None:
+    """Refuse to account for a single record's contribution where only differences of records are bounded.
+
+    In a batch of a fixed size a record that is added takes another one's place, so that differences are all that counts.
+    """
+    if not all(isinstance(one, SampledWithoutReplacement) for one, _ in parts_of(mechanism)):
+        reason = "the assumptions bound how far the gradients of two records differ, not what one record contributes"
+        raise InvalidValue("relation", relation, str(Relation.REPLACE_ONE), reason)
 
 
 def _spent(privacy: Privacy, at: Numbers, mechanism: Mechanism) -> tuple[Fraction, Enclosure]:

@@ -1,11 +1,12 @@
-r"""Let the empirical risk $F$ be $\mu$-PL on all of $R^d$, every record's loss $G$-Lipschitz and $L$-smooth. Run
-full-batch DP-SPIDER in $J$ stages. A stage makes $T \ge 4L/\mu$ steps of size $1/(2L)$: one noisy gradient, then $T -
-1$ noisy gradient differences; it ends in a uniformly drawn one of its first $T$ iterates, where the next stage
-begins. With $\sigma_1 = \frac{2G}{n}\sqrt{J/\rho}$, $\sigma_2 = \frac{2L}{n}\sqrt{(T-1)J/\rho}$ everything is
-$\rho$-zCDP under replace-one, and if $d (T-1)^2 \le n^2\rho/(2J)$, $$E F(w_J) - \inf F \le 2^{-J} \Delta_F + \frac{4
-d G^2 J}{\mu n^2 \rho}, \qquad E |\nabla F(w_J)| \le \sqrt{2\mu 2^{-J} \Delta_F + \frac{8 d G^2 J}{n^2\rho}}.$$ After
-$J \approx \log_2(\mu \Delta_F n^2 \rho/(d G^2))$ stages that is of order $G \sqrt d/(n \sqrt\rho)$, which is optimal
-up to logarithms, for $L/\mu$ up to the order of $n\sqrt\rho/\sqrt d$.
+r"""Let the empirical risk $F$ be $\mu$-PL on all of $R^d$, every record's loss $L$-smooth, and every record's gradient
+within $G$ of one common vector field, which nobody needs to know. Run full-batch DP-SPIDER in $J$ stages. A stage makes
+$T \ge 4L/\mu$ steps of size $1/(2L)$: one noisy gradient, then $T - 1$ noisy gradient differences; it ends in a
+uniformly drawn one of its first $T$ iterates, where the next stage begins. With $\sigma_1 = \frac{2G}{n}\sqrt{J/\rho}$,
+$\sigma_2 = \frac{2L}{n}\sqrt{(T-1)J/\rho}$ everything is $\rho$-zCDP under replace-one, and if $d (T-1)^2 \le
+n^2\rho/(2J)$, $$E F(w_J) - \inf F \le 2^{-J} \Delta_F + \frac{4 d G^2 J}{\mu n^2 \rho}, \qquad E |\nabla F(w_J)| \le
+\sqrt{2\mu 2^{-J} \Delta_F + \frac{8 d G^2 J}{n^2\rho}}.$$ After $J \approx \log_2(\mu \Delta_F n^2 \rho/(d G^2))$
+stages that is of order $G \sqrt d/(n \sqrt\rho)$, which is optimal up to logarithms (on $|w|^2/2 + \langle z, w\rangle$
+it is the estimation of a mean), for $L/\mu$ up to the order of $n\sqrt\rho/\sqrt d$.
 """
 
 from fractions import Fraction
@@ -27,7 +28,7 @@ from dpbounds.expressions.symbols import (
 )
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import BOUNDED_RISK, LIPSCHITZ, PL, SMOOTH, UNCONSTRAINED
+from dpbounds.theorems.assumptions import BOUNDED_RISK, NEAR_A_FIELD, PL, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.record import (
     Bound,
     Claim,
@@ -95,7 +96,6 @@ def conditions() -> tuple[Condition, ...]:
             holds=2 * stages * dimension * (steps - 1) ** 2 <= dataset_size**2 * rho,
             why="the noise of the differences is paid for by the descent",
         ),
-        Condition(holds=pl_constant <= smoothness, why="true of every smooth loss that is PL and not constant"),
     )
 
 
@@ -120,7 +120,7 @@ THEOREM = Theorem(
     read=Read.HERE,
     relation=Relation.REPLACE_ONE,
     sampling="full batch",
-    assumptions=(LIPSCHITZ, SMOOTH, PL, BOUNDED_RISK, UNCONSTRAINED),
+    assumptions=(NEAR_A_FIELD, SMOOTH, PL, BOUNDED_RISK, UNCONSTRAINED),
     parts=(
         Bound(
             formula=gradient,
@@ -185,9 +185,13 @@ THEOREM = Theorem(
             "The noise of a difference may be capped at 2Gσ₂/L, which costs no privacy."
         ),
         Note(
-            "Lipschitz is more than the proof needs, and on all of R^d no risk that is not constant is both Lipschitz "
-            "and PL. What is used, if a record is replaced, is that the gradients of any two records are at most 2G "
-            "apart: a common PL risk plus linear terms of norm at most G has that."
+            "On all of R^d no risk but a constant is both Lipschitz and PL. Tilted records are an example of what is "
+            "assumed here: a common function plus linear terms of norm at most G. Whether the mean is PL is a "
+            "statement about the data at hand, and a tilt may undo it where the function is not convex."
+        ),
+        Note(
+            "The budget is one for replacing a record: what a single record contributes is not bounded, so nothing is "
+            "said about adding or removing one, unless the losses themselves are Lipschitz."
         ),
     ),
 )

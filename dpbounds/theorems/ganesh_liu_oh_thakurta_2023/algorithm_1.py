@@ -18,7 +18,7 @@ from dpbounds.expressions.symbols import (
     loss_range,
     smoothness,
 )
-from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._assumptions import BOUNDED_RANGE, GOOD_ORACLES
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities import (
     ACCURACY,
@@ -67,7 +67,7 @@ THEOREM = Theorem(
     where="Section 3, Algorithm 1",
     metric=Metric.SOSP,
     status=Status.REPAIRED,
-    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RANGE, GOOD_ORACLES),
+    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RANGE, GOOD_ORACLES, UNCONSTRAINED),
     local=(ACCURACY, CONSTANT, FIRST_NOISE, SECOND_NOISE),
     parts=(
         Parameter(

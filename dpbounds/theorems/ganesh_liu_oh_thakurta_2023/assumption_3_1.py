@@ -2,7 +2,7 @@ r"""Every record's loss is $G$-Lipschitz, $M$-smooth and $\rho$-Hessian-Lipschit
 paper also takes $M \ge \sqrt{\rho\alpha}$: otherwise every $\alpha$-FOSP would be an $\alpha$-SOSP.
 """
 
-from dpbounds.theorems.assumptions import BOUNDED_RISK, HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH
+from dpbounds.theorems.assumptions import BOUNDED_RISK, HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._assumptions import BOUNDED_RANGE, SADDLES_ARE_HARDER
 from dpbounds.theorems.record import Metric, Note, Status, Theorem
 
@@ -13,7 +13,7 @@ THEOREM = Theorem(
     where="Section 3, Assumption 3.1 and the paragraph after Definition 3.2",
     metric=Metric.NONE,
     status=Status.DEFINITION,
-    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RISK, BOUNDED_RANGE, SADDLES_ARE_HARDER),
+    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RISK, BOUNDED_RANGE, SADDLES_ARE_HARDER, UNCONSTRAINED),
     notes=(
         Note(
             "'The risk is upper bounded by B' is used (proof of Lemma 3.7) as sup F - inf F <= B; the results with "

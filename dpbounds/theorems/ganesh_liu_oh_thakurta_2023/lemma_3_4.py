@@ -18,7 +18,7 @@ from dpbounds.expressions.symbols import (
     smoothness,
     stationarity,
 )
-from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._assumptions import BOUNDED_RANGE, SADDLES_ARE_HARDER
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities import ACCURACY, gradient_accuracy
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023.algorithm_1 import escape_time, scale
@@ -61,7 +61,7 @@ THEOREM = Theorem(
     side=Side.LOWER,
     mode=Mode.PROBABILITY,
     status=Status.FALSE,
-    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RANGE, SADDLES_ARE_HARDER),
+    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RANGE, SADDLES_ARE_HARDER, UNCONSTRAINED),
     local=(ACCURACY,),
     parts=(
         Rate(

@@ -10,7 +10,7 @@ at least $\frac \eta2\frac{a - e}{a + e}\|\nabla_t\|^2 \ge \frac3{10}\eta\|\nabl
 from sympy import Expr, Rational
 
 from dpbounds.expressions.symbols import Unit, smoothness
-from dpbounds.theorems.assumptions import SMOOTH_RISK
+from dpbounds.theorems.assumptions import SMOOTH_RISK, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities import (
     ACCURACY,
     ERROR,
@@ -56,7 +56,7 @@ THEOREM = Theorem(
     side=Side.UPPER,
     mode=Mode.ALWAYS,
     status=Status.REPAIRED,
-    assumptions=(SMOOTH_RISK,),
+    assumptions=(SMOOTH_RISK, UNCONSTRAINED),
     local=(ACCURACY, ERROR, ESTIMATE_NORM),
     parts=(
         Bound(

@@ -6,7 +6,7 @@ F(x_t)$ is at most $-\frac1{2M}(\|\nabla F(x_t)\|^2 - \|e_t\|^2)$, and at most $
 from sympy import Expr
 
 from dpbounds.expressions.symbols import Unit, smoothness
-from dpbounds.theorems.assumptions import SMOOTH_RISK
+from dpbounds.theorems.assumptions import SMOOTH_RISK, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities import (
     ERROR,
     ESTIMATE_NORM,
@@ -38,7 +38,7 @@ THEOREM = Theorem(
     mode=Mode.ALWAYS,
     status=Status.PROVED_HERE,
     read=Read.HERE,
-    assumptions=(SMOOTH_RISK,),
+    assumptions=(SMOOTH_RISK, UNCONSTRAINED),
     local=(ERROR, ESTIMATE_NORM, GRADIENT_NORM),
     parts=(
         Bound(

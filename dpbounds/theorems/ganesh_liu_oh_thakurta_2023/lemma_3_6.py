@@ -7,7 +7,7 @@ $O(\gamma)$-FOSP needs it not.
 from sympy import Expr, log, sqrt
 
 from dpbounds.expressions.symbols import Unit, dimension, drift_threshold, failure_probability, steps
-from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._assumptions import BOUNDED_RANGE, GOOD_ORACLES, SADDLES_ARE_HARDER
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities import (
     ACCURACY,
@@ -44,7 +44,7 @@ THEOREM = Theorem(
     side=Side.UPPER,
     mode=Mode.PROBABILITY,
     status=Status.DISPUTED,
-    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RANGE, SADDLES_ARE_HARDER, GOOD_ORACLES),
+    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RANGE, SADDLES_ARE_HARDER, GOOD_ORACLES, UNCONSTRAINED),
     local=(ACCURACY, FIRST_NOISE, SECOND_NOISE),
     parts=(
         Rate(

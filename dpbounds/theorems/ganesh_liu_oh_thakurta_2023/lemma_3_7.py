@@ -6,7 +6,7 @@ power of a logarithm.
 from sympy import Expr
 
 from dpbounds.expressions.symbols import drift_threshold, loss_range, smoothness, steps
-from dpbounds.theorems.assumptions import SMOOTH_RISK
+from dpbounds.theorems.assumptions import SMOOTH_RISK, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._assumptions import BOUNDED_RANGE
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities import ACCURACY, gradient_accuracy
 from dpbounds.theorems.record import Metric, Mode, Note, Rate, Side, Status, Theorem
@@ -29,7 +29,7 @@ THEOREM = Theorem(
     side=Side.UPPER,
     mode=Mode.ALWAYS,
     status=Status.PROVED,
-    assumptions=(SMOOTH_RISK, BOUNDED_RANGE),
+    assumptions=(SMOOTH_RISK, BOUNDED_RANGE, UNCONSTRAINED),
     local=(ACCURACY,),
     parts=(
         Rate(

@@ -6,7 +6,7 @@ Te^2/M^2)/\kappa$. $B$ may be the risk of the first iterate minus the infimum.
 from sympy import Expr, Rational
 
 from dpbounds.expressions.symbols import drift_threshold, loss_range, smoothness, steps
-from dpbounds.theorems.assumptions import SMOOTH_RISK
+from dpbounds.theorems.assumptions import SMOOTH_RISK, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._assumptions import BOUNDED_RANGE
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities import (
     ERROR,
@@ -40,7 +40,7 @@ THEOREM = Theorem(
     mode=Mode.ALWAYS,
     status=Status.PROVED_HERE,
     read=Read.HERE,
-    assumptions=(SMOOTH_RISK, BOUNDED_RANGE),
+    assumptions=(SMOOTH_RISK, BOUNDED_RANGE, UNCONSTRAINED),
     local=(ERROR, SQUARED_ERRORS),
     parts=(
         Bound(

@@ -11,7 +11,7 @@ inequality.
 from sympy import Expr
 
 from dpbounds.expressions.symbols import Unit, smoothness
-from dpbounds.theorems.assumptions import SMOOTH_RISK
+from dpbounds.theorems.assumptions import SMOOTH_RISK, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities import (
     DECREASE,
     ESCAPE_STEPS,
@@ -51,7 +51,7 @@ THEOREM = Theorem(
     side=Side.UPPER,
     mode=Mode.ALWAYS,
     status=Status.PROVED,
-    assumptions=(SMOOTH_RISK,),
+    assumptions=(SMOOTH_RISK, UNCONSTRAINED),
     local=(DECREASE, ESCAPE_STEPS, SQUARED_ERRORS),
     parts=(
         Bound(

@@ -14,7 +14,7 @@ from dpbounds.expressions.symbols import (
     smoothness,
     stationarity,
 )
-from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, SMOOTH
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities import ACCURACY, gradient_accuracy
 from dpbounds.theorems.record import Bound, Erratum, Metric, Mode, Note, Severity, Side, Status, Theorem
 
@@ -39,7 +39,7 @@ THEOREM = Theorem(
     side=Side.UPPER,
     mode=Mode.ALWAYS,
     status=Status.FALSE,
-    assumptions=(SMOOTH, HESSIAN_LIPSCHITZ),
+    assumptions=(SMOOTH, HESSIAN_LIPSCHITZ, UNCONSTRAINED),
     local=(ACCURACY,),
     parts=(
         Bound(

@@ -25,7 +25,7 @@ from dpbounds.expressions.symbols import (
 )
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PureDP
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._assumptions import BOUNDED_RANGE, SADDLES_ARE_HARDER
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities import FRESH, fresh_estimates
 from dpbounds.theorems.record import (
@@ -116,7 +116,7 @@ THEOREM = Theorem(
     status=Status.DISPUTED,
     relation=Relation.REPLACE_ONE,
     sampling="full batch",
-    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RANGE, SADDLES_ARE_HARDER),
+    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RANGE, SADDLES_ARE_HARDER, UNCONSTRAINED),
     local=(FRESH,),
     parts=(
         Rate(

@@ -27,7 +27,7 @@ from dpbounds.expressions.symbols import (
 )
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import LIPSCHITZ, SMOOTH
+from dpbounds.theorems.assumptions import LIPSCHITZ, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._assumptions import BOUNDED_RANGE
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities import FRESH, LEVEL, accuracy, fresh_estimates
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023.lemma_3_3_explicit import error
@@ -121,7 +121,7 @@ THEOREM = Theorem(
     read=Read.HERE,
     relation=Relation.REPLACE_ONE,
     sampling="full batch",
-    assumptions=(LIPSCHITZ, SMOOTH, BOUNDED_RANGE),
+    assumptions=(LIPSCHITZ, SMOOTH, BOUNDED_RANGE, UNCONSTRAINED),
     local=(FRESH, LEVEL),
     parts=(
         Bound(

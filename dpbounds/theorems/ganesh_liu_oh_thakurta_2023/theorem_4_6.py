@@ -26,7 +26,7 @@ from dpbounds.expressions.symbols import (
 )
 from dpbounds.privacy.mechanisms import Gaussian, InParallel, Mechanism, PureDP
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, LIPSCHITZ, SAMPLED_RECORDS, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._assumptions import (
     BOUNDED_RANGE,
     FRESH_SAMPLES,
@@ -136,6 +136,7 @@ THEOREM = Theorem(
         SADDLES_ARE_HARDER,
         SAMPLED_RECORDS,
         FRESH_SAMPLES,
+        UNCONSTRAINED,
     ),
     local=(FIRST_BATCH, SECOND_BATCH),
     parts=(

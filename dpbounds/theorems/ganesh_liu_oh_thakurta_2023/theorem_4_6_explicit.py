@@ -29,7 +29,7 @@ from dpbounds.expressions.symbols import (
 )
 from dpbounds.privacy.mechanisms import Gaussian, InParallel, Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
+from dpbounds.theorems.assumptions import LIPSCHITZ, SAMPLED_RECORDS, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._assumptions import BOUNDED_RANGE, FRESH_SAMPLES
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities import (
     FIRST_BATCH,
@@ -164,7 +164,7 @@ THEOREM = Theorem(
     read=Read.HERE,
     relation=Relation.REPLACE_ONE,
     sampling="fresh batches",
-    assumptions=(LIPSCHITZ, SMOOTH, BOUNDED_RANGE, SAMPLED_RECORDS, FRESH_SAMPLES),
+    assumptions=(LIPSCHITZ, SMOOTH, BOUNDED_RANGE, SAMPLED_RECORDS, FRESH_SAMPLES, UNCONSTRAINED),
     local=(FIRST_BATCH, FRESH, LEVEL, SECOND_BATCH),
     parts=(
         Bound(

@@ -8,7 +8,7 @@ from sympy import Expr
 from dpbounds.expressions.symbols import Unit, delta, epsilon
 from dpbounds.privacy.mechanisms import ApproximateDP, Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import BOUNDED_RISK, LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
+from dpbounds.theorems.assumptions import BOUNDED_RISK, LIPSCHITZ, SAMPLED_RECORDS, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.record import Claim, Metric, Note, Parameter, Privacy, Status, Theorem
 from dpbounds.theorems.spending import Numbers
 
@@ -35,7 +35,7 @@ THEOREM = Theorem(
     metric=Metric.POPULATION_SOSP,
     status=Status.DEFINITION,
     relation=Relation.REPLACE_ONE,
-    assumptions=(LIPSCHITZ, SMOOTH, BOUNDED_RISK, SAMPLED_RECORDS),
+    assumptions=(LIPSCHITZ, SMOOTH, BOUNDED_RISK, SAMPLED_RECORDS, UNCONSTRAINED),
     parts=(
         Parameter(
             formula=share_of_epsilon,

@@ -18,7 +18,14 @@ from dpbounds.expressions.symbols import (
     smoothness,
 )
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import BOUNDED_RISK, HESSIAN_LIPSCHITZ, LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
+from dpbounds.theorems.assumptions import (
+    BOUNDED_RISK,
+    HESSIAN_LIPSCHITZ,
+    LIPSCHITZ,
+    SAMPLED_RECORDS,
+    SMOOTH,
+    UNCONSTRAINED,
+)
 from dpbounds.theorems.record import Condition, Metric, Mode, Note, Rate, Side, Status, Theorem
 
 _THIRD, _THREE_SEVENTHS = Rational(1, 3), Rational(3, 7)
@@ -59,7 +66,7 @@ THEOREM = Theorem(
     mode=Mode.PROBABILITY,
     status=Status.DISPUTED,
     relation=Relation.REPLACE_ONE,
-    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RISK, SAMPLED_RECORDS),
+    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RISK, SAMPLED_RECORDS, UNCONSTRAINED),
     conditions=conditions,
     parts=(
         Rate(

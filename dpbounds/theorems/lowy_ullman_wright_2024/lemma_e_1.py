@@ -19,7 +19,14 @@ from dpbounds.expressions.symbols import (
     smoothness,
 )
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import BOUNDED_RISK, HESSIAN_LIPSCHITZ, LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
+from dpbounds.theorems.assumptions import (
+    BOUNDED_RISK,
+    HESSIAN_LIPSCHITZ,
+    LIPSCHITZ,
+    SAMPLED_RECORDS,
+    SMOOTH,
+    UNCONSTRAINED,
+)
 from dpbounds.theorems.record import Metric, Mode, Note, Rate, Read, Side, Status, Theorem
 
 
@@ -57,7 +64,7 @@ THEOREM = Theorem(
     status=Status.DISPUTED,
     read=Read.QUOTED,
     relation=Relation.REPLACE_ONE,
-    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RISK, SAMPLED_RECORDS),
+    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RISK, SAMPLED_RECORDS, UNCONSTRAINED),
     parts=(
         Rate(
             formula=second_order,

@@ -25,7 +25,7 @@ from dpbounds.expressions.symbols import (
 )
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import LIPSCHITZ, QUASAR_CONVEX
+from dpbounds.theorems.assumptions import LIPSCHITZ, QUASAR_CONVEX, UNCONSTRAINED
 from dpbounds.theorems.record import (
     Bound,
     Claim,
@@ -85,7 +85,7 @@ THEOREM = Theorem(
     read=Read.HERE,
     relation=Relation.REPLACE_ONE,
     sampling="full batch for what is spent; the bound holds for every unbiased batch",
-    assumptions=(LIPSCHITZ, QUASAR_CONVEX),
+    assumptions=(LIPSCHITZ, QUASAR_CONVEX, UNCONSTRAINED),
     parts=(
         Bound(
             formula=as_prescribed,

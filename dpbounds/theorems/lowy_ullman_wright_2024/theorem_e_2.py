@@ -18,7 +18,14 @@ from dpbounds.expressions.symbols import (
     smoothness,
 )
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import BOUNDED_RISK, HESSIAN_LIPSCHITZ, LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
+from dpbounds.theorems.assumptions import (
+    BOUNDED_RISK,
+    HESSIAN_LIPSCHITZ,
+    LIPSCHITZ,
+    SAMPLED_RECORDS,
+    SMOOTH,
+    UNCONSTRAINED,
+)
 from dpbounds.theorems.record import Metric, Mode, Note, Rate, Side, Status, Theorem
 
 
@@ -47,7 +54,7 @@ THEOREM = Theorem(
     mode=Mode.PROBABILITY,
     status=Status.DISPUTED,
     relation=Relation.REPLACE_ONE,
-    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RISK, SAMPLED_RECORDS),
+    assumptions=(LIPSCHITZ, SMOOTH, HESSIAN_LIPSCHITZ, BOUNDED_RISK, SAMPLED_RECORDS, UNCONSTRAINED),
     parts=(
         Rate(
             formula=rate,

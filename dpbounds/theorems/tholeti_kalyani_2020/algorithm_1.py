@@ -8,9 +8,8 @@ from sympy import Expr
 
 from dpbounds.expressions.symbols import Unit, dataset_size, dimension, radius, sensitivity, steps
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import UNCONSTRAINED
+from dpbounds.theorems.assumptions import GRADIENT_DISTANCE, UNCONSTRAINED
 from dpbounds.theorems.record import Claim, Metric, Note, Parameter, Privacy, Status, Theorem
-from dpbounds.theorems.tholeti_kalyani_2020._assumptions import GRADIENT_DISTANCE
 from dpbounds.theorems.tholeti_kalyani_2020._ball import run
 
 

@@ -4,8 +4,8 @@ and between the gradients of the two records that differ: $\|\nabla\ell(w; z) - 
 """
 
 from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.assumptions import GRADIENT_DISTANCE
 from dpbounds.theorems.record import Erratum, Metric, Note, Severity, Status, Theorem
-from dpbounds.theorems.tholeti_kalyani_2020._assumptions import GRADIENT_DISTANCE
 
 THEOREM = Theorem(
     id="tholeti-kalyani-2020/definition-1",

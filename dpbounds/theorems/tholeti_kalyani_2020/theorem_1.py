@@ -7,6 +7,7 @@ from sympy import Expr, Piecewise, Rational, betainc_regularized
 
 from dpbounds.expressions.symbols import Unit, dataset_size, dimension, radius, sensitivity, steps
 from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.assumptions import GRADIENT_DISTANCE
 from dpbounds.theorems.record import (
     Bound,
     Claim,
@@ -21,7 +22,6 @@ from dpbounds.theorems.record import (
     Status,
     Theorem,
 )
-from dpbounds.theorems.tholeti_kalyani_2020._assumptions import GRADIENT_DISTANCE
 from dpbounds.theorems.tholeti_kalyani_2020._ball import run
 
 

@@ -8,6 +8,7 @@ from sympy import Expr, log, pi, sqrt
 
 from dpbounds.expressions.symbols import Unit, dataset_size, delta, dimension, radius, sensitivity, steps
 from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.assumptions import GRADIENT_DISTANCE
 from dpbounds.theorems.record import (
     Bound,
     Claim,
@@ -22,7 +23,6 @@ from dpbounds.theorems.record import (
     Status,
     Theorem,
 )
-from dpbounds.theorems.tholeti_kalyani_2020._assumptions import GRADIENT_DISTANCE
 from dpbounds.theorems.tholeti_kalyani_2020._ball import lost, run
 
 
