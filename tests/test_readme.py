@@ -119,7 +119,7 @@ def known(mechanism, relation):
         classes = neighbour_classes(mechanism**2, dp.Relation(relation))
     except dp.UnsupportedMechanism:
         return "refused"
-    return "tight" if all(each.tight for each in classes) else "bound"
+    return "tight" if classes.tight else "bound"
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

@@ -119,7 +119,7 @@ def _is_tight(found: Calibration) -> bool:
 
     if found.fails_at is not None and abs(found.value - found.fails_at) <= _grain(found):
         return True
-    return all(each.tight for each in neighbour_classes(found.mechanism, found.relation))
+    return neighbour_classes(found.mechanism, found.relation).tight
 
 
 def _grain(found: Calibration) -> Fraction:

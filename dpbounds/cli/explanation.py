@@ -91,7 +91,7 @@ def _of_group(question: Question, answer: Answer) -> Iterator[tuple[str, str]]:
 
 def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[tuple[str, str]]:
     classes = neighbour_classes(found.mechanism, found.relation)
-    for each, (name, proof) in zip(classes, found.proofs, strict=True):
+    for each, (name, proof) in zip(classes.every(), found.proofs, strict=True):
         yield name, f"neighbours are no easier to tell apart than {product_in_words(each.product)}"
         yield "", f"because: {'; '.join(_sources(each))}"
         yield "", _proved(proof)
@@ -182,7 +182,8 @@ def _inside(part: Mechanism) -> Mechanism:
 def _advice(question: Question, answer: Answer) -> Iterator[str]:
     parts = [part for part, _ in parts_of(question.mechanism)]
     inner = [_inside(part) for part in parts]
-    kinds = [pair for each in neighbour_classes(question.mechanism, question.relation) for pair, _ in each.product]
+    classes = neighbour_classes(question.mechanism, question.relation)
+    kinds = [pair for each in classes.every() for pair, _ in each.product]
     fixed = [part for part in parts if isinstance(part, SampledWithoutReplacement | SampledWithReplacement)]
     if fixed and all(isinstance(part.mechanism, Gaussian) for part in fixed):
         why = (

@@ -102,7 +102,7 @@ def attained_by(found: Account) -> Enclosure | None:
 
     classes = neighbour_classes(found.mechanism, found.relation)
     ends = [attack.enclosure for _, attack in found.attacks]
-    for each, (_, proof) in zip(classes, found.proofs, strict=True):
+    for each, (_, proof) in zip(classes.every(), found.proofs, strict=True):
         if each.tight and proof.route != "dominated":
             ends.append(proof.enclosure)
     return _largest(ends) if ends else None

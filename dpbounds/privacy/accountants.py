@@ -21,7 +21,7 @@ from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.beside_gaussian import delta_beside, epsilon_beside, lies_beside
 from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.contour.estimate import quick_log_delta
-from dpbounds.privacy.domination import NeighbourClass, neighbour_classes
+from dpbounds.privacy.domination import NeighbourClass, NeighbourClasses, neighbour_classes
 from dpbounds.privacy.lattice import Work, delta_bounds, epsilon_bounds, resolved
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs import FourPoints, GaussianProduct, Order, Product, ShiftedGaussians, as_gaussian
@@ -81,7 +81,7 @@ class Account:
     @property
     def tight(self) -> bool:
         """Whether what is proven to suffice is, up to the width of the proofs, also what an attack attains."""
-        return all(each.tight for each in neighbour_classes(self.mechanism, self.relation))
+        return neighbour_classes(self.mechanism, self.relation).tight
 
     def __str__(self) -> str:
         lower, upper = self.enclosure.decimals(min(12, self.enclosure.digits + 2))
@@ -193,29 +193,27 @@ def account(
     proofs = _all_classes(classes, question)
     attacks = tuple(
         (each.name, question.answered(product))
-        for each in classes
+        for each in classes.every()
         if not each.tight
         for product in each.attacks
         if _worth_attacking(each, proofs)
     )
     enclosure = _together(classes, proofs, attacks)
     moments: Proof | None = None
-    if route == "auto" and not all(each.tight for each in classes) and _moments_may_help(classes, proofs, enclosure):
+    if route == "auto" and not classes.tight and _moments_may_help(classes, proofs, enclosure):
         moments = _by_moments(enclosure, mechanism, question, neighbours)
     if moments is not None:
         enclosure = moments.enclosure
     return Account(mechanism, neighbours, question.given, question.target, enclosure, proofs, attacks, moments)
 
 
-def _moments_may_help(
-    classes: tuple[NeighbourClass, ...], proofs: tuple[tuple[str, Proof], ...], enclosure: Enclosure
-) -> bool:
+def _moments_may_help(classes: NeighbourClasses, proofs: tuple[tuple[str, Proof], ...], enclosure: Enclosure) -> bool:
     """Whether Rényi divergences could give a visibly smaller upper end.
 
     Converted, the divergences of a pair promise no less than the pair itself spends (``renyi.md``, section 1): where
     they are all that is known, at most the width of the pairs' own proof could be gained.
     """
-    if not all(has_moments_of_its_own(pair) for each in classes for pair, _ in each.product):
+    if not all(has_moments_of_its_own(pair) for each in classes.every() for pair, _ in each.product):
         return True
     lower, upper = max(proof.enclosure.exact_lower for _, proof in proofs), enclosure.exact_upper
     return not (upper <= lower or (upper < math.inf and upper - lower <= _ACCEPTED * upper))
@@ -261,15 +259,14 @@ class _Question:
         return least > 0 and contour_at_most(gaussian, self.target, least)
 
 
-def _all_classes(classes: tuple[NeighbourClass, ...], question: _Question) -> tuple[tuple[str, Proof], ...]:
+def _all_classes(classes: NeighbourClasses, question: _Question) -> tuple[tuple[str, Proof], ...]:
     """Prove the first class; prove of each other that it spends no more, or how much it spends."""
-    first = question.answered(classes[0].product)
-    proofs = [(classes[0].name, first)]
-    least = first.enclosure.exact_lower
-    for each in classes[1:]:
-        if each.product == classes[0].product:  # pairs without an order: the same question
-            proofs.append((each.name, first))
-        elif classes[0].tight and isinstance(least, Fraction) and question.at_most(each.product, least):
+    first, *others = classes.every()
+    proof = question.answered(first.product)
+    proofs = [(first.name, proof)]
+    least = proof.enclosure.exact_lower
+    for each in others:
+        if first.tight and isinstance(least, Fraction) and question.at_most(each.product, least):
             below = Enclosure(Fraction(0), least, "Chernoff bound")
             proofs.append((each.name, Proof(below, "dominated")))
         else:
@@ -282,13 +279,13 @@ def _worth_attacking(each: NeighbourClass, proofs: tuple[tuple[str, Proof], ...]
 
 
 def _together(
-    classes: tuple[NeighbourClass, ...],
+    classes: NeighbourClasses,
     proofs: tuple[tuple[str, Proof], ...],
     attacks: tuple[tuple[str, Proof], ...],
 ) -> Enclosure:
     """The maximum over the classes: upper ends from what dominates, lower ends from what is attained."""
     found: Enclosure | None = None
-    for each, (_, proof) in zip(classes, proofs, strict=True):
+    for each, (_, proof) in zip(classes.every(), proofs, strict=True):
         if proof.route == "dominated":
             continue
         enclosure = proof.enclosure

@@ -26,7 +26,7 @@ from dpbounds.privacy.accountants import (
 )
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.crossing import Crossing, Solve
-from dpbounds.privacy.domination import dominating_products, neighbour_classes
+from dpbounds.privacy.domination import Key, neighbour_classes
 from dpbounds.privacy.lattice import expected_log_delta, resolved
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.moment_crossing import least_by_moments
@@ -122,7 +122,7 @@ def calibrate(
     budget, failure = valid_epsilon(target_epsilon, "target_epsilon"), valid_delta(target_delta, "target_delta")
     neighbours = as_relation(relation)
     probe = neighbour_classes(factory(Fraction(1)), neighbours)
-    if all(as_gaussian(each.product) is not None for each in probe):
+    if all(as_gaussian(each.product) is not None for each in probe.every()):
         value, fails_at, spent = _Search(factory, budget, failure, neighbours, solve).certified()
     else:
         value, fails_at = _by_delta(factory, budget, failure, neighbours, solve)
@@ -143,14 +143,14 @@ def _by_delta(
     """A value that suffices by what dominates, and one that fails by what is attained (None: no attack is known)."""
 
     def dominating(value: Fraction) -> tuple[Product, ...]:
-        return tuple(resolved(each.product) for each in neighbour_classes(factory(value), relation))
+        return tuple(resolved(each.product) for each in neighbour_classes(factory(value), relation).every())
 
     def attained(value: Fraction) -> tuple[Product, ...]:
         classes = neighbour_classes(factory(value), relation)
-        return tuple(resolved(attack) for each in classes for attack in each.attacks)
+        return tuple(resolved(attack) for each in classes.every() for attack in each.attacks)
 
     def tight(value: Fraction) -> bool:
-        return all(each.tight for each in neighbour_classes(factory(value), relation))
+        return neighbour_classes(factory(value), relation).tight
 
     probe = Fraction(1, 2) if solve == "sample-rate" else Fraction(1)
     both = tight(probe)
@@ -210,27 +210,33 @@ class _Search:
     failure: Fraction
     relation: Relation
     solve: Solve
-    worst: int | None = None  # index of the order that spends most
+    worst: Key | None = None  # of the class that spends most
 
     def spent(self, value: Fraction) -> Enclosure:
         return epsilon(self.factory(value), self.failure, self.relation)
 
     def spent_at_least(self, value: Fraction) -> Enclosure:
-        """What the order that spends most costs: enough to prove that a value fails."""
-        products = tuple(map(resolved, dominating_products(self.factory(value), self.relation)))
-        product = products[min(self.worst or 0, len(products) - 1)]
-        return prove_epsilon(product, self.failure, DEFAULT_TOLERANCE).enclosure
+        """What the class that spends most costs: enough to prove that a value fails."""
+        worst = (
+            None if self.worst is None else neighbour_classes(self.factory(value), self.relation).with_key(self.worst)
+        )
+        if worst is None:
+            return self.spent(value)
+        return prove_epsilon(resolved(worst.product), self.failure, DEFAULT_TOLERANCE).enclosure
 
     def excess(self, parameter: float, precise: bool) -> float:
         """Estimate of log δ(ε) - log δ, positive where the budget is overspent; it decides nothing."""
         value = Fraction(max(1, round(parameter))) if self.solve == "steps" else Fraction(parameter)
-        products = tuple(map(resolved, dominating_products(self.factory(value), self.relation)))
-        if precise and self.worst is None:  # the order that spends more here does so nearby; the proof looks at both
-            estimates = [self._log_delta(product, precise) for product in products]
-            self.worst = estimates.index(max(estimates))
-            estimate = max(estimates)
+        classes = neighbour_classes(self.factory(value), self.relation)
+        worst = None if self.worst is None else classes.with_key(self.worst)
+        if worst is not None:
+            estimate = self._log_delta(resolved(worst.product), precise)
         else:
-            estimate = self._log_delta(products[min(self.worst or 0, len(products) - 1)], precise)
+            estimates = {each.keys: self._log_delta(resolved(each.product), precise) for each in classes.every()}
+            dearest = max(estimates, key=estimates.__getitem__)
+            estimate = estimates[dearest]
+            if precise:  # the class that spends most here does so nearby; the proof looks at all of them
+                self.worst, *_ = dearest
         return estimate - math.log(self.failure.numerator) + math.log(self.failure.denominator)
 
     def _log_delta(self, product: Product, precise: bool) -> float:

@@ -27,7 +27,7 @@ from dpbounds.privacy import standalone_checker
 from dpbounds.privacy.accountants import Account, Route, account, prove_delta, prove_epsilon
 from dpbounds.privacy.calibration import Calibration
 from dpbounds.privacy.contour import contour_at_most
-from dpbounds.privacy.domination import dominating_products
+from dpbounds.privacy.domination import neighbour_classes
 from dpbounds.privacy.lattice import delta_bounds, epsilon_bounds
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs import Product, SampledGaussians, ShiftedGaussians, as_gaussian
@@ -428,7 +428,7 @@ def _claim(entry: Any) -> _Claim:
     routes = {field(proof, "order", str): field(proof, "route", str) for proof in field(entry, "proofs", list)}
     relation = as_relation(claim["relation"])
     mechanism = Composed(tuple(parts))
-    dominating_products(mechanism, relation)  # refuses what has no proven pair
+    neighbour_classes(mechanism, relation)  # refuses what has no proven pair
     return _Claim(
         mechanism,
         relation,
@@ -442,7 +442,7 @@ def _claim(entry: Any) -> _Claim:
 
 
 def _check_claim(claim: _Claim) -> tuple[bool, list[str]]:
-    products = dominating_products(claim.mechanism, claim.relation)
+    products = tuple(each.product for each in neighbour_classes(claim.mechanism, claim.relation).every())
     lines, contradicted = [], False
     derived = {_order(product): _as_counts(product) for product in products}
     again = {

@@ -62,8 +62,9 @@ def zcdp_rho(mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR_RE
     >>> zcdp_rho(Gaussian(10) ** 100)
     Fraction(1, 2)
     """
-    classes = neighbour_classes(mechanism, as_relation(relation))
-    return max(sum((count * _rho(pair) for pair, count in each.product), Fraction(0)) for each in classes)
+    return neighbour_classes(mechanism, as_relation(relation)).largest(
+        lambda product: sum((count * _rho(pair) for pair, count in product), Fraction(0))
+    )
 
 
 def _rho(pair: Pair) -> Fraction:
@@ -172,8 +173,12 @@ def gdp_clt_epsilon(
     6.669
     """
     target = valid_delta(delta)
-    product = neighbour_classes(mechanism, as_relation(relation))[0].product
-    squared = math.fsum(count * _limit(pair) for pair, count in product)
+    neighbours = as_relation(relation)
+    order = Order.REMOVE if neighbours is Relation.ADD_OR_REMOVE_ONE else Order.REPLACE
+    squared = max(
+        math.fsum(count * _limit(pair) for pair, count in each.product)
+        for each in neighbour_classes(mechanism, neighbours).along(order)
+    )
     if not math.isfinite(squared):
         return Approximation(math.inf, math.inf)
     curve = ShiftedGaussians(Fraction(squared))

@@ -12,10 +12,12 @@ attain it; the brute-force oracle of the tests tries to refute every line.
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeVar
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.mechanisms import (
@@ -51,19 +53,35 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.single_releases import StepBound, single_release
 
 _MOST_CLASSES = 64  # of blocks that a record may lie in
+_MOST_NAMED = 3  # of blocks alike
+
+_Measured = TypeVar("_Measured", Fraction, float)
+
+
+Place = tuple[str, ...]  # where the record lies, in words, one entry per partition that tells; () where none does
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What tells one class of ordered neighbours from another: which data set holds the record, and in which blocks."""
+
+    order: Order
+    place: Place = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NeighbourClass:
-    """What is proven about one class of ordered neighbours.
+    """What is proven about one class of ordered neighbours, or about several that spend the same.
 
     Attributes:
-        name: "remove", "add", "replace", or "both orders" where they spend the same; with the blocks, if there are any.
-        product: Dominates the mechanism for this class.
-        attacks: Products, each attained by some mechanism of this description and two data sets of this class (or by
-            what remains after leaving out some of the outputs). Empty where none is known.
+        keys: The classes meant.
+        name: "remove", "add", "replace", or "both orders" where they spend the same; with the blocks, if they matter.
+        product: Dominates the mechanism for these classes.
+        attacks: Products, each attained by some mechanism of this description and two data sets of one of the classes
+            (or by what remains after leaving out some of the outputs). Empty where none is known.
     """
 
+    keys: tuple[Key, ...]
     name: str
     product: Product
     attacks: tuple[Product, ...]
@@ -74,38 +92,81 @@ class NeighbourClass:
         return self.product in self.attacks
 
 
-_Steps = tuple[tuple[StepBound, int], ...]  # of one class
+@dataclass(frozen=True, slots=True)
+class NeighbourClasses:
+    """All classes of ordered neighbours of a mechanism; its privacy curve is at most the maximum of theirs.
 
-
-def dominating_products(mechanism: Mechanism, relation: Relation) -> tuple[Product, ...]:
-    """Return one product of pairs per class of ordered neighbours; the curve is at most the maximum of theirs.
-
-    Full-batch Gaussian parts are merged into one ``ShiftedGaussians``, equal parts are counted together, and an order
-    whose curve is the mirror image of another's is left out.
-
-    Raises:
-        UnsupportedMechanism: A part has no proven pair under this relation.
+    They have no positions, because no one of them speaks for the mechanism: ask for every class, for those of one
+    direction, for the class with a key, or for the largest value of a measure.
     """
-    return tuple(neighbours.product for neighbours in neighbour_classes(mechanism, relation))
+
+    _distinct: tuple[NeighbourClass, ...]
+
+    def every(self) -> Iterator[NeighbourClass]:
+        """Yield each class once, those with equal products as one; one at least."""
+        return iter(self._distinct)
+
+    def along(self, order: Order) -> Iterator[NeighbourClass]:
+        """Yield the classes of one direction, whatever the blocks; those that spend the same both ways are in both."""
+        return (each for each in self._distinct if any(key.order is order for key in each.keys))
+
+    def with_key(self, key: Key) -> NeighbourClass | None:
+        """The class with this key; None where there is none."""
+        return next((each for each in self._distinct if key in each.keys), None)
+
+    def largest(self, measure: Callable[[Product], _Measured]) -> _Measured:
+        """Return the largest of what a measure says of the classes' dominating products."""
+        return max(measure(each.product) for each in self._distinct)
+
+    @property
+    def tight(self) -> bool:
+        """Whether every class's dominating product is attained."""
+        return all(each.tight for each in self._distinct)
 
 
-def neighbour_classes(mechanism: Mechanism, relation: Relation) -> tuple[NeighbourClass, ...]:
+_Steps = tuple[tuple[StepBound, int], ...]  # of one class
+_Choices = dict[Place, _Steps]  # by where the record lies
+
+
+def neighbour_classes(mechanism: Mechanism, relation: Relation) -> NeighbourClasses:
     """Return, per class of ordered neighbours, the dominating product and products that are attained.
 
+    Full-batch Gaussian parts are merged into one ``ShiftedGaussians``, equal parts are counted together, and classes
+    with equal products are one.
+
     Raises:
         UnsupportedMechanism: A part has no proven pair under this relation.
     """
-    orders = (Order.REMOVE, Order.ADD) if relation is Relation.ADD_OR_REMOVE_ONE else (Order.REPLACE,)
-    found: dict[Product, NeighbourClass] = {}
-    for order in orders:
-        choices = _classes(mechanism, order)
-        for index, steps in enumerate(choices):
+    keys: dict[Product, list[Key]] = {}
+    attacks: dict[Product, list[Product]] = {}
+    for order in orders_of(relation):
+        for place, steps in _classes(mechanism, order).items():
             product = _product((bound.pair, count) for bound, count in steps)
-            name = str(order) if len(choices) == 1 else f"{order}, blocks {index + 1} of {len(choices)}"
-            if product in found or all(isinstance(pair, ShiftedGaussians) for pair, _ in product):
-                name = name.replace(str(order), "both orders")
-            found[product] = NeighbourClass(name, product, _attacks(steps, product))
-    return tuple(found.values())
+            keys.setdefault(product, []).append(Key(order, place))
+            attacks.setdefault(product, []).extend(_attacks(steps, product))
+    return NeighbourClasses(
+        tuple(
+            NeighbourClass(tuple(found), _name(found, product), product, tuple(dict.fromkeys(attacks[product])))
+            for product, found in keys.items()
+        )
+    )
+
+
+def orders_of(relation: Relation) -> tuple[Order, ...]:
+    """The directions in which two neighbours can stand: remove and add, or replace, which is its own reversal."""
+    return (Order.REMOVE, Order.ADD) if relation is Relation.ADD_OR_REMOVE_ONE else (Order.REPLACE,)
+
+
+def _name(keys: Sequence[Key], product: Product) -> str:
+    """The keys in words: "remove, block 1", or "both orders" (as a product of shifted Gaussians always is)."""
+    orders: dict[Place, list[Order]] = {}
+    for key in keys:
+        orders.setdefault(key.place, []).append(key.order)
+    symmetric = all(isinstance(pair, ShiftedGaussians) for pair, _ in product)
+    return "; or ".join(
+        ", ".join(("both orders" if symmetric or len(ways) > 1 else str(ways[0]), *place))
+        for place, ways in orders.items()
+    )
 
 
 def _attacks(steps: _Steps, product: Product, *, on_its_own: bool = True) -> tuple[Product, ...]:
@@ -148,7 +209,7 @@ def _as_pair(product: Product) -> Pair:
 # --- One class at a time ----------------------------------------------------------------------------------------------
 
 
-def _classes(mechanism: Mechanism, order: Order) -> list[_Steps]:
+def _classes(mechanism: Mechanism, order: Order) -> _Choices:
     """The classes of ordered neighbours: one, unless blocks of a partition tell where the record may lie."""
     match mechanism:
         case Composed(parts=parts):
@@ -158,29 +219,43 @@ def _classes(mechanism: Mechanism, order: Order) -> list[_Steps]:
         case PoissonSampled(mechanism=inner, sample_rate=rate) if rate == 1:
             return _classes(inner, order)
         case InParallel() | PoissonSampled() if (partition := _partition_of(mechanism)) is not None:
-            return _in_parallel(_blocks(partition, ((mechanism, 1),)), order)
+            return _in_parallel(blocks_of(partition, ((mechanism, 1),)), order)
         case PoissonSampled():
-            return [((bound, 1),) for bound in _poisson(mechanism, order)]
+            return {(): ((_poisson(mechanism, order), 1),)}
         case SampledWithoutReplacement():
             return _without_replacement(mechanism, order)
         case SampledWithReplacement():
             return _with_replacement(mechanism, order)
-    return [((single_release(mechanism, order), 1),)]
+    return {(): ((single_release(mechanism, order), 1),)}
 
 
-def _composed(parts: Sequence[tuple[Mechanism, int]], order: Order) -> list[_Steps]:
+def _composed(parts: Sequence[tuple[Mechanism, int]], order: Order) -> _Choices:
     # The record stays in its block: all that runs on one partition, sampled or not, is one mechanism per block.
+    groups = by_partition(parts)
+    partitions = [key for key in groups if isinstance(key, InParallel)]
+    options: list[_Choices] = []
+    for key, members in groups.items():
+        if isinstance(key, InParallel):
+            number = f"partition {partitions.index(key) + 1}: " if len(partitions) > 1 else ""
+            found = _in_parallel(blocks_of(key, members), order)
+            options.append({tuple(number + entry for entry in place): steps for place, steps in found.items()})
+        else:
+            times = sum(count for _, count in members)
+            options.append(
+                {
+                    place: tuple((bound, times * count) for bound, count in steps)
+                    for place, steps in _classes(key, order).items()
+                }
+            )
+    return _bounded_product(options)
+
+
+def by_partition(parts: Sequence[tuple[Mechanism, int]]) -> dict[Mechanism, list[tuple[Mechanism, int]]]:
+    """What runs on one partition, sampled or not, under that partition; anything else under itself."""
     groups: dict[Mechanism, list[tuple[Mechanism, int]]] = {}
     for mechanism, count in parts:
         groups.setdefault(_partition_of(mechanism) or mechanism, []).append((mechanism, count))
-    options: list[list[_Steps]] = []
-    for key, members in groups.items():
-        if isinstance(key, InParallel):
-            options.append(_in_parallel(_blocks(key, members), order))
-        else:
-            times = sum(count for _, count in members)
-            options.append([tuple((bound, times * count) for bound, count in steps) for steps in _classes(key, order)])
-    return [sum(choice, ()) for choice in _bounded_product(options)]
+    return groups
 
 
 def _partition_of(mechanism: Mechanism) -> InParallel | None:
@@ -190,7 +265,7 @@ def _partition_of(mechanism: Mechanism) -> InParallel | None:
     return mechanism if isinstance(mechanism, InParallel) else None
 
 
-def _blocks(partition: InParallel, members: Sequence[tuple[Mechanism, int]]) -> InParallel:
+def blocks_of(partition: InParallel, members: Sequence[tuple[Mechanism, int]]) -> InParallel:
     """What runs on one partition as one mechanism per block: a Poisson sample of all blocks is one of each block."""
 
     def block(mechanism: Mechanism, index: int) -> Mechanism:
@@ -208,19 +283,21 @@ def _blocks(partition: InParallel, members: Sequence[tuple[Mechanism, int]]) -> 
     )
 
 
-def _bounded_product(options: Sequence[Sequence[_Steps]]) -> list[tuple[_Steps, ...]]:
-    number = 1
-    for some in options:
-        number *= len(some)
+def _bounded_product(options: Sequence[_Choices]) -> _Choices:
+    number = math.prod(map(len, options))
     if number > _MOST_CLASSES:
         raise UnsupportedMechanism(
             f"{number} ways in which a record can lie in blocks are too many (at most {_MOST_CLASSES}): use one "
             "partition throughout (the same InParallel object counts once), or bound a partition by its worst block"
         )
-    return list(itertools.product(*options))
+    found: _Choices = {}
+    for choice in itertools.product(*(some.items() for some in options)):
+        place: Place = tuple(entry for part, _ in choice for entry in part)
+        found[place] = tuple(step for _, steps in choice for step in steps)
+    return found
 
 
-def _in_parallel(mechanism: InParallel, order: Order) -> list[_Steps]:
+def _in_parallel(mechanism: InParallel, order: Order) -> _Choices:
     if mechanism.partition == "index" and order is not Order.REPLACE:
         raise UnsupportedMechanism(
             "blocks by position under add-or-remove-one: removing one record shifts all later ones into other blocks; "
@@ -228,50 +305,68 @@ def _in_parallel(mechanism: InParallel, order: Order) -> list[_Steps]:
         )
     if mechanism.partition == "record":
         _demand_no_fixed_size(mechanism, "a block whose size depends on the data", "blocks by index")
-    same = [steps for block in mechanism.blocks for steps in _classes(block, order)]
-    if order is not Order.REPLACE or mechanism.partition == "index":
-        return list(dict.fromkeys(same))
-    if len(mechanism.blocks) > 1:
+    blocks = tuple(enumerate(mechanism.blocks, start=1))
+    found = [
+        (", ".join((f"block {index}", *place)), steps)
+        for index, block in blocks
+        for place, steps in _classes(block, order).items()
+    ]
+    if order is Order.REPLACE and mechanism.partition == "record" and len(blocks) > 1:
         _demand_no_final_distance(
             mechanism, "a record that leaves one block and enters another moves their answers by other distances"
         )
-    crossing = [
-        leaving + entering
-        for first, second in itertools.permutations(mechanism.blocks, 2)
-        for leaving in _classes(first, Order.REMOVE)
-        for entering in _classes(second, Order.ADD)
-    ]
-    return list(dict.fromkeys([*same, *crossing]))
+        found += [
+            (", ".join((f"from block {first}", *out, f"to block {second}", *into)), leaving + entering)
+            for (first, one), (second, other) in itertools.permutations(blocks, 2)
+            for out, leaving in _classes(one, Order.REMOVE).items()
+            for into, entering in _classes(other, Order.ADD).items()
+        ]
+    return _alike(found)
+
+
+def _alike(found: Sequence[tuple[str, _Steps]]) -> _Choices:
+    """Places where the record spends the same are one; where all are, none is worth a word."""
+    places: dict[_Steps, list[str]] = {}
+    for place, steps in found:
+        places.setdefault(steps, []).append(place)
+    several = len(places) > 1
+    return {(_listed(names),) if several else (): steps for steps, names in places.items()}
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > _MOST_NAMED:
+        return f"{names[0]} or one of {len(names) - 1} others alike"
+    return " or ".join(names)
 
 
 # --- What must not be inside ------------------------------------------------------------------------------------------
 
 
-def _nested(mechanism: Mechanism) -> Iterator[Mechanism]:
+def nested(mechanism: Mechanism) -> Iterator[Mechanism]:
     """The mechanism and everything inside it."""
     yield mechanism
     match mechanism:
         case PoissonSampled(mechanism=inner):
-            yield from _nested(inner)
+            yield from nested(inner)
         case SampledWithoutReplacement(mechanism=inner) | SampledWithReplacement(mechanism=inner):
-            yield from _nested(inner)
+            yield from nested(inner)
         case InParallel(blocks=blocks):
             for block in blocks:
-                yield from _nested(block)
+                yield from nested(block)
         case Composed(parts=parts):
             for part, _ in parts:
-                yield from _nested(part)
+                yield from nested(part)
 
 
 def _demand_no_fixed_size(mechanism: Mechanism, where: str, instead: str) -> None:
-    if any(isinstance(part, SampledWithoutReplacement | SampledWithReplacement) for part in _nested(mechanism)):
+    if any(isinstance(part, SampledWithoutReplacement | SampledWithReplacement) for part in nested(mechanism)):
         raise UnsupportedMechanism(
             f"fixed-size samples inside {where}: the rate is not public; use Poisson samples inside, or {instead}"
         )
 
 
 def _demand_no_final_distance(mechanism: Mechanism, because: str) -> None:
-    for part in _nested(mechanism):
+    for part in nested(mechanism):
         if getattr(part, "sensitivity", None) is not None:
             raise UnsupportedMechanism(
                 f"{because}, so that the final distance given for {type(part).__name__} says too little: it needs "
@@ -280,21 +375,19 @@ def _demand_no_final_distance(mechanism: Mechanism, because: str) -> None:
 
 
 def _demand_no_blocks(mechanism: Mechanism, where: str) -> None:
-    if any(isinstance(part, InParallel) for part in _nested(mechanism)):
+    if any(isinstance(part, InParallel) for part in nested(mechanism)):
         raise UnsupportedMechanism(
             f"blocks in parallel inside {where} have no proven pair here: sample inside the blocks with Poisson "
             "sampling, or run the blocks one after the other"
         )
 
 
-def _bases(mechanism: Mechanism, order: Order) -> list[tuple[Pair, tuple[Pair, ...]]]:
-    """What runs on a sample, per class: the pair that dominates it, and pairs that are attained."""
-    found = []
-    for steps in _classes(mechanism, order):
-        product = _product((bound.pair, count) for bound, count in steps)
-        attained = [pair for attack in _attacks(steps, product, on_its_own=False) for pair in _one_of(attack)]
-        found.append((_as_pair(product), tuple(dict.fromkeys(attained))))
-    return found
+def _base(mechanism: Mechanism, order: Order) -> tuple[Pair, tuple[Pair, ...]]:
+    """What runs on a sample: the pair that dominates it, and pairs that are attained."""
+    (steps,) = _classes(mechanism, order).values()  # one class: there are no blocks inside
+    product = _product((bound.pair, count) for bound, count in steps)
+    attained = [pair for attack in _attacks(steps, product, on_its_own=False) for pair in _one_of(attack)]
+    return _as_pair(product), tuple(dict.fromkeys(attained))
 
 
 def _one_of(product: Product) -> tuple[Pair, ...]:
@@ -305,16 +398,14 @@ def _one_of(product: Product) -> tuple[Pair, ...]:
 # --- Samples ----------------------------------------------------------------------------------------------------------
 
 
-def _poisson(mechanism: PoissonSampled, order: Order) -> list[StepBound]:
+def _poisson(mechanism: PoissonSampled, order: Order) -> StepBound:
     rate, inner = mechanism.sample_rate, mechanism.mechanism
     _demand_no_fixed_size(inner, "a Poisson sample, whose size is random", "a fixed-size sample of the whole data set")
     _demand_no_blocks(inner, "a sample together with other releases")
     if order is Order.REPLACE:
         return _poisson_replace(inner, rate)
-    return [
-        StepBound(_sampled(order, Draws(rate), base), tuple(_sampled(order, Draws(rate), pair) for pair in attained))
-        for base, attained in _bases(inner, Order.REMOVE)
-    ]
+    base, attained = _base(inner, Order.REMOVE)
+    return StepBound(_sampled(order, Draws(rate), base), tuple(_sampled(order, Draws(rate), pair) for pair in attained))
 
 
 def _sampled(order: Order, draws: Draws, base: Pair) -> Pair:
@@ -324,7 +415,7 @@ def _sampled(order: Order, draws: Draws, base: Pair) -> Pair:
     return Sampled(order, draws, base)
 
 
-def _poisson_replace(inner: Mechanism, rate: Fraction) -> list[StepBound]:
+def _poisson_replace(inner: Mechanism, rate: Fraction) -> StepBound:
     _demand_no_final_distance(
         inner, "on a Poisson sample under replace-one one sample holds the record and another does not"
     )
@@ -332,31 +423,28 @@ def _poisson_replace(inner: Mechanism, rate: Fraction) -> list[StepBound]:
     if all(isinstance(part, Gaussian) for part, _ in parts):  # several, even chosen one by one, are as good as one
         ((shift, _),) = _product((single_release(part, Order.REMOVE).pair, count) for part, count in parts)
         assert isinstance(shift, ShiftedGaussians)
-        return [StepBound.attained(SampledGaussians(Order.REPLACE, rate, 1 / shift.squared_shift))]
+        return StepBound.attained(SampledGaussians(Order.REPLACE, rate, 1 / shift.squared_shift))
     (only, count), *others = parts
     match only:
         case Laplace(noise_multiplier=multiplier, dimension=dimension) if count == 1 and not others:
             assert multiplier is not None
             tight = SampledLaplaces(rate, 1 / multiplier)
             if dimension == 1:
-                return [StepBound.attained(tight)]
+                return StepBound.attained(tight)
             loose = TwoGuarantees(rate, ShiftedLaplaces(1 / multiplier), ShiftedLaplaces(2 / multiplier))
-            return [StepBound(loose, (tight,))]
+            return StepBound(loose, (tight,))
         case UniformBall(radius=radius, dimension=dimension) if count == 1 and not others:
-            return [StepBound.attained(SampledBalls(rate, 1 / radius**2, dimension))]
+            return StepBound.attained(SampledBalls(rate, 1 / radius**2, dimension))
     _demand_presence(inner)
-    bounds = []
-    for (present, attained), (replaced, _) in itertools.product(
-        _bases(inner, Order.REMOVE), _bases(inner, Order.REPLACE)
-    ):
-        attacks = tuple(_sampled(Order.REMOVE, Draws(rate), pair) for pair in attained)
-        bounds.append(StepBound(TwoGuarantees(rate, present, replaced), attacks))
-    return bounds
+    present, attained = _base(inner, Order.REMOVE)
+    replaced, _ = _base(inner, Order.REPLACE)
+    attacks = tuple(_sampled(Order.REMOVE, Draws(rate), pair) for pair in attained)
+    return StepBound(TwoGuarantees(rate, present, replaced), attacks)
 
 
 def _demand_presence(inner: Mechanism) -> None:
     """A Poisson sample may hold the record or not, whatever the relation: presence must be covered, too."""
-    for part in _nested(inner):
+    for part in nested(inner):
         declared = getattr(part, "relation", None)
         if declared is Relation.REPLACE_ONE or isinstance(part, RandomizedResponse):
             raise UnsupportedMechanism(
@@ -366,42 +454,42 @@ def _demand_presence(inner: Mechanism) -> None:
             )
 
 
-def _without_replacement(mechanism: SampledWithoutReplacement, order: Order) -> list[_Steps]:
+def _without_replacement(mechanism: SampledWithoutReplacement, order: Order) -> _Choices:
     b, n, inner = mechanism.batch_size, mechanism.dataset_size, mechanism.mechanism
     if isinstance(inner, SampledWithoutReplacement) and inner.dataset_size == b:  # b' of b of n are b' of n
         return _classes(SampledWithoutReplacement(inner.mechanism, inner.batch_size, n), order)
     if order is Order.REPLACE and b == n:
         return _classes(inner, order)
     _demand_a_plain_batch(inner, order)
-    draws, (base, attained) = Draws(Fraction(b, n)), _one_base(inner)
+    draws, (base, attained) = Draws(Fraction(b, n)), _base(inner, Order.REPLACE)
     # An attack lets the other records act like one of the two; that suits no attack on a further sample.
-    sampled = any(isinstance(part, PoissonSampled) for part in _nested(inner))
+    sampled = any(isinstance(part, PoissonSampled) for part in nested(inner))
     if order is Order.REPLACE:
         tight = attained == (base,) and not sampled
         attacks = tuple(_sampled(way, draws, pair) for way in (Order.REMOVE, Order.ADD) for pair in attained)
-        return [((StepBound(Sampled(order, draws, base), () if sampled else attacks, tight, n), 1),)]
+        return {(): ((StepBound(Sampled(order, draws, base), () if sampled else attacks, tight, n), 1),)}
     _demand_room(b, n, "batch_size")
     attacks = tuple(_sampled(order, draws, pair) for pair in attained)
-    return [((StepBound(_sampled(order, draws, base), () if sampled else attacks, size=n), 1),)]
+    return {(): ((StepBound(_sampled(order, draws, base), () if sampled else attacks, size=n), 1),)}
 
 
-def _with_replacement(mechanism: SampledWithReplacement, order: Order) -> list[_Steps]:
+def _with_replacement(mechanism: SampledWithReplacement, order: Order) -> _Choices:
     b, n, inner = mechanism.batch_size, mechanism.dataset_size, mechanism.mechanism
     if b == 1:
         return _without_replacement(SampledWithoutReplacement(inner, 1, n), order)
     _demand_a_plain_batch(inner, order)
-    base, _ = _one_base(inner)
+    base, _ = _base(inner, Order.REPLACE)
     enlarged(base, 2)  # refuses what has no proven pair for a record that is drawn several times
     draws = Draws(Fraction(1, n), b)
     if order is not Order.REPLACE:
         _demand_room(1, n, "dataset_size")
         if isinstance(base, ShiftedGaussians):
-            return [((StepBound.attained(DrawnGaussians(order, draws, base.squared_shift), n), 1),)]
-        return [((StepBound(Sampled(order, draws, base), ()), 1),)]
+            return {(): ((StepBound.attained(DrawnGaussians(order, draws, base.squared_shift), n), 1),)}
+        return {(): ((StepBound(Sampled(order, draws, base), ()), 1),)}
     attacks: tuple[Pair, ...] = ()
     if isinstance(base, ShiftedGaussians) and n > 1:
         attacks = tuple(DrawnGaussians(way, draws, base.squared_shift) for way in (Order.REMOVE, Order.ADD))
-    return [((StepBound(Sampled(order, draws, base), attacks, size=n), 1),)]
+    return {(): ((StepBound(Sampled(order, draws, base), attacks, size=n), 1),)}
 
 
 def _demand_a_plain_batch(inner: Mechanism, order: Order) -> None:
@@ -411,11 +499,6 @@ def _demand_a_plain_batch(inner: Mechanism, order: Order) -> None:
         _demand_no_final_distance(
             inner, "a fixed-size sample under add-or-remove-one swaps one record of the batch for another"
         )
-
-
-def _one_base(inner: Mechanism) -> tuple[Pair, tuple[Pair, ...]]:
-    (base,) = _bases(inner, Order.REPLACE)  # one class: there are no blocks inside
-    return base
 
 
 def _demand_room(b: int, n: int, name: str) -> None:

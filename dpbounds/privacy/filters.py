@@ -19,13 +19,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar, Protocol, Self
 
-from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
+from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_decimal
 from dpbounds.privacy.concentrated import best_zcdp_order, renyi_budget, renyi_epsilon, zcdp_budget, zcdp_epsilon
+from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.conversions import convert, gaussian_budget, gaussian_epsilon
-from dpbounds.privacy.domination import dominating_products
+from dpbounds.privacy.domination import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.notions import (
     Notion,
@@ -37,8 +39,9 @@ from dpbounds.privacy.notions import (
     shown,
     valid_order,
 )
-from dpbounds.privacy.pairs import ShiftedGaussians
+from dpbounds.privacy.pairs import Product, ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.renyi import renyi_curve
 
 
 class RenyiCurve(Protocol):
@@ -59,7 +62,7 @@ class RenyiCurve(Protocol):
         """
 
 
-# A release: full-batch Gaussians, a black box with a known guarantee, or anything else with a Rényi curve.
+# A release: a mechanism, sampled or not, a guarantee that is known of it, or anything else with a Rényi curve.
 Step = Mechanism | Notion | RenyiCurve
 
 _LONGEST_DENOMINATOR = 512  # bits: beyond that, a running sum is rounded up
@@ -69,20 +72,34 @@ _SIGNIFICANT_BITS = 256
 # --- what a step costs ---------------------------------------------------------------------------------------------
 
 
+# Where there are several classes of neighbours, the dearest counts, step by step: the record's class is one and the
+# same throughout the run, and the sum of the maxima is at least the maximum of the sums (filters.md, section 1).
+
+
 def squared_shift(step: Step, relation: Relation) -> Fraction:
-    """Return μ², exact, of a release that is full-batch Gaussian (several are summed).
+    """Return μ², exact, of a release that is full-batch Gaussian: several are summed, of blocks the worst counts.
 
     Raises:
         UnsupportedMechanism: It is something else.
     """
-    if isinstance(step, Mechanism):
-        product = dominating_products(step, relation)[0]
-        shifts = [count * pair.squared_shift for pair, count in product if isinstance(pair, ShiftedGaussians)]
-        if len(shifts) == len(product):
-            return sum(shifts, Fraction(0))
-    raise UnsupportedMechanism(
-        f"{step!r} is not made of full-batch Gaussian releases: give a RenyiFilter an object with renyi(order)"
-    )
+    found = _shift_of(step, relation) if isinstance(step, Mechanism) else None
+    if found is None:
+        raise UnsupportedMechanism(
+            f"{step!r} is not made of full-batch Gaussian releases: use a RenyiFilter, which takes any mechanism with "
+            "finite Rényi divergences, sampled ones too"
+        )
+    return found
+
+
+def _shift_of(step: Mechanism, relation: Relation) -> Fraction | None:
+    def shift(product: Product) -> Fraction:
+        return sum(
+            (count * pair.squared_shift for pair, count in product if isinstance(pair, ShiftedGaussians)), Fraction(0)
+        )
+
+    classes = neighbour_classes(step, relation)
+    gaussian = all(isinstance(pair, ShiftedGaussians) for each in classes.every() for pair, _ in each.product)
+    return classes.largest(shift) if gaussian else None
 
 
 def zcdp_cost(step: Step, relation: Relation) -> Fraction:
@@ -96,20 +113,39 @@ def zcdp_cost(step: Step, relation: Relation) -> Fraction:
         found = convert(_comparable(step, relation), ZeroConcentratedDP).notion
         assert isinstance(found, ZeroConcentratedDP)
         return found.rho
+    if isinstance(step, Mechanism):
+        return zcdp_rho(step, relation)
     return squared_shift(step, relation) / 2
 
 
 def renyi_cost(step: Step, order: Fraction, relation: Relation) -> Fraction:
-    """Return a bound on D_λ of a release, rounded up; errors as for :func:`zcdp_cost`."""
+    """Return a bound on D_λ of a release, rounded up; errors as for :func:`zcdp_cost`, and ``NotCertified``."""
     if isinstance(step, Notion):
         found = convert(_comparable(step, relation), RenyiDP, orders=(order,)).notion
         assert isinstance(found, RenyiDP)
         return found.points[0][1]
     if isinstance(step, Mechanism):
-        return order * squared_shift(step, relation) / 2
+        return _divergence(step, order, relation)
     if step.relation is not relation:
         raise _other_relation(step.relation, relation)
     return at_least_zero(step.renyi(order), "renyi(order)")
+
+
+@lru_cache(maxsize=4096)  # a run spends the same step many times
+def _divergence(step: Mechanism, order: Fraction, relation: Relation) -> Fraction:
+    shift = _shift_of(step, relation)
+    if shift is not None:
+        return order * shift / 2
+    try:
+        found = renyi_curve(step, relation).upper(order)
+    except NotCertified:  # out of reach at an extreme order: the bound for all orders, where there is one
+        return order * zcdp_rho(step, relation)
+    if isinstance(found, float):
+        raise UnsupportedMechanism(
+            f"{step!r} has no finite Rényi divergence at order {shown(order)}: leave that order out, or plan the whole "
+            "run and compose it with the accountant"
+        )
+    return found
 
 
 def _comparable(step: Notion, relation: Relation) -> Notion:
@@ -233,7 +269,8 @@ def _what_fits(multiplier: Fraction | None) -> str:
 class ZCDPFilter(_SumFilter):
     """Keeps the sum of ρ within a budget: whatever is chosen adaptively, the whole is ``budget``-zCDP.
 
-    Steps: full-batch Gaussians, and black boxes with a pure, zCDP, Gaussian or bounded-range guarantee.
+    Steps: mechanisms with a finite ρ (a sample gains nothing here: see :class:`RenyiFilter`), and guarantees that imply
+    one: pure, zCDP, Gaussian or bounded-range.
     Proof: ``filters.md``, section 2 (Rogers, Roth, Ullman & Vadhan 2016; Feldman & Zrnic 2021; Whitehouse et al. 2023).
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
@@ -311,6 +348,13 @@ class RenyiFilter:
     Which order is left at the end depends on what was released, so that δ is split over the orders, in parts fixed in
     advance: without the split, choosing the order afterwards exceeds δ (``filters.md``, section 3). One order alone,
     well chosen, needs no split.
+
+    Steps: any mechanism with finite Rényi divergences at the orders, sampled ones too, and what implies such a curve.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
+    >>> budget, step = RenyiFilter.for_target([8], 2, "1e-5", "add-or-remove-one"), PoissonSampled(Gaussian(1), "0.01")
+    >>> for _ in range(1000):
+    ...     budget = budget.spend(step)
 
     Attributes:
         orders: λ > 1, increasing.

@@ -150,7 +150,7 @@ def replace_epsilon(remove: Profile, add: Profile, delta: ExactLike, tolerance: 
 
 def chain_delta(links: Sequence[Link], epsilon: Fraction) -> Enclosure:
     """Bound H_{e^ε} between the two ends of a chain: [0, upper] with the proven bound at the best split found."""
-    search = _Chain(links)
+    search = Chain(links)
     return Enclosure(Fraction(0), search.upper(search.best(epsilon)), GROUP.name, _PRECISION)
 
 
@@ -165,23 +165,11 @@ def chain_epsilon(links: Sequence[Link], delta: Fraction, tolerance: float = 1e-
         raise InvalidValue("delta", delta, "greater than 0", "for pure guarantees use group_guarantee")
     if not 0 < tolerance < 1:
         raise InvalidValue("tolerance", tolerance, "a number greater than 0 and less than 1")
-    search = _Chain(links)
-    if search.upper(search.best(Fraction(0))) <= delta:
-        return Enclosure.exactly(0, GROUP.name)
-    skew, high = 0.0, Fraction(1)
-    while not search.suffices(skew, delta, high):
-        high *= 2
-        if high > _LARGEST_EPSILON:
-            raise NotCertified(
-                f"{GROUP.name}: no ε was found at which the bound for {len(links)} links is at most {float(delta):g}"
-            )
-    for _ in range(_ALTERNATIONS):  # the best shape at one ε is a good shape at the next
-        skew = search.best_skew(high)
-        high = _last_allowed(partial(search.suffices, skew, delta), high, tolerance)
-    return Enclosure(Fraction(0), high, GROUP.name, _PRECISION)
+    parts = Chain(links).parts_for(delta, tolerance)
+    return Enclosure(Fraction(0), sum(parts, Fraction(0)), GROUP.name, _PRECISION)
 
 
-class _Chain:
+class Chain:
     """The chain's bound at any split of ε, and a search for a good one.
 
     Parts in arithmetic progression are tried; their difference is called the skew. That is every split for two links,
@@ -258,6 +246,28 @@ class _Chain:
     def best(self, epsilon: Fraction) -> tuple[Fraction, ...]:
         """The split of ε that the search found."""
         return self.split(epsilon, self.best_skew(epsilon))
+
+    def parts_for(self, delta: Fraction, tolerance: float) -> tuple[Fraction, ...]:
+        """A split with a bound of at most δ, whose sum is about as small as the search could make it.
+
+        Raises:
+            NotCertified: None was found.
+        """
+        best = self.best(Fraction(0))
+        if self.upper(best) <= delta:
+            return best
+        skew, high = 0.0, Fraction(1)
+        while not self.suffices(skew, delta, high):
+            high *= 2
+            if high > _LARGEST_EPSILON:
+                raise NotCertified(
+                    f"{GROUP.name}: no ε was found at which the bound for {len(self.links)} links is at most "
+                    f"{float(delta):g}"
+                )
+        for _ in range(_ALTERNATIONS):  # the best shape at one ε is a good shape at the next
+            skew = self.best_skew(high)
+            high = _last_allowed(partial(self.suffices, skew, delta), high, tolerance)
+        return self.split(high, skew)
 
 
 def _golden_section(value: Callable[[float], float], low: float, high: float) -> float:

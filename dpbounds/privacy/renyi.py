@@ -91,10 +91,10 @@ def renyi_curve(mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR
     Fraction(3, 2)
     """
     classes = neighbour_classes(mechanism, as_relation(relation))
-    products = {neighbours.product for neighbours in classes}
+    products = {neighbours.product for neighbours in classes.every()}
     kept = [
         neighbours
-        for neighbours in classes
+        for neighbours in classes.every()
         if not (_swapped(neighbours.product) in products - {neighbours.product} and add_spends_less(neighbours.product))
     ]
     hints = {order for neighbours in kept for pair, _ in neighbours.product for order in _given_orders(pair)}

@@ -159,7 +159,7 @@ def only_gaussians(mechanism: Mechanism, relation: Relation) -> bool:
         UnsupportedMechanism: Nothing is proven for the mechanism under the relation.
     """
     classes = neighbour_classes(mechanism, relation)
-    return all(isinstance(pair, ShiftedGaussians) for each in classes for pair, _ in each.product)
+    return all(isinstance(pair, ShiftedGaussians) for each in classes.every() for pair, _ in each.product)
 
 
 def largest_loss(mechanism: Mechanism, relation: str | Relation) -> Enclosure:
@@ -169,7 +169,7 @@ def largest_loss(mechanism: Mechanism, relation: str | Relation) -> Enclosure:
         UnsupportedMechanism: Nothing is proven for the mechanism, or a pair's loss is not known.
     """
     with working(_BITS):
-        ends = [_largest_loss(each.product) for each in neighbour_classes(mechanism, as_relation(relation))]
+        ends = [_largest_loss(each.product) for each in neighbour_classes(mechanism, as_relation(relation)).every()]
         if None in ends:
             return Enclosure(math.inf, math.inf, "largest loss")
         worst = max((end for end in ends if end is not None), key=lambda end: float(end.mid()))

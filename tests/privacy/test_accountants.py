@@ -24,7 +24,6 @@ from dpbounds.privacy.accountants import (
     epsilon,
     prove_epsilon,
 )
-from dpbounds.privacy.domination import dominating_products
 from dpbounds.privacy.mechanisms import (
     ApproximateDP,
     ExponentialMechanism,
@@ -36,6 +35,7 @@ from dpbounds.privacy.mechanisms import (
 )
 from dpbounds.privacy.relations import as_relation
 from dpbounds.privacy.renyi import renyi_delta, renyi_epsilon
+from tests.privacy.products import products_of
 
 RELATIONS = ("add-or-remove-one", "replace-one")
 
@@ -239,7 +239,7 @@ def test_what_is_left_where_every_route_declines_is_sound(
     q: str, z: str, steps: int, target: str, relation: str
 ) -> None:
     mechanism = training(q, z, steps)
-    for product in dominating_products(mechanism, as_relation(relation)):
+    for product in products_of(mechanism, as_relation(relation)):
         between = _epsilon_between(product, Fraction(target)).enclosure
         truth = prove_epsilon(product, Fraction(target), 1e-9).enclosure
         assert between.contains(truth)
@@ -256,7 +256,7 @@ def test_delta_too_small_for_every_route_is_bounded() -> None:
 
 
 def test_a_route_can_be_asked_for_alone() -> None:
-    product = dominating_products(training("0.1", "1", 10), as_relation("replace-one"))[0]
+    (product,) = products_of(training("0.1", "1", 10), as_relation("replace-one"))
     assert prove_epsilon(product, Fraction(1, 10**6), 1e-9, "contour").route == "contour"
     assert prove_epsilon(product, Fraction(1, 10**6), 1e-9, "lattice").route == "lattice"
     with pytest.raises(NotCertified, match="no closed form"):

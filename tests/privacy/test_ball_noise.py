@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.privacy.accountants import DEFAULT_TOLERANCE, account, prove_delta
 from dpbounds.privacy.ball_noise import BallDescent
-from dpbounds.privacy.domination import dominating_products
 from dpbounds.privacy.relations import Relation
+from tests.privacy.products import products_of
 
 
 def tau(radius: Fraction, sensitivity: Fraction, dimension: int) -> mpmath.mpf:
@@ -63,7 +63,7 @@ def test_delta_to_fifty_digits(run: BallDescent, radius: str) -> None:
 @pytest.mark.parametrize("epsilon", ["0", "0.01", "3"])
 def test_the_accountant_of_pairs_agrees_at_every_epsilon(run: BallDescent, radius: str, epsilon: str) -> None:
     closed = run.delta(radius)
-    (product,) = dominating_products(run.mechanism(radius), Relation.REPLACE_ONE)
+    (product,) = products_of(run.mechanism(radius), Relation.REPLACE_ONE)
     found = prove_delta(product, Fraction(epsilon), DEFAULT_TOLERANCE).enclosure
     assert found.overlaps(closed)
     assert found.upper == pytest.approx(closed.upper, rel=1e-3)

@@ -238,7 +238,7 @@ def test_the_products_of_several_classes_count_all() -> None:
         return tuple(
             each.product
             for mechanism in products
-            for each in neighbour_classes(mechanism(value), Relation.ADD_OR_REMOVE_ONE)
+            for each in neighbour_classes(mechanism(value), Relation.ADD_OR_REMOVE_ONE).every()
         )
 
     safe, unsafe = crossing.Crossing(pairs, Fraction(1), Fraction("1e-5"), "noise").search()

@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
+from dpbounds.privacy.accountants import account
 from dpbounds.privacy.concentrated import renyi_budget, renyi_epsilon, zcdp_epsilon
 from dpbounds.privacy.conversions import gaussian_delta, gaussian_epsilon
 from dpbounds.privacy.filters import GaussianFilter, Odometer, RenyiFilter, ZCDPFilter, least_multiplier
-from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
+from dpbounds.privacy.mechanisms import Gaussian, InParallel, PoissonSampled, SampledWithoutReplacement, UniformBall
 from dpbounds.privacy.notions import (
     ApproximateDP,
     BoundedRange,
@@ -61,10 +62,39 @@ def test_black_boxes_cost_what_their_conversion_proves():
             counting.cost(step)
     with pytest.raises(UnsupportedMechanism, match="largest order"):
         orders.cost(RenyiDP([(2, 1)], ADD))
-    with pytest.raises(UnsupportedMechanism, match="renyi"):
-        counting.cost(PoissonSampled(Gaussian(1), "0.01"))
+    assert counting.cost(PoissonSampled(Gaussian(1), "0.01")) == Fraction(1, 2)  # a sample gains nothing here
+    with pytest.raises(UnsupportedMechanism, match="use a RenyiFilter"):
+        GaussianFilter.of(1, ADD).cost(PoissonSampled(Gaussian(1), "0.01"))
     with pytest.raises(UnsupportedMechanism, match="full-batch"):
         GaussianFilter.of(1, ADD).cost(PureDP(1, ADD))
+
+
+@pytest.mark.parametrize(
+    ("step", "relation"),
+    [
+        (PoissonSampled(Gaussian(1), "0.1"), ADD),
+        (PoissonSampled(Gaussian(1), "0.1"), REPLACE),
+        (SampledWithoutReplacement(Gaussian(4), 10, 100), ADD),
+        (InParallel((PoissonSampled(Gaussian(1), "0.1"), Gaussian(8))), ADD),
+    ],
+)
+def test_sampled_steps_are_spent_as_they_are(step, relation):
+    """Fixed in advance, the steps that a filter admitted keep its target, and use up much of it."""
+    budget, count = RenyiFilter.for_target([4, 8, 16], 4, "1e-5", relation), 0
+    while budget.admits(step):
+        budget, count = budget.spend(step), count + 1
+    assert 0 < count < 1000
+    assert 2 < account(step**count, delta="1e-5", relation=relation).enclosure.upper < 4
+    read = Odometer.ladder("1e-5", relation)
+    for _ in range(count):
+        read = read.spend(step)
+    assert account(step**count, delta="1e-5", relation=relation).enclosure.upper < read.spent()[0] < 7
+
+
+def test_an_order_without_a_finite_divergence_is_refused():
+    budget = RenyiFilter.for_target([2], 9, "1e-3", ADD)
+    with pytest.raises(UnsupportedMechanism, match="no finite Rényi divergence at order 2"):
+        budget.admits(UniformBall(10, 2))
 
 
 @pytest.mark.parametrize("wrong", [PureDP(1, REPLACE), PureDP(1, ADD, group=2)])

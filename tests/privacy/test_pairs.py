@@ -24,7 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from dpbounds.privacy.domination import dominating_products
+from dpbounds.privacy.domination import neighbour_classes
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs import GaussianPair as Pair
 from dpbounds.privacy.pairs import Order, SampledGaussians, ShiftedGaussians
@@ -49,6 +49,7 @@ from tests.privacy.brute_force import (
     remove_attacks,
     replace_attacks,
 )
+from tests.privacy.products import products_of
 
 ALPHAS = np.exp(0.05 * np.sinh(np.linspace(-5, 5, 41)))  # ε from -3.7 to 3.7, dense around 0
 STEPS = [Step(0.5), Step(1.0), Step(2.0), Step(0.5, 0.3), Step(1.0, 0.5), Step(1.0, 0.9), Step(2.0, 0.1)]
@@ -70,9 +71,9 @@ def mechanism_of(step: Step) -> Mechanism:
 def product_of(mechanism: Mechanism, order: Order) -> list[Attack]:
     """The package's product of pairs for one order, each pair as two mixtures, written out as often as it counts."""
     replace = order is Order.REPLACE
-    products = dominating_products(mechanism, Relation.REPLACE_ONE if replace else Relation.ADD_OR_REMOVE_ONE)
-    product = products[-1] if order is Order.ADD else products[0]
-    return [laws_of(pair) for pair, count in product for _ in range(count)]
+    relation = Relation.REPLACE_ONE if replace else Relation.ADD_OR_REMOVE_ONE
+    (each,) = neighbour_classes(mechanism, relation).along(order)
+    return [laws_of(pair) for pair, count in each.product for _ in range(count)]
 
 
 def laws_of(pair: Pair) -> Attack:
@@ -442,7 +443,7 @@ def test_dp_accounting_agrees(relation: Relation, steps: int) -> None:
     grid = Grid(0.001, 8000, 6000)  # log α up to 8
     mechanism = PoissonSampled(Gaussian(2), "0.1") ** steps
     curves = []
-    for product in dominating_products(mechanism, relation):
+    for product in products_of(mechanism, relation):
         ((pair, count),) = product
         curves.append(game([losses([laws_of(pair)], grid, 0.002)] * count, grid))
     curve = np.max(curves, axis=0)

@@ -11,10 +11,10 @@ from fractions import Fraction
 import pytest
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
-from dpbounds.privacy.domination import dominating_products
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs import Order, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
+from tests.privacy.products import products_of
 
 ADD_OR_REMOVE, REPLACE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
 BOTH = list(Relation)
@@ -46,37 +46,37 @@ def test_an_unknown_relation_is_refused_with_the_known_ones(name: str) -> None:
 def test_noise_per_record_bound_gets_the_relations_factor(relation: Relation, factor: int) -> None:
     for z in (Fraction(1, 2), Fraction(1), Fraction(7, 3)):
         expected = (((ShiftedGaussians(factor**2 / z**2), 1),),)
-        assert dominating_products(Gaussian(z), relation) == expected
-        assert dominating_products(PoissonSampled(Gaussian(z), 1), relation) == expected
+        assert products_of(Gaussian(z), relation) == expected
+        assert products_of(PoissonSampled(Gaussian(z), 1), relation) == expected
 
 
 @pytest.mark.parametrize("relation", BOTH)
 def test_an_explicit_sensitivity_gets_no_factor(relation: Relation) -> None:
     release = Gaussian(noise_stddev=6, sensitivity="1.5")
     expected = (((ShiftedGaussians(Fraction(1, 16)), 1),),)
-    assert dominating_products(release, relation) == expected
-    assert dominating_products(PoissonSampled(release, 1), relation) == expected
+    assert products_of(release, relation) == expected
+    assert products_of(PoissonSampled(release, 1), relation) == expected
 
 
 def test_a_sampled_release_is_measured_against_the_record_bound_itself() -> None:
     """Under replace-one the two components lie at +C and -C of the middle one: no factor on the noise."""
     step = PoissonSampled(Gaussian("1.5"), "0.1")
     rate, variance = Fraction(1, 10), Fraction(9, 4)
-    assert dominating_products(step, ADD_OR_REMOVE) == (
+    assert products_of(step, ADD_OR_REMOVE) == (
         ((SampledGaussians(Order.REMOVE, rate, variance), 1),),
         ((SampledGaussians(Order.ADD, rate, variance), 1),),
     )
-    assert dominating_products(step, REPLACE) == (((SampledGaussians(Order.REPLACE, rate, variance), 1),),)
+    assert products_of(step, REPLACE) == (((SampledGaussians(Order.REPLACE, rate, variance), 1),),)
 
 
 def test_an_explicit_sensitivity_under_sampling() -> None:
     step = PoissonSampled(Gaussian(noise_stddev=3, sensitivity=2), "0.1")
     same = PoissonSampled(Gaussian("1.5"), "0.1")
-    assert dominating_products(step, ADD_OR_REMOVE) == dominating_products(same, ADD_OR_REMOVE)
+    assert products_of(step, ADD_OR_REMOVE) == products_of(same, ADD_OR_REMOVE)
     with pytest.raises(UnsupportedMechanism, match=r"needs the per-record bound C.*noise_multiplier"):
-        dominating_products(step, REPLACE)
+        products_of(step, REPLACE)
     with pytest.raises(UnsupportedMechanism, match=r"give the noise per unit of C .noise_multiplier"):
-        dominating_products(Gaussian(1) @ step, REPLACE)
+        products_of(Gaussian(1) @ step, REPLACE)
 
 
 # --- The algebra -----------------------------------------------------------------------------------------------------
@@ -117,8 +117,8 @@ def test_full_batch_parts_merge_into_one_shift() -> None:
     mixed = Gaussian(2) ** 3 @ PoissonSampled(Gaussian(4), 1) @ Gaussian(noise_stddev=3, sensitivity=1) ** 2
     one = 3 * Fraction(1, 4) + Fraction(1, 16) + 2 * Fraction(1, 9)
     two = 3 * Fraction(4, 4) + Fraction(4, 16) + 2 * Fraction(1, 9)
-    assert dominating_products(mixed, ADD_OR_REMOVE) == (((ShiftedGaussians(one), 1),),)
-    assert dominating_products(mixed, REPLACE) == (((ShiftedGaussians(two), 1),),)
+    assert products_of(mixed, ADD_OR_REMOVE) == (((ShiftedGaussians(one), 1),),)
+    assert products_of(mixed, REPLACE) == (((ShiftedGaussians(two), 1),),)
 
 
 def test_equal_sampled_parts_are_counted_together() -> None:
@@ -126,7 +126,7 @@ def test_equal_sampled_parts_are_counted_together() -> None:
     run = (step**5 @ other @ Gaussian(1)) ** 2 @ step
     for relation, orders in ((ADD_OR_REMOVE, (Order.REMOVE, Order.ADD)), (REPLACE, (Order.REPLACE,))):
         shift = Fraction(2 * relation.sensitivity_factor**2)
-        assert dominating_products(run, relation) == tuple(
+        assert products_of(run, relation) == tuple(
             (
                 (ShiftedGaussians(shift), 1),
                 (SampledGaussians(order, Fraction(1, 10), Fraction(4)), 11),
@@ -138,7 +138,7 @@ def test_equal_sampled_parts_are_counted_together() -> None:
 
 def test_orders_are_never_mixed_within_a_product() -> None:
     run = PoissonSampled(Gaussian(2), "0.1") ** 2 @ Gaussian(1) @ PoissonSampled(Gaussian(1), "0.2")
-    products = dominating_products(run, ADD_OR_REMOVE)
+    products = products_of(run, ADD_OR_REMOVE)
     orders = [{pair.order for pair, _ in product if isinstance(pair, SampledGaussians)} for product in products]
     assert orders == [{Order.REMOVE}, {Order.ADD}]
 
@@ -146,7 +146,7 @@ def test_orders_are_never_mixed_within_a_product() -> None:
 def test_the_order_of_full_batch_and_sampled_parts_does_not_matter() -> None:
     a, b = Gaussian(3), PoissonSampled(Gaussian(2), "0.1")
     for relation in BOTH:
-        assert dominating_products(a @ b, relation) == dominating_products(b @ a, relation)
+        assert products_of(a @ b, relation) == products_of(b @ a, relation)
 
 
 def test_a_mechanism_without_a_proven_pair_is_refused() -> None:
@@ -157,7 +157,7 @@ def test_a_mechanism_without_a_proven_pair_is_refused() -> None:
     for relation in BOTH:
         for mechanism in (Unknown(), Unknown() ** 2, Gaussian(1) @ Unknown()):
             with pytest.raises(UnsupportedMechanism, match=r"no dominating pair .* Unknown\(\)"):
-                dominating_products(mechanism, relation)
+                products_of(mechanism, relation)
 
 
 # --- Refusals --------------------------------------------------------------------------------------------------------
@@ -219,14 +219,10 @@ def test_the_ends_of_the_sample_rate() -> None:
 
 def test_samples_of_samples_and_several_releases_on_one_sample() -> None:
     twice = PoissonSampled(PoissonSampled(Gaussian(1), "0.5"), "0.2")
-    assert dominating_products(twice, ADD_OR_REMOVE) == dominating_products(
-        PoissonSampled(Gaussian(1), "0.1"), ADD_OR_REMOVE
-    )
+    assert products_of(twice, ADD_OR_REMOVE) == products_of(PoissonSampled(Gaussian(1), "0.1"), ADD_OR_REMOVE)
     # four releases on one and the same sample are one release with half the noise, not four on samples of their own
     together = PoissonSampled(Gaussian(2) ** 4, "0.1")
-    assert dominating_products(together, ADD_OR_REMOVE) == dominating_products(
-        PoissonSampled(Gaussian(1), "0.1"), ADD_OR_REMOVE
-    )
+    assert products_of(together, ADD_OR_REMOVE) == products_of(PoissonSampled(Gaussian(1), "0.1"), ADD_OR_REMOVE)
 
 
 def test_only_mechanisms_are_sampled() -> None:

@@ -20,7 +20,6 @@ from mpmath import mp, mpf
 import dpbounds.privacy.renyi_gaussians as gaussians
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.privacy.concentrated_accounts import gdp_clt_epsilon, zcdp_epsilon, zcdp_rho
-from dpbounds.privacy.domination import dominating_products
 from dpbounds.privacy.laws import ball, law_of
 from dpbounds.privacy.mechanisms import (
     ZCDP,
@@ -63,6 +62,7 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi import renyi_curve, renyi_delta, renyi_epsilon
 from dpbounds.privacy.renyi_guarantees import mirrored
 from dpbounds.privacy.renyi_moments import has_exact_moments, log_moment
+from tests.privacy.products import products_of
 
 Density = Callable[[mpf], mpf]
 F = Fraction
@@ -409,7 +409,7 @@ def test_concentrated_guarantees_are_attained_by_gaussians_on_samples() -> None:
 def test_half_the_sensitivity_in_a_fixed_size_sample_is_caught() -> None:
     """A planted error of the kind found in the wild: the replace curve of one record's bound instead of twice it."""
     gaussian = Gaussian(2)
-    (true,) = dominating_products(SampledWithoutReplacement(gaussian, 10, 100), REPLACE)
+    (true,) = products_of(SampledWithoutReplacement(gaussian, 10, 100), REPLACE)
     wrong = Sampled(Order.REPLACE, Draws(F(1, 10)), RenyiCurve((), F(1, 8)))  # λ/2z², as if Δ = C
     exact_moment = log_moment(true[0][0], F(8))
     assert log_moment(wrong, F(8)) < exact_moment
@@ -592,7 +592,7 @@ def test_at_least_the_exact_curve_of_one_release(mechanism: Mechanism, relation:
     for delta in ("1e-3", "1e-8"):
         found = renyi_epsilon(mechanism, delta, relation)
         assert isinstance(found.enclosure.exact_upper, Fraction)
-        for ((pair, _),) in dominating_products(mechanism, relation):
+        for ((pair, _),) in products_of(mechanism, relation):
             assert closed_form_delta(pair, found.enclosure.exact_upper)[0] <= ball(F(delta))
         at = renyi_delta(mechanism, found.enclosure.exact_upper, relation)
         assert at.enclosure.exact_upper <= F(delta) * (1 + F(1, 10**6))

@@ -112,7 +112,7 @@ def check_tree(build: Build, relation: Relation, also: str) -> None:
 def basic(mechanism: Mechanism, relation: Relation) -> Fraction | float:
     """Σ ε_i(δ/T) over the single releases: certified ones, added up."""
     worst: Fraction | float = 0
-    for each in neighbour_classes(mechanism, relation):
+    for each in neighbour_classes(mechanism, relation).every():
         product = resolved(each.product)
         total = sum(count for _, count in product)
         delta = Fraction("1e-5") / total
@@ -186,7 +186,7 @@ def test_both_engines_of_the_lattice_agree(build: Build) -> None:
         classes = neighbour_classes(build(Fraction(1)), AR)
     except UnsupportedMechanism:
         return
-    for each in classes:
+    for each in classes.every():
         product, ends = resolved(each.product), []
         for engine in ("fourier", "integers"):
             try:

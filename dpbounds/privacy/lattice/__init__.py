@@ -7,8 +7,8 @@ choices (``saddle``) are made in floating point; ``bounds`` draws the conclusion
 ``fourier.md``.
 """
 
-from dpbounds.privacy.lattice.bounds import delta_bounds, epsilon_bounds, expected_log_delta
+from dpbounds.privacy.lattice.bounds import delta_bounds, epsilon_bounds, estimated_profile, expected_log_delta
 from dpbounds.privacy.lattice.combination import resolved
 from dpbounds.privacy.lattice.integer_measures import Work
 
-__all__ = ["Work", "delta_bounds", "epsilon_bounds", "expected_log_delta", "resolved"]
+__all__ = ["Work", "delta_bounds", "epsilon_bounds", "estimated_profile", "expected_log_delta", "resolved"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -28,7 +28,7 @@ from dpbounds.privacy.lattice.composed import SUM_PRECISION, Choices, Composed, 
 from dpbounds.privacy.lattice.discretisation import Atoms, RoundingDown, settled, working_precision
 from dpbounds.privacy.lattice.fourier import FourierComposed, InexactFloats, Part, compose_fourier
 from dpbounds.privacy.lattice.integer_measures import LARGEST_WINDOW, LARGEST_WORK, Slots, Work
-from dpbounds.privacy.lattice.rough import sharpened
+from dpbounds.privacy.lattice.rough import Rough, sharpened
 from dpbounds.privacy.lattice.steps import AnyStep, LawStep, as_step, natural_spacing
 from dpbounds.privacy.laws import ball
 from dpbounds.privacy.pairs import Pair, Product, ShiftedGaussians
@@ -38,6 +38,7 @@ _ROUNDS = 16  # attempts at a width before the question is left to another route
 _CAREFUL = 0.92  # spacing of the first attempt, relative to what is expected to do, for laws of several draws
 _SAFETY = 0.6  # aim below the wanted width, so that the first attempt usually succeeds
 _CUT_OFF = 0.03  # P-mass moved to infinity, relative to δ times the wanted width of log δ
+_SEEN_UNTILTED = -15.0  # log δ that a transform in floating point sees without a tilt
 _FAR_OUT = 10  # how far below log δ losses are cut off for an estimate
 _SLACK = 0.03  # what rounding down may cost, relative to the wanted width
 _FINE_BITS = 12  # how far below the wanted width rounding and cutting off should stay
@@ -525,6 +526,32 @@ def expected_log_delta(product: Product, epsilon: float) -> float:
     except Declined:  # too small for the route: small enough for an estimate
         return float(np.logaddexp(certain, -_LARGEST_LOG))
     return float(np.logaddexp(certain, _estimated(steps, epsilon, log_delta)))
+
+
+def estimated_profile(product: Product, log_delta: float) -> Callable[[float], float]:
+    """Return an estimate of log δ at any ε >= 0 where it is at least ``log_delta``, from one look at the steps.
+
+    For searches that ask for many ε: each costs milliseconds. It proves nothing.
+    """
+    steps = steps_of(product)
+    if not steps:
+        return lambda epsilon: -math.inf
+    with working(SUM_PRECISION):
+        certain = log_of(certainly_infinite(steps))
+        limit = _largest_loss(steps)
+    parts = cut_sketches(sketches_of(steps, log_delta), log_delta - _FAR_OUT)
+    plain = Rough.of(parts, 0.0)
+
+    def at(epsilon: float) -> float:
+        if limit is not None and limit.lower <= epsilon:
+            return certain
+        seen = plain.at(epsilon)
+        if seen is not None and seen[0] > _SEEN_UNTILTED:
+            return float(np.logaddexp(certain, min(0.0, seen[0])))
+        aim = sharpened(parts, choices.saddle_for_epsilon(parts, epsilon))
+        return float(np.logaddexp(certain, min(0.0, aim.log_delta)))
+
+    return at
 
 
 def _estimated(steps: Steps, epsilon: float, log_delta: float) -> float:

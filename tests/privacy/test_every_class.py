@@ -1,0 +1,437 @@
+"""Every shape of mechanism by everything that asks for its classes of neighbours: the dearest class counts.
+
+A record lies in one block of a partition, in one data set or the other. Whatever is said of a mechanism must therefore
+be at least what is said of each block run alone, and of each direction alone. Mechanisms and askers are enumerated from
+the packages: a new one without an entry here fails.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import itertools
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from types import ModuleType
+
+import pytest
+
+import dpbounds.privacy
+from algorithms import ledger, ledger_format, planning
+from dpbounds.errors import DpboundsError
+from dpbounds.privacy import (
+    calibration,
+    certificates,
+    concentrated_accounts,
+    domination,
+    filters,
+    group_accounts,
+    mechanisms,
+    methods,
+    remaining,
+    renyi,
+    targets,
+    trade_off,
+    tuning,
+)
+from dpbounds.privacy.accountants import account, delta, epsilon
+from dpbounds.privacy.interoperability.events import from_dp_event, to_dp_event
+from dpbounds.privacy.mechanisms import Composed, InParallel, Mechanism, PoissonSampled
+from dpbounds.privacy.moment_crossing import least_by_moments
+from dpbounds.privacy.relations import Relation
+from dpbounds.theorems import spending
+
+AR, RE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
+EPSILON, DELTA = Fraction(1, 4), Fraction(1, 20)
+ROUGH = 1e-2  # relative tolerance asked of accounts
+SLACK = 1.03  # of two proven upper ends, and of searches
+
+# --- Mechanisms: a strong and a weak one of each kind -----------------------------------------------------------------
+
+LEAVES: dict[type[Mechanism], Callable[[Fraction, Relation], Mechanism]] = {  # from a factor on the noise
+    mechanisms.Gaussian: lambda s, _: mechanisms.Gaussian(s),
+    mechanisms.Laplace: lambda s, _: mechanisms.Laplace(s),
+    mechanisms.UniformBall: lambda s, _: mechanisms.UniformBall(8 * s, 2),
+    mechanisms.RandomizedResponse: lambda s, _: mechanisms.RandomizedResponse(1 / s),
+    mechanisms.ExponentialMechanism: lambda s, declared: mechanisms.ExponentialMechanism(1 / s, relation=declared),
+    mechanisms.AboveThreshold: lambda s, declared: mechanisms.AboveThreshold(1 / s, relation=declared),
+    mechanisms.PureDP: lambda s, declared: mechanisms.PureDP(1 / s, relation=declared),
+    mechanisms.ApproximateDP: lambda s, declared: mechanisms.ApproximateDP(1 / s, DELTA / 8 / s, relation=declared),
+    mechanisms.ZCDP: lambda s, declared: mechanisms.ZCDP(1 / s**2, relation=declared),
+    mechanisms.RenyiDP: lambda s, declared: mechanisms.RenyiDP({2: 1 / s, 8: 3 / s}, relation=declared),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A mechanism, and what a record of each class meets of it, without blocks."""
+
+    whole: Mechanism
+    alone: tuple[Mechanism, ...]
+
+
+def _beside(one: Case, other: Mechanism) -> Case:
+    return Case(one.whole @ other, tuple(each @ other for each in one.alone))
+
+
+def _blocks(weak: Mechanism, strong: Mechanism) -> Case:
+    return Case(InParallel((weak, strong)), (weak, strong))
+
+
+def _sampled(inner: Mechanism) -> Mechanism:
+    return PoissonSampled(inner, "0.5")
+
+
+SHAPES: dict[str, Callable[[Mechanism, Mechanism], Case]] = {
+    "bare": lambda weak, strong: Case(strong, (strong,)),
+    "weak block first": lambda weak, strong: _blocks(weak, strong),
+    "strong block first": lambda weak, strong: _blocks(strong, weak),
+    "blocks by index": lambda weak, strong: Case(InParallel((weak, strong), "index"), (weak, strong)),
+    "by index, strong first": lambda weak, strong: Case(InParallel((strong, weak), "index"), (weak, strong)),
+    "sampled": lambda weak, strong: Case(_sampled(strong), (_sampled(strong),)),
+    "a fixed number": lambda weak, strong: Case(mechanisms.SampledWithoutReplacement(strong, 1, 4), ()),
+    "drawn": lambda weak, strong: Case(mechanisms.SampledWithReplacement(strong, 2, 4), ()),
+    "sampled blocks": lambda weak, strong: _blocks(_sampled(weak), _sampled(strong)),
+    "a sample of blocks": lambda weak, strong: Case(
+        _sampled(InParallel((weak, strong))), (_sampled(weak), _sampled(strong))
+    ),
+    "drawn blocks by index": lambda weak, strong: Case(
+        InParallel(tuple(mechanisms.SampledWithoutReplacement(each, 1, 4) for each in (weak, strong)), "index"),
+        tuple(mechanisms.SampledWithoutReplacement(each, 1, 4) for each in (weak, strong)),
+    ),
+    "nested": lambda weak, strong: Case(InParallel((weak, InParallel((weak, strong)))), (weak, strong)),
+    "composed": lambda weak, strong: _beside(_blocks(weak, strong), mechanisms.Gaussian(8)),
+    "twice": lambda weak, strong: Case(InParallel((weak, strong)) ** 2, (weak**2, strong**2)),
+    "two partitions": lambda weak, strong: Case(
+        InParallel((weak, strong)) @ InParallel((strong, weak)), (strong @ strong, weak @ weak, weak @ strong)
+    ),
+}
+COMBINED = {
+    InParallel,
+    PoissonSampled,
+    Composed,
+    mechanisms.SampledWithoutReplacement,
+    mechanisms.SampledWithReplacement,
+}
+
+
+def _declared(shape: str, leaf: type[Mechanism], relation: Relation) -> Case:
+    """With guarantees under add-or-remove-one where blocks or samples need them."""
+    for declared in (relation, AR):
+        case = SHAPES[shape](LEAVES[leaf](Fraction(10), declared), LEAVES[leaf](Fraction(1), declared))
+        try:
+            domination.neighbour_classes(case.whole, relation)
+        except DpboundsError:
+            continue
+        return case
+    return case
+
+
+# --- Askers: each gives a number that is larger where more is spent ---------------------------------------------------
+
+Number = Fraction | float
+Asker = Callable[[Mechanism, Relation], Number]
+
+
+def _louder(mechanism: Mechanism) -> Callable[[Fraction], Mechanism]:
+    """From a noise multiplier to the mechanism beside as much noise: monotone in it."""
+    return lambda z: mechanism @ mechanisms.Gaussian(z)
+
+
+def _method(name: methods.Method, mechanism: Mechanism, relation: Relation) -> Number:
+    found = methods.by_method(name, mechanism, delta=DELTA, relation=relation)
+    assert found.enclosure is not None or found.value is not None
+    return found.enclosure.exact_upper if found.enclosure is not None else found.value or 0.0
+
+
+def _remaining(mechanism: Mechanism, relation: Relation) -> Number:
+    return remaining.remaining(mechanism, 100, DELTA, relation).spent.enclosure.exact_upper
+
+
+def _more_that_fit(mechanism: Mechanism, relation: Relation) -> Number:
+    return -remaining.remaining(mechanism, 8, DELTA, relation).more
+
+
+def _odometer(mechanism: Mechanism, relation: Relation) -> Number:
+    return filters.Odometer.ladder(DELTA, relation, smallest_rho="0.01", rungs=4).spend(mechanism).spent()[0]
+
+
+def _renyi_filter(mechanism: Mechanism, relation: Relation) -> Number:
+    (cost,) = filters.RenyiFilter.for_target([2], 100, DELTA, relation).cost(mechanism)
+    return cost
+
+
+def _renyi_filter_spends(mechanism: Mechanism, relation: Relation) -> Number:
+    budget = filters.RenyiFilter.for_target([2], 100, DELTA, relation)
+    assert budget.admits(mechanism)
+    return budget.spend(mechanism).spent[0]
+
+
+def _certified(mechanism: Mechanism, relation: Relation) -> Number:
+    found = account(mechanism, delta=DELTA, relation=relation)
+    assert certificates.check_certificate(certificates.certificate(found)).holds
+    return found.enclosure.exact_upper
+
+
+def _by_ledger(mechanism: Mechanism, relation: Relation) -> Number:
+    again = ledger.Ledger.from_json(ledger_format.write_releases(mechanism))
+    assert again.mechanism() == Composed(mechanisms.parts_of(ledger_format.read_releases(again.to_json())))
+    return again.spent(DELTA, relation).exact_upper
+
+
+def _kept_by_ledger(mechanism: Mechanism, relation: Relation) -> Number:
+    written = ledger.BudgetedLedger(filters.RenyiFilter.for_target([2], 100, DELTA, relation))
+    written.release(mechanism)
+    kept = written.privacy_filter
+    assert isinstance(kept, filters.RenyiFilter)
+    return kept.spent[0]
+
+
+def _events(mechanism: Mechanism, relation: Relation) -> Number:
+    return epsilon(
+        from_dp_event(to_dp_event(mechanism, relation), relation), DELTA, relation, tolerance=ROUGH
+    ).exact_upper
+
+
+ASKERS: dict[str, Asker] = {
+    "accountants.epsilon": lambda m, relation: epsilon(m, DELTA, relation, tolerance=ROUGH).exact_upper,
+    "accountants.delta": lambda m, relation: delta(m, EPSILON, relation, tolerance=ROUGH).exact_upper,
+    "accountants.account": lambda m, relation: (
+        account(m, epsilon=0, relation=relation, tolerance=ROUGH).enclosure.exact_upper
+    ),
+    "calibration.calibrate": lambda m, relation: calibration.calibrate(_louder(m), 8, DELTA, relation).value,
+    "concentrated_accounts.zcdp_rho": concentrated_accounts.zcdp_rho,
+    "concentrated_accounts.zcdp_epsilon": lambda m, relation: (
+        concentrated_accounts.zcdp_epsilon(m, DELTA, relation).exact_upper
+    ),
+    "concentrated_accounts.gdp_clt_epsilon": lambda m, relation: (
+        concentrated_accounts.gdp_clt_epsilon(m, DELTA, relation).epsilon
+    ),
+    "filters.squared_shift": filters.squared_shift,
+    "filters.zcdp_cost": filters.zcdp_cost,
+    "filters.renyi_cost": lambda m, relation: filters.renyi_cost(m, Fraction(2), relation),
+    "filters.ZCDPFilter.cost": lambda m, relation: filters.ZCDPFilter.of(100, relation).cost(m),
+    "filters.GaussianFilter.cost": lambda m, relation: filters.GaussianFilter.of(100, relation).cost(m),
+    "filters.RenyiFilter.cost": _renyi_filter,
+    "filters.RenyiFilter.admits": _renyi_filter_spends,
+    "filters.RenyiFilter.spend": _renyi_filter_spends,
+    "filters.Odometer.spend": _odometer,
+    "group_accounts.group_account": lambda m, relation: (
+        group_accounts.group_account(m, 2, epsilon=EPSILON, relation=relation).exact_upper
+    ),
+    "interoperability.events.to_dp_event": _events,
+    "methods.by_method": lambda m, relation: _method("basic", m, relation),
+    "methods.all_methods": lambda m, relation: _method("rdp", m, relation),
+    "moment_crossing.least_by_moments": lambda m, relation: least_by_moments(
+        _louder(m), Fraction(100), Fraction(20), DELTA, relation, "noise"
+    ),
+    "remaining.remaining": _remaining,
+    "remaining.more": _more_that_fit,
+    "renyi.renyi_curve": lambda m, relation: renyi.renyi_curve(m, relation).upper(2),
+    "renyi.renyi_epsilon": lambda m, relation: renyi.renyi_epsilon(m, DELTA, relation).enclosure.exact_upper,
+    "renyi.renyi_delta": lambda m, relation: renyi.renyi_delta(m, EPSILON, relation).enclosure.exact_upper,
+    "targets.calibrate_to_curve": lambda m, relation: (
+        targets.calibrate_to_curve(_louder(m), [(8, DELTA)], relation).value
+    ),
+    "targets.calibrate_to_total_variation": lambda m, relation: (
+        targets.calibrate_to_total_variation(_louder(m), "0.99", relation).value
+    ),
+    "targets.calibrate_to_zcdp": lambda m, relation: targets.calibrate_to_zcdp(_louder(m), 20, relation),
+    "targets.calibrate_by_renyi": lambda m, relation: targets.calibrate_by_renyi(_louder(m), 20, DELTA, relation),
+    "trade_off.TradeOff.of": lambda m, relation: 1 - trade_off.TradeOff.of(m, [0, 1], relation, tolerance=ROUGH)("0.1"),
+    "trade_off.membership_advantage": lambda m, relation: (
+        trade_off.membership_advantage(m, relation, tolerance=ROUGH).exact_upper
+    ),
+    "tuning.tuned_fixed": lambda m, relation: tuning.tuned_fixed(m, 2, DELTA, relation).exact_upper,
+    "tuning.tuned_epsilon": lambda m, relation: tuning.tuned_epsilon(m, tuning.RandomRuns("0.5"), DELTA, relation),
+    "certificates": _certified,
+    "spending.largest_loss": lambda m, relation: spending.largest_loss(m, relation).exact_upper,
+    "spending.only_gaussians": lambda m, relation: -float(spending.only_gaussians(m, relation)),
+    "ledger.Ledger": _by_ledger,
+    "ledger.BudgetedLedger.release": _kept_by_ledger,
+}
+
+# --- The enumeration -------------------------------------------------------------------------------------------------
+
+NO_NUMBER = {  # what takes a mechanism and does not say what it spends
+    "domination.neighbour_classes": "makes the classes",
+    "domination.by_partition": "makes the classes",
+    "domination.blocks_of": "makes the classes",
+    "domination.nested": "looks inside",
+    "single_releases.single_release": "makes the classes",
+    "mechanisms.algebra.parts_of": "looks inside",
+    "filters.PrivacyFilter.admits": "a protocol",
+    "filters.PrivacyFilter.spend": "a protocol",
+    "ledger.Batch.sample": "wraps",
+    "ledger.Ledger.check_plan": "compares descriptions, and asks no classes",
+    "ledger.OpenLedger.release": "writes down",
+    "ledger_format.write_releases": "writes down; what is read back is asked by ledger.Ledger",
+    "ledger_format.described_entry": "writes down",
+    "planning.multiplier_within": "calibration.calibrate, rounded",
+}
+USERS = {  # modules that ask for classes; those of the command line ask only whether all are tight, and describe each
+    *("accountants", "calibration", "certificates", "concentrated_accounts", "filters", "group_accounts", "renyi"),
+    *("interoperability.events", "spending", "cli.calibrate", "cli.explanation", "cli.methods"),
+}
+
+
+def _modules() -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages(dpbounds.privacy.__path__, "dpbounds.privacy."):
+        if not found.name.endswith("opacus_accountant"):
+            yield importlib.import_module(found.name)
+    yield from (spending, ledger, ledger_format, planning)
+
+
+def _short(name: str) -> str:
+    for prefix in ("dpbounds.privacy.", "dpbounds.theorems.", "algorithms.", "dpbounds."):
+        name = name.removeprefix(prefix)
+    return name
+
+
+def _takes_a_mechanism(function: object) -> bool:
+    function = getattr(function, "__func__", function)
+    if not inspect.isfunction(function):
+        return False
+    kinds = [str(parameter.annotation) for parameter in inspect.signature(function).parameters.values()]
+    return any("Mechanism" in kind or kind == "Step" for kind in kinds)
+
+
+def _askers() -> Iterator[str]:
+    for module in _modules():
+        for name, member in vars(module).items():
+            if getattr(member, "__module__", None) != module.__name__ or name.startswith("_"):
+                continue
+            if _takes_a_mechanism(member):
+                yield _short(f"{module.__name__}.{name}")
+            elif inspect.isclass(member) and not issubclass(member, Mechanism):
+                methods_of = (method for method, inner in vars(member).items() if _takes_a_mechanism(inner))
+                yield from (
+                    _short(f"{module.__name__}.{name}.{each}") for each in methods_of if not each.startswith("_")
+                )
+
+
+def test_every_asker_has_an_entry() -> None:
+    assert set(_askers()) <= set(ASKERS) | set(NO_NUMBER)
+
+
+def test_every_mechanism_has_an_entry() -> None:
+    every = {getattr(mechanisms, name) for name in mechanisms.__all__} - {mechanisms.parts_of, Mechanism}
+    assert every == set(LEAVES) | COMBINED
+    used = {
+        type(part) for shape in SHAPES for part in domination.nested(_declared(shape, mechanisms.Gaussian, RE).whole)
+    }
+    assert used >= COMBINED
+
+
+def test_nobody_else_asks_for_classes() -> None:
+    importlib.import_module("dpbounds.cli.explanation")
+    users = {
+        _short(name)
+        for name, module in list(sys.modules.items())
+        if name.startswith(("dpbounds.", "algorithms.")) and hasattr(module, "neighbour_classes")
+    }
+    assert users - {"domination"} <= USERS
+
+
+def test_classes_have_no_positions() -> None:
+    classes = domination.neighbour_classes(SHAPES["composed"](*_pair(mechanisms.Gaussian)).whole, AR)
+    for accident in (lambda: classes[0], lambda: len(classes), lambda: list(classes), lambda: classes.every()[0]):  # type: ignore[arg-type, call-overload, index]
+        with pytest.raises(TypeError):
+            accident()
+
+
+# --- The dearest class counts ----------------------------------------------------------------------------------------
+
+
+def _pair(leaf: type[Mechanism]) -> tuple[Mechanism, Mechanism]:
+    return LEAVES[leaf](Fraction(10), AR), LEAVES[leaf](Fraction(1), AR)
+
+
+def _asked(asker: str, mechanism: Mechanism, relation: Relation) -> Number | None:
+    """The number; None where it is refused for a reason."""
+    try:
+        return ASKERS[asker](mechanism, relation)
+    except DpboundsError:
+        return None
+
+
+def _at_least(found: Number, reference: Number) -> bool:
+    return found == reference or float(found) >= float(reference) - (SLACK - 1) * abs(float(reference))
+
+
+def _check(asker: str, case: Case, relation: Relation) -> bool:
+    """Whether there was an answer; it is at least that for each class alone."""
+    found = _asked(asker, case.whole, relation)
+    if found is None:
+        return False
+    for each in case.alone:
+        reference = _asked(asker, each, relation)
+        assert reference is None or _at_least(found, reference), (asker, case.whole, each, relation)
+    return True
+
+
+BLOCKS = (
+    ("bare", AR),
+    ("weak block first", AR),
+    ("strong block first", AR),
+    ("blocks by index", RE),
+    ("by index, strong first", RE),
+)
+SLOW = {  # searches of seconds
+    *("targets.calibrate_by_renyi", "moment_crossing.least_by_moments", "remaining.remaining", "remaining.more"),
+    *("interoperability.events.to_dp_event", "tuning.tuned_epsilon"),
+}
+
+
+@pytest.mark.parametrize(
+    "asker", [pytest.param(each, marks=pytest.mark.thorough if each in SLOW else ()) for each in ASKERS]
+)
+def test_the_worst_block_counts(asker: str) -> None:
+    cases = [(_declared(shape, mechanisms.Gaussian, relation), relation) for shape, relation in BLOCKS]
+    answered = [_check(asker, case, relation) for case, relation in cases]
+    assert any(answered)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("asker", ASKERS)
+@pytest.mark.parametrize("leaf", LEAVES, ids=lambda leaf: leaf.__name__)
+def test_the_worst_block_counts_in_every_shape(asker: str, leaf: type[Mechanism]) -> None:
+    for shape, relation in itertools.product(SHAPES, (AR, RE)):
+        _check(asker, _declared(shape, leaf, relation), relation)
+
+
+ONE_CLASS_IS_NO_ANSWER = {"group_accounts.group_account", "certificates"}  # a group's chain needs both directions
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("asker", [asker for asker in ASKERS if asker not in ONE_CLASS_IS_NO_ANSWER])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_worst_class_counts(asker: str, shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said of all classes is what is said of the worst of them, asked one by one."""
+    original = domination.neighbour_classes
+    for leaf, relation in itertools.product((mechanisms.Gaussian, mechanisms.Laplace, mechanisms.PureDP), (AR, RE)):
+        whole = _declared(shape, leaf, relation).whole
+        found = _asked(asker, whole, relation)
+        if found is None:
+            continue
+        keys = [key for each in original(whole, relation).every() for key in each.keys[:1]]
+        for key in keys:
+
+            def only(
+                mechanism: Mechanism, relation: Relation, key: domination.Key = key
+            ) -> domination.NeighbourClasses:
+                classes = original(mechanism, relation)
+                one = classes.with_key(key)
+                return classes if one is None else domination.NeighbourClasses((one,))
+
+            with monkeypatch.context() as patch:
+                for module in list(sys.modules.values()):
+                    if getattr(module, "neighbour_classes", None) is original:
+                        patch.setattr(module, "neighbour_classes", only)
+                filters._divergence.cache_clear()
+                reference = _asked(asker, whole, relation)
+            filters._divergence.cache_clear()
+            assert reference is None or _at_least(found, reference), (asker, whole, key, relation)
