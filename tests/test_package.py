@@ -2,19 +2,19 @@
 
 import ast
 import re
-import statistics
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 import dpbounds
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-HEAVY = ("sympy", "numpy", "scipy", "flint", "mpmath", "sklearn", "matplotlib", "rich")
+HEAVY = ("sympy", "torch", "opacus", "numpy", "scipy", "flint", "mpmath", "sklearn", "matplotlib", "rich")
 
 
 def in_a_new_process(code):
@@ -30,8 +30,14 @@ def test_importing_loads_nothing_heavy(package):
 
 @pytest.mark.parametrize("package", ["dpbounds", "algorithms", "dpbounds.cli"])
 def test_importing_is_quick(package):
-    code = f"import time; t = time.perf_counter(); import {package}; print(time.perf_counter() - t)"
-    assert statistics.median(float(in_a_new_process(code)) for _ in range(7)) < 0.2
+    """It loads a handful of modules, of ours and of the standard library."""
+    code = f"import sys; before = set(sys.modules); import {package}; print(*sorted(set(sys.modules) - before))"
+    loaded = in_a_new_process(code).split()
+    ours = [name for name in loaded if name.split(".")[0] in ("dpbounds", "algorithms")]
+    others = {name.split(".")[0] for name in loaded} - sys.stdlib_module_names - {"dpbounds", "algorithms"}
+    assert others <= {"click"}
+    assert len(ours) <= 5, ours
+    assert len(loaded) <= 150, loaded
 
 
 def test_accounting_needs_no_computer_algebra():
@@ -132,3 +138,26 @@ def test_rooms_import_only_from_rooms_above_them():
 
 def test_types_are_shipped():
     assert (ROOT / "dpbounds" / "py.typed").is_file()
+
+
+# --- The tests themselves ---
+
+CLOCKS = {"perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time", "process_time_ns", "time_ns"}
+
+
+def read_clocks(file):
+    """Names of clocks in a file, and deadlines that it gives to Hypothesis."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        name = getattr(node, "attr", getattr(node, "id", None))
+        if name in CLOCKS or ast.unparse(node) in ("time.time", "timeit.default_timer"):
+            yield name
+        if isinstance(node, ast.keyword) and node.arg == "deadline" and ast.unparse(node.value) != "None":
+            yield "deadline"
+
+
+def test_no_test_reads_a_clock_but_the_benchmarks():
+    tests = [file for file in ROOT.glob("tests/**/*.py") if "benchmarks" not in file.parts]
+    assert len(tests) > 100
+    assert [(file.name, name) for file in tests for name in read_clocks(file)] == []
+    assert list(read_clocks(ROOT / "tests" / "benchmarks" / "test_speed.py")) != []  # it would be seen
+    assert hypothesis.settings().deadline is None

@@ -16,6 +16,7 @@ from algorithms.verification.examples import all_examples
 from dpbounds.cli import _VERBS as VERBS
 from dpbounds.cli import main
 from dpbounds.privacy.domination import neighbour_classes
+from dpbounds.theorems.registry import listing
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -167,6 +168,11 @@ def test_the_stand_alone_checker_is_where_it_is_said_to_be(tmp_path):
 def test_continuous_integration_finds_the_two_lines(ending):
     assert len(re.findall(rf"^python3 -m venv .*{ending}$", TEXT, flags=re.MULTILINE)) == 1
     assert f"line_of_the_readme '{ending}'" in (ROOT / ".ci" / "run").read_text()
+
+
+def test_the_statements_are_counted():
+    told = re.findall(r"(\d+)\s+statements, each", TEXT)
+    assert told == [str(len(listing()))]
 
 
 def test_every_verb_is_described():

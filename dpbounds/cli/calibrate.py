@@ -133,7 +133,7 @@ def _as_rows(found: Calibration, training: Training) -> dict[str, str]:
     return {
         _FIELDS[found.solve].replace("_", " "): f"{value}  (proven to suffice{'' if whole else f'; rounded {safe}'})",
         "fails at": _failing(found),
-        "epsilon": output.shown(found.epsilon, tight=_is_tight(found)),
+        "epsilon": output.shown(found.epsilon, tight=_is_tight(found), limit=found.target_epsilon),
         "budget": f"epsilon {output.plain(found.target_epsilon)}, delta {output.plain(found.target_delta)}",
         "relation": str(found.relation),
         "training": _rest(found.solve, training),

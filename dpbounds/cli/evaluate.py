@@ -7,18 +7,17 @@ With --part spent: claim, relation, promised, kept beside.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import click
 
 from dpbounds.cli import output
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import exact
+from dpbounds.expressions.exact import exact, to_decimal
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from dpbounds.theorems.evaluation import Checked, Evaluation
     from dpbounds.theorems.spending import Spending
 
@@ -145,8 +144,23 @@ def _print_spending(name: str, found: Spending, digits: int, as_json: bool) -> N
         {
             "statement": name,
             "promised": f"{output.plain(found.promised)}  {found.claim}",
-            "spent": output.shown(found.spent),
+            "spent": _spent(found),
             "promise": verdict,
             "relation": str(found.relation),
         }
+    )
+
+
+def _spent(found: Spending) -> str:
+    """What is spent, so that it can be read beside what is promised.
+
+    What is prescribed is rounded to the safe side in its 30th digit before it is accounted for. Where that alone makes
+    the difference, it is said: a rounded number would look larger than the promise.
+    """
+    above = Fraction(found.spent.exact_upper) - found.promised if found.kept else 0
+    if above <= 0:
+        return output.shown(found.spent, limit=found.promised)
+    return (
+        f"{output.plain(found.promised)}, and at most {to_decimal(above, 2, 'up')} more  (proven; from rounding "
+        "what is prescribed in its 30th digit, which is not held against the promise)"
     )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _SMALLEST_JSON_NUMBER = Fraction(1, 10**300)
 _DIGITS_OF_A_DOUBLE = 15
 _DEFAULT_DIGITS = 10
+_MORE_DIGITS = (12, 15, 20, 30, 40)
 _LONGEST = 17  # digits of an interval, where no more are asked for
 
 
@@ -73,10 +74,21 @@ def json_ends(enclosure: Enclosure, digits: int | None = None) -> dict[str, floa
     }
 
 
-def shown(enclosure: Enclosure, digits: int | None = None, *, tight: bool | None = True) -> str:
-    """The upper end, which is the one to publish, and the ends it was proven from, or what an attack attains."""
+def shown(
+    enclosure: Enclosure, digits: int | None = None, *, tight: bool | None = True, limit: Fraction | None = None
+) -> str:
+    """The upper end, which is the one to publish, and the ends it was proven from, or what an attack attains.
+
+    Args:
+        enclosure: Of the value.
+        digits: Significant ones, or None for the usual number.
+        tight: Whether an attack attains what is proven; None where nobody knows.
+        limit: A budget. An upper end that keeps it is not rounded beyond it: the two stand side by side.
+    """
     wanted = digits or _DEFAULT_DIGITS
     lower, upper = enclosure.decimals(wanted)
+    if limit is not None and enclosure.exact_upper <= limit < Fraction(upper):
+        upper = _up_to(enclosure.exact_upper, limit)
     if enclosure.exact_upper == math.inf:
         if enclosure.exact_lower == math.inf:
             return "infinite  (proven: no finite value is enough)"
@@ -89,6 +101,12 @@ def shown(enclosure: Enclosure, digits: int | None = None, *, tight: bool | None
     # Two digits beyond those that both ends share show how wide the enclosure is.
     lower, inner = enclosure.decimals(max(2, min(enclosure.digits + 2, max(wanted + 2, _LONGEST))))
     return f"{upper}  (proven, rounded up; the value lies in [{lower}, {inner}])"
+
+
+def _up_to(number: Fraction | float, limit: Fraction) -> str:
+    """A number rounded up, in as many digits as it takes to stay within a limit that it does not exceed."""
+    rounded = (to_decimal(number, digits, "up") for digits in _MORE_DIGITS)
+    return next((text for text in rounded if Fraction(text) <= limit), plain(limit))
 
 
 def explained(proofs: Iterable[tuple[str, Proof]], role: str) -> list[dict[str, object]]:

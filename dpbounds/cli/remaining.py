@@ -100,7 +100,7 @@ def _as_rows(left: Remaining) -> dict[str, str]:
 
     budget = f"epsilon {output.plain(left.target_epsilon)}, delta {output.plain(left.target_delta)}"
     return {
-        "epsilon spent": output.shown(left.spent.enclosure, tight=left.spent.tight),
+        "epsilon spent": output.shown(left.spent.enclosure, tight=left.spent.tight, limit=left.target_epsilon),
         "budget": f"{budget}: {_KEPT[left.within]}",
         "relation": str(left.relation),
         "ledger": described(left.spent.mechanism),

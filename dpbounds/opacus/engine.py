@@ -119,8 +119,8 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         _demand_decided(options)
         sampling = self._sampling(options["data_loader"])
         self._demand_one_dataset(options["data_loader"].dataset)
-        self._demand_own_seeds(options["data_loader"].generator, options.get("noise_generator"))
-        self._making = sampling, Watch()
+        generators = self._generators_of(options["data_loader"].generator, options.get("noise_generator"))
+        self._making = sampling, Watch(generators, self.accountant.generator_states)
         try:
             made = super().make_private(**options)
         finally:
@@ -182,8 +182,8 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
                 "alone; take an engine for each, and one only for all loaders of a data set"
             )
 
-    def _demand_own_seeds(self, *given: Any) -> None:
-        """Two generators with one seed draw the same numbers: a sample that tells the noise, or one noise twice."""
+    def _generators_of(self, *given: Any) -> list[Any]:
+        """Those that draw samples and noise; two with one seed are refused: they draw the same numbers."""
         for generator in (torch.default_generator, *(each for each in given if each is not None)):
             for other in self._generators:
                 alike = generator.device.type == other.device.type and generator.initial_seed() == other.initial_seed()
@@ -195,6 +195,8 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
                         "with the same seed they draw the same numbers",
                     )
             self._generators.append(generator)
+        used = [torch.default_generator if each is None else each for each in given]
+        return used if used[0] is not used[1] else used[:1]
 
     # Opacus' make_private calls these two -------------------------------------------------------------------------
 
@@ -282,6 +284,7 @@ class EngineAccountant(CertifiedAccountant):
     Attributes:
         relation: What is asked where a question names none.
         public_dataset_size: None where rates and divisors came from the number of records.
+        generator_states: Digests of the states in which generators of random numbers began a pass.
     """
 
     def __init__(self, relation: Relation, public_dataset_size: int | None) -> None:
@@ -290,6 +293,7 @@ class EngineAccountant(CertifiedAccountant):
         self.public_dataset_size = (
             None if public_dataset_size is None else positive_integer(public_dataset_size, "public_dataset_size")
         )
+        self.generator_states: set[str] = set()
         self.asked(None)
 
     def asked(self, relation: str | Relation | None) -> Relation:
@@ -322,9 +326,10 @@ class EngineAccountant(CertifiedAccountant):
         return super().get_epsilon(delta, relation=self.asked(relation))
 
     def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
-        """As there, with the public number of records."""
+        """As there, with the public number of records and the states that no generator may have again."""
         state = super().state_dict(destination)
         state["public_dataset_size"] = self.public_dataset_size
+        state["generator_states"] = sorted(self.generator_states)
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
@@ -334,7 +339,11 @@ class EngineAccountant(CertifiedAccountant):
             raise InvalidValue(
                 "public_dataset_size", found, str(self.public_dataset_size), "make the engine as it was when saved"
             )
+        states = state_dict.get("generator_states") if state_dict else []
+        if not isinstance(states, list | tuple):
+            raise InvalidValue("generator_states", states, "a list of digests", "save the checkpoint with this engine")
         super().load_state_dict(state_dict)
+        self.generator_states.update(map(str, states))
 
 
 # --- options and loaders ----------------------------------------------------------------------------------------------
@@ -348,6 +357,14 @@ def _demand_decided(options: Mapping[str, Any]) -> None:
         if name not in OPTIONS:
             raise UnsupportedMechanism(f"the option {name} of Opacus was not looked at here; leave it out")
         OPTIONS[name](value)
+    reduction = getattr(options.get("criterion"), "reduction", None)
+    if reduction not in (None, options.get("loss_reduction", "mean")):
+        raise InvalidValue(
+            "loss_reduction",
+            options.get("loss_reduction", "mean"),
+            f"{reduction!r}, as the criterion has it",
+            "else gradients are scaled by the size of the sample before they are clipped",
+        )
     layers, flat = isinstance(options["max_grad_norm"], list | tuple), options.get("clipping", "flat") == "flat"
     if layers is flat:
         raise InvalidValue(

@@ -8,8 +8,9 @@ to no more than what the noise is drawn for. See ``neighbours.md``, section 4, f
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from hashlib import sha256
 from typing import Any
 
 from opacus.data_loader import DPDataLoader
@@ -25,6 +26,10 @@ from dpbounds.privacy.interoperability.opacus_sampler import demand_known_sample
 class Watch:
     """One loader and the optimiser that steps on its batches.
 
+    Args:
+        generators: Of samples and of noise; each once.
+        seen: Digests of the states in which generators began a pass; shared with whoever keeps them.
+
     Attributes:
         drawn: Sizes of the batches that were drawn in this pass and not stepped on.
         steps: Taken in this pass.
@@ -32,7 +37,8 @@ class Watch:
         squared_bound: The largest squared l2 norm that one of them may have, exact.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, generators: Sequence[Any], seen: set[str]) -> None:
+        self.generators, self.seen = generators, seen
         self.drawn: deque[int] = deque()
         self.steps = 0
         self.optimizer: Any = None
@@ -42,7 +48,20 @@ class Watch:
         self.gathered, self.squared_bound = 0, Fraction(0)
 
     def begin(self) -> None:
-        """A pass over the loader begins: what was drawn in an earlier one and not stepped on is given up."""
+        """A pass over the loader begins: what was drawn in an earlier one and not stepped on is given up.
+
+        Raises:
+            UnsupportedMechanism: A generator is in a state in which it, or another, began a pass before: samples and
+                noise would be those of that pass again, and the difference of two outputs would have none.
+        """
+        for generator in self.generators:
+            state = sha256(generator.get_state().numpy().tobytes()).hexdigest()
+            if state in self.seen:
+                raise UnsupportedMechanism(
+                    "a generator was seeded as before: this pass would draw the samples or the noise of an earlier one "
+                    "again; seed once (torch.manual_seed), and anew after a checkpoint"
+                )
+            self.seen.add(state)
         self.drawn.clear()
         self.steps = 0
         self._forget()

@@ -13,6 +13,7 @@ from sympy.printing.pretty.stringpict import prettyForm
 from sympy.printing.str import StrPrinter
 
 from dpbounds.expressions.symbols import QUANTITIES, Quantity, latex_names
+from dpbounds.theorems.latex_text import prose
 from dpbounds.theorems.lettering import letter, without_latex
 from dpbounds.theorems.record import Bound, Erratum, Kind, Parameter, Part, Rate, Side, Theorem
 from dpbounds.theorems.registry import listing
@@ -281,16 +282,20 @@ def displayed(part: Part, theorem: Theorem) -> str:
 
 
 def as_latex(theorem: Theorem) -> str:
-    """One statement in LaTeX, to paste into a paper."""
-    label = f"{theorem.number}, {theorem.title}"
-    body = [rf"\begin{{theorem}}[{label}]", statement_of(theorem)]
+    """One statement in LaTeX, to paste into a paper; what it needs in the preamble stands first, as a comment."""
+    lines = [r"% needs \usepackage{amsmath,amssymb} and \newtheorem{theorem}{Theorem}"]
+    lines += [rf"\begin{{theorem}}[{{{prose(f'{theorem.number}, {theorem.title}')}}}]", prose(statement_of(theorem))]
     if theorem.assumptions:
-        body.append("% assumes: " + "; ".join(f"{one.name} ({one.text})" for one in theorem.assumptions))
-    body += [rf"% applies when ${in_latex(one.holds, theorem.local)}$" for one in theorem.conditions()]
+        lines.append(_comment("assumes: " + "; ".join(f"{one.name} ({one.text})" for one in theorem.assumptions)))
+    lines += [_comment(f"applies when ${in_latex(one.holds, theorem.local)}$") for one in theorem.conditions()]
     for part in theorem.parts:
         tags = "; ".join((sense(part), *_of_its_own(theorem, part)))
-        body += [rf"% {part.name}: {tags}", r"\[", displayed(part, theorem), r"\]"]
-    return "\n".join([*body, r"\end{theorem}", ""])
+        lines += [_comment(f"{part.name}: {tags}"), r"\[", displayed(part, theorem), r"\]"]
+    return "\n".join([*lines, r"\end{theorem}", ""])
+
+
+def _comment(text: str) -> str:
+    return "% " + " ".join(text.split())
 
 
 def _text(value: object) -> str | None:

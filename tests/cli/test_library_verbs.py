@@ -98,7 +98,7 @@ def test_show_for_programs_and_papers(capsys):
     assert found["id"] == EXPLICIT
     assert {part["kind"] for part in found["parts"]} <= {"bound", "rate", "parameter"}
     assert found["defects"] == []
-    assert r"\begin{theorem}[Theorem 2" in said(capsys, "show", RATE, "--latex")
+    assert r"\begin{theorem}[{Theorem 2" in said(capsys, "show", RATE, "--latex")
     assert "$$" in said(capsys, "show", RATE, "--markdown")
     assert said(capsys, "show", RATE, "--bibtex").startswith("@")
     assert "one of --latex, --markdown" in refused(capsys, "show", RATE, "--latex", "--json")

@@ -1,15 +1,21 @@
 import json
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpbounds.cli import output
+from dpbounds.cli import main, output
+from dpbounds.cli.evaluate import _spent
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
+from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.proofs import Proof
+from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.record import Claim
+from dpbounds.theorems.spending import Spending
 
 FRACTIONS = st.fractions(min_value=Fraction(1, 10**320), max_value=10**6, max_denominator=10**330)
 
@@ -79,3 +85,41 @@ def test_proofs_become_plain_data():
     (entry,) = output.explained([("remove", proof)], "dominates")
     assert json.loads(json.dumps(entry, allow_nan=False))["parameters"]["nodes"] == [{"a": "inf"}]
     assert entry["error_budget"] == {"rounding": 0.5}
+
+
+# --- What is spent beside what is allowed ---
+
+SHARE = st.fractions(0, 1, max_denominator=10**9)
+
+
+@given(
+    st.fractions("1e-9", 100), SHARE, st.sampled_from([1, Fraction(1, 10**5), Fraction(1, 10**14), Fraction(1, 10**50)])
+)
+@example(Fraction(1, 10), Fraction(0), 1)
+def test_an_end_that_keeps_a_limit_is_not_rounded_beyond_it(limit, share, scale):
+    upper = limit * (1 - share * scale)
+    text = output.shown(Enclosure(upper * Fraction(9, 10), upper), limit=limit).split("  (")[0]
+    assert text == output.plain(limit) or upper <= Fraction(text) <= limit
+
+
+@given(st.fractions("1e-6", 100, max_denominator=10**6), SHARE, st.sampled_from([-1, -(10**20), 0, 1]), st.booleans())
+@example(Fraction(1, 10), Fraction(1, 10**6), 1, True)
+def test_a_promise_that_is_kept_is_not_contradicted_by_what_is_spent(promised, share, side, exact):
+    """The text never says less than what is spent, and no number above the promise without the reason."""
+    upper = max(promised * (1 + side * share * Fraction(1, 10**25)), promised / 2)
+    spent = Enclosure(upper if exact else upper * Fraction(99, 100), upper)
+    found = Spending(Claim.ZCDP, Relation.REPLACE_ONE, promised, spent, Gaussian(1))
+    assert found.kept
+    number, _, rest = _spent(found).partition("  (")[0].partition(", and at most ")
+    said = promised if number == output.plain(promised) else Fraction(number)
+    assert said <= promised
+    assert said + Fraction(rest.removesuffix(" more") or 0) >= upper
+    assert bool(rest) == (upper > promised)
+
+
+def test_the_example_of_a_promise_kept_to_the_last_digit(capsys):
+    page = str(Path(__file__).parents[2] / "docs" / "my_theorem.py")
+    assert main(["evaluate", page, "--part", "spent", "n=1e4", "T=100", "rho=0.1"]) == 0
+    printed = capsys.readouterr().out
+    assert "spent      0.1, and at most" in printed
+    assert "0.1000000001" not in printed

@@ -1,7 +1,6 @@
 """The back ends agree with each other, with plain mpmath twins, and refuse what they must."""
 
 import math
-import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -337,10 +336,9 @@ def test_a_float_is_its_binary_value():
         (BALL, {"dimension": 20, "distance": "1/3", "radius": 2}),
     ],
 )
-def test_a_thousand_digits_in_well_under_a_second(formula, values):
-    start = time.perf_counter()
+def test_a_thousand_digits_take_a_few_thousand_bits(formula, values):
     enclosure = evaluate(formula, values, digits=1000)
-    assert time.perf_counter() - start < 0.5
+    assert enclosure.precision < 10_000
     assert enclosure.digits >= 1000
     twin = evaluate(formula, values, backend="mpmath", digits=300)
     assert _encloses(enclosure, twin, 300)

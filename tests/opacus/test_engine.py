@@ -116,7 +116,7 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"max_grad_norm": [1.0, 1.0]}, "a number with clipping='flat'"),
         ({"clipping": "per_layer"}, "a list with 'per_layer'"),
     ],
-    "loss_reduction": [],  # Opacus refuses others itself
+    "loss_reduction": [({"criterion": torch.nn.MSELoss(reduction="sum")}, "as the criterion has it")],
     "poisson_sampling": [({"poisson_sampling": False}, "shuffled_epochs")],
     "clipping": [(ADAPTIVE, "noisy count"), ({"clipping": "new"}, "not looked at")],
     "grad_sample_mode": [
@@ -559,6 +559,36 @@ def test_two_generators_with_one_seed_are_refused() -> None:
     train(made(seeded(3), seeded(4)))
 
 
+def test_a_generator_that_is_seeded_again_is_refused(tmp_path: Path) -> None:
+    """Every epoch, as some do for the sake of repeatability, or after a checkpoint: the same samples and noise."""
+    mine = engine()
+    made = mine.make_private(**parts())
+    torch.manual_seed(5)
+    train(made)
+    torch.manual_seed(6)
+    train(made)
+    torch.manual_seed(5)
+    with pytest.raises(UnsupportedMechanism, match="seeded as before"):
+        train(made)
+    mine.save_checkpoint(path=tmp_path / "saved", module=made[0])
+    again = engine()
+    other = again.make_private(**parts())
+    again.load_checkpoint(path=tmp_path / "saved", module=other[0])
+    torch.manual_seed(6)
+    with pytest.raises(UnsupportedMechanism, match="anew after a checkpoint"):
+        train(other)
+    torch.manual_seed(7)
+    train(other)
+    assert len(again.accountant) == 3 * STEPS
+    one = torch.Generator().manual_seed(8)
+    loader = torch_data.DataLoader(dataset(), batch_size=BATCH, generator=torch.Generator().manual_seed(9))
+    third = engine().make_private(**parts(data_loader=loader, noise_generator=one))
+    train(third)
+    one.manual_seed(8)
+    with pytest.raises(UnsupportedMechanism, match="seeded as before"):
+        train(third)
+
+
 def test_other_kinds_of_numbers_are_noticed() -> None:
     made = engine().make_private(**parts())
     torch.set_default_dtype(torch.float64)
@@ -647,7 +677,8 @@ def test_a_checkpoint_keeps_what_was_spent_and_what_is_public(tmp_path: Any) -> 
             different.load_checkpoint(path=saved, module=made[0])
         assert len(different.accountant) == 0
     bare = {"history": [], "mechanism": "certified", "sampling": "poisson"}
-    for state in (bare, {}):
+    partly = mine.accountant.state_dict() | {"generator_states": None}
+    for state in (bare, partly, {}):
         with pytest.raises(InvalidValue):
             engine().accountant.load_state_dict(state)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 import resource
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -539,13 +538,12 @@ def test_masses_are_rounded_outwards() -> None:
 @pytest.mark.slow
 def test_a_sweep_over_the_stated_ranges(capsys: pytest.CaptureFixture[str]) -> None:
     dice = random.Random(11)
-    declined, slowest = 0, 0.0
+    declined = 0
     for _ in range(120):
         order = dice.choice(["remove", "add", "replace"])
         q, z = 10 ** dice.uniform(-5, 0), 10 ** dice.uniform(math.log10(0.3), 4)
         steps = int(10 ** dice.uniform(math.log10(2), 5))
         delta = 10 ** -dice.choice([dice.uniform(2, 20), dice.uniform(2, 300)])
-        begun = time.perf_counter()
         try:
             proof = epsilon_bounds(sampled(order, q, z, steps), Fraction(delta))
         except Declined as refusal:
@@ -555,11 +553,9 @@ def test_a_sweep_over_the_stated_ranges(capsys: pytest.CaptureFixture[str]) -> N
             upper = proof.enclosure.upper
             text = f"ε = {upper:.6g}, relative width {proof.enclosure.width / max(upper, 1e-300):.1e}"
             assert proof.enclosure.width <= 1e-3 * upper
-        seconds = time.perf_counter() - begun
-        slowest = max(slowest, seconds)
         with capsys.disabled():
-            print(f"{order:8} q={q:.2g} z={z:.3g} T={steps} δ={delta:.1e}: {text}, {seconds:.2f} s")
+            print(f"{order:8} q={q:.2g} z={z:.3g} T={steps} δ={delta:.1e}: {text}")
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     with capsys.disabled():
-        print(f"{declined} declined, slowest {slowest:.1f} s, peak memory {memory:.0f} MB")
+        print(f"{declined} declined, peak memory {memory:.0f} MB")
     assert declined <= 6

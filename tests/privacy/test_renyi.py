@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import random
-import time
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -63,6 +62,7 @@ from dpbounds.privacy.renyi import renyi_curve, renyi_delta, renyi_epsilon
 from dpbounds.privacy.renyi_guarantees import mirrored
 from dpbounds.privacy.renyi_moments import has_exact_moments, log_moment
 from tests.privacy.products import products_of
+from tests.work import calls
 
 Density = Callable[[mpf], mpf]
 F = Fraction
@@ -620,9 +620,7 @@ EVERYTHING: list[tuple[Mechanism, Relation]] = [
 def test_the_ends_enclose_the_best_of_all_orders(mechanism: Mechanism, relation: Relation) -> None:
     """A dense list of orders never beats the lower end, and comes close to the upper one."""
     delta = F(1, 10**6)
-    started = time.perf_counter()
     found = renyi_epsilon(mechanism, delta, relation)
-    assert time.perf_counter() - started < 10
     assert found.two_sided
     assert found.order is not None
     assert isinstance(found.enclosure.exact_upper, Fraction)
@@ -741,11 +739,7 @@ def test_the_central_limit_approximation_is_labelled_as_one() -> None:
             gdp_clt_epsilon(mechanism, "1e-6", relation)
 
 
-def test_the_usual_question_takes_milliseconds() -> None:
+def test_the_usual_question_is_little_work() -> None:
     mechanism = poisson("0.01", "1", 10_000)
-    times = []
-    for _ in range(5):
-        started = time.perf_counter()
-        renyi_epsilon(mechanism, "1e-6")
-        times.append(time.perf_counter() - started)
-    assert min(times) < 0.05
+    renyi_epsilon(mechanism, "1e-6")
+    assert calls(lambda: renyi_epsilon(mechanism, "1e-6")) < 40_000  # three times what it takes, some milliseconds

@@ -1,7 +1,6 @@
 """The planner: values by hand, budgets that hold, ranking by value, thresholds, what is missing, kind refusals."""
 
 import math
-import time
 from fractions import Fraction
 
 import pytest
@@ -20,6 +19,7 @@ from dpbounds.rates.promises import sides_of
 from dpbounds.theorems.record import Bound, Rate, Side
 from dpbounds.theorems.registry import library, theorem
 from dpbounds.theorems.spending import only_gaussians
+from tests.work import calls
 
 NUMBERS = {"n": 10**6, "d": 100, "epsilon": 1, "delta": "1e-6", "lipschitz": 1, "smoothness": 1, "initial_gap": 1}
 EVERYTHING = NUMBERS | {
@@ -308,10 +308,9 @@ def test_everything_that_a_plan_needs_is_asked_for_at_once():
         plan("gradient-norm", n=10)
 
 
-def test_a_plan_is_quick():
+def test_a_plan_is_little_work():
     library()
+    plan("gradient-norm", **EVERYTHING)  # compiles
     gaussian_rho.cache_clear()
     any_rho.cache_clear()
-    start = time.process_time()
-    plan("gradient-norm", **EVERYTHING)
-    assert time.process_time() - start < 2
+    assert calls(lambda: plan("gradient-norm", **EVERYTHING)) < 2_000_000  # three times what it takes, half a second

@@ -1,0 +1,33 @@
+"""The words of a statement in LaTeX: what Markdown and Unicode say between formulas, escaped; formulas as they are."""
+
+from __future__ import annotations
+
+import re
+
+_KEPT = re.compile(r"(\$\$.*?\$\$|\$[^$]*\$|`[^`]*`)", flags=re.DOTALL)
+_MARKS = ((re.compile(r"\*\*(\S(?:.*?\S)?)\*\*", flags=re.DOTALL), r"\\textbf{\1}"),
+          (re.compile(r"(?<![\w*])\*(\S(?:.*?\S)?)\*(?![\w*])", flags=re.DOTALL), r"\\emph{\1}"))  # fmt: skip
+
+
+def prose(text: str) -> str:
+    r"""A Markdown text with formulas between dollar signs, as LaTeX text.
+
+    Code becomes typewriter, emphasis is kept, what LaTeX reads as a command is escaped, and letters outside ASCII are
+    spelt, in formulas too.
+
+    >>> prose("*Any* δ, `f_1` & 5 %: $x_1 \\le δ$")
+    '\\emph{Any} \\ensuremath{\\delta}, \\texttt{f\\_1} \\& 5 \\%: $x_1 \\le \\ensuremath{\\delta}$'
+    """
+    from pylatexenc.latexencode import unicode_to_latex
+
+    def piece(part: str) -> str:
+        if part.startswith("$"):
+            return str(unicode_to_latex(part, non_ascii_only=True))
+        if part.startswith("`"):
+            return rf"\texttt{{{unicode_to_latex(part.strip('`'))}}}"
+        words = str(unicode_to_latex(part))
+        for mark, command in _MARKS:
+            words = mark.sub(command, words)
+        return words
+
+    return "".join(map(piece, _KEPT.split(text)))
