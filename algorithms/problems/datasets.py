@@ -20,10 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from algorithms.problems.problem import Array, checked_bound, clip_rows
+from dpbounds import documents, limits
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
 
 Range = tuple[float, float]
+_MOST_CLASSES = 10  # that an error names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,7 +206,7 @@ def prepared(
         if not np.isfinite(matrix).all():
             row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
             allowed = "a value that its range scales to a finite number"
-            raise InvalidValue(f"record {row + 1}, feature {names[column]!r}", features[row, column], allowed)
+            raise InvalidValue(f"feature {names[column]!r}", f"the value of record {row + 1}", allowed)
         scaling = "each feature is moved and scaled so that its public range becomes [-1, 1]"
     if intercept:
         matrix = np.column_stack([matrix, np.ones(len(matrix))])
@@ -234,9 +236,10 @@ def read_table(path: str | Path, what: str) -> tuple[list[str], list[list[str]]]
     header = [name.strip() for name in numbered[0][1]]
     if all(_is_number(name) for name in header):
         advice = "add a first line with the names of the columns"
-        raise InvalidValue(f"first line of {path}", ", ".join(header[:4]), "column names, not numbers", advice)
-    if "" in header or len(set(header)) < len(header):
-        raise InvalidValue(f"first line of {path}", ", ".join(header), "non-empty column names, each once")
+        raise InvalidValue(f"first line of {path}", "numbers", "column names, not numbers", advice)
+    wrong = [str(place) for place, name in enumerate(header, 1) if not name or header.count(name) > 1]
+    if wrong:  # not their text: it may be a record
+        raise InvalidValue(f"first line of {path}", f"fields {', '.join(wrong)}", "non-empty column names, each once")
     for line, row in numbered[1:]:
         if len(row) != len(header):
             raise InvalidValue(
@@ -246,12 +249,17 @@ def read_table(path: str | Path, what: str) -> tuple[list[str], list[list[str]]]
 
 
 def _read_bytes(path: Path, what: str) -> bytes:
+    raw = documents.read_bytes(path, what, limits.TABLE_BYTES)
+    if raw[:2] != b"\x1f\x8b":
+        return raw
     try:
-        raw = path.read_bytes()
-        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+            unpacked = file.read(limits.TABLE_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:  # gzip.BadGzipFile is an OSError
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidValue(what, path, "a readable CSV file, plain or gzip-compressed", reason) from None
+        raise InvalidValue(what, path, "a readable CSV file, plain or gzip-compressed", str(error)) from None
+    if len(unpacked) > limits.TABLE_BYTES:
+        raise InvalidValue(what, path, f"a file of at most {limits.TABLE_BYTES} bytes when unpacked")
+    return unpacked
 
 
 def column_of_numbers(column: Sequence[str], name: str) -> Array:
@@ -263,8 +271,9 @@ def column_of_numbers(column: Sequence[str], name: str) -> Array:
     wrong = ~np.isfinite(values)
     if wrong.any():
         record = int(np.argmax(wrong))
-        advice = f"record {record + 1} has this value; drop the column or encode it as numbers by a public rule"
-        raise InvalidValue(f"column {name!r}", repr(column[record]), "finite numbers only", advice)
+        advice = "drop the column or encode it as numbers by a public rule"
+        what = f"the value of record {record + 1}"  # and not the value itself: errors end up in logs
+        raise InvalidValue(f"column {name!r}", what, "finite numbers only", advice)
     return values
 
 
@@ -277,7 +286,8 @@ def two_classes(values: list[str], column: str, positive: str | float | None) ->
     for value in sorted(set(values), key=_label_order):  # labels of equal value stand side by side: 1 and 1.0 are one
         if not (distinct and _same_label(distinct[-1], value)):
             distinct.append(value)
-    shown = ", ".join(distinct[:10]) + (", ..." if len(distinct) > 10 else "")
+    # classes have few names; many different values are measurements, which belong into no log
+    shown = ", ".join(distinct) if len(distinct) <= _MOST_CLASSES else f"{len(distinct)} different values"
     if positive is None:
         if len(distinct) != 2:
             advice = "name the one that becomes +1 with `positive`; all others become -1" if len(distinct) > 2 else ""

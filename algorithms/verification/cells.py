@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from dpbounds import documents
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 
 Value = int | float | str | bool | None
@@ -71,7 +72,7 @@ class Cell:
     @classmethod
     def from_key(cls, key: str) -> Cell:
         """The cell of a key."""
-        content = json.loads(key)
+        content = documents.parsed(key, "key")
         return cls.of(content["task"], content["seed"], **content["parameters"])
 
     @property

@@ -8,17 +8,22 @@ stands which code gave it (see ``fingerprint``): rows of other code stay in the 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from algorithms.verification.cells import Cell, Result
 from algorithms.verification.fingerprint import fingerprint
+from dpbounds import documents
+from dpbounds.documents import quoted
 from dpbounds.errors import InvalidValue
 
 _MEMORY = ":memory:"
@@ -82,7 +87,7 @@ class Store:
             self._connection.executescript(_TABLES)
             self._connection.execute("insert or ignore into about values ('format', ?)", (str(_FORMAT),))
             (found,) = self._connection.execute("select value from about where name = 'format'").fetchone()
-        except sqlite3.DatabaseError as error:
+        except sqlite3.Error as error:
             raise InvalidValue("store", self.path, "a file of finished cells that can be written", str(error)) from None
         if found != str(_FORMAT):
             raise InvalidValue("store", self.path, f"a file of format {_FORMAT}", f"this one has {found}")
@@ -110,19 +115,42 @@ class Store:
         elif result.unproven is not None:
             statement, content = _PUT_UNPROVEN, result.unproven
         row = {"key": result.key, "code": self.code, "content": content, "seconds": result.seconds}
-        self._connection.execute(statement, row)
+        with self._told():
+            self._connection.execute(statement, row)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the database cannot do (a full disk, a damaged file) as an error of dpbounds."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            advice = f"{error}; what was finished before is kept"
+            raise InvalidValue("store", self.path, "a sound file with room on its disk", advice) from None
+
+    def _all(self, question: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._told(), closing(self._connection.execute(question, values)) as cursor:
+            return cursor.fetchall()
+
+    def _read(self, key: str, numbers: str, seconds: float, refused: str | None) -> Result:
+        """A row, or ``InvalidValue`` where it is damaged."""
+        try:
+            return Result(key, _from_text(numbers), float(seconds), refused)
+        except (InvalidValue, AttributeError, TypeError, ValueError):
+            raise self._damaged(key) from None
+
+    def _damaged(self, key: str) -> InvalidValue:
+        advice = f"the row of {quoted(key)} is damaged: delete it, or the file, and run the sweep again"
+        return InvalidValue("store", self.path, "a sound file of finished cells", advice)
 
     @property
     def set_aside(self) -> int:
         """How many finished rows are of other code, and not used."""
-        (found,) = self._connection.execute("select count(*) from finished where code <> ?", (self.code,)).fetchone()
+        ((found,),) = self._all("select count(*) from finished where code <> ?", self.code)
         return int(found)
 
     def keys(self) -> frozenset[str]:
         """The keys of all finished cells."""
-        return frozenset(
-            key for (key,) in self._connection.execute("select key from finished where code = ?", (self.code,))
-        )
+        return frozenset(key for (key,) in self._all("select key from finished where code = ?", self.code))
 
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
         """Those that are not finished, each once, in the order given."""
@@ -131,19 +159,21 @@ class Store:
 
     def rows(self) -> Iterator[Row]:
         """Every finished cell, in the order of keys."""
-        with closing(self._connection.execute(f"{_FINISHED} order by key", (self.code,))) as cursor:
-            for key, numbers, seconds, refused in cursor:
-                yield Row(Cell.from_key(key), Result(key, _from_text(numbers), seconds, refused))
+        for key, numbers, seconds, refused in self._all(f"{_FINISHED} order by key", self.code):
+            try:
+                cell = Cell.from_key(key)
+            except (InvalidValue, AttributeError, KeyError, TypeError, ValueError):
+                raise self._damaged(key) from None
+            yield Row(cell, self._read(key, numbers, seconds, refused))
 
     def result(self, cell: Cell) -> Result | None:
         """What a cell gave (also where nothing could be proven of it), or None if it was not run."""
-        asked = (self.code, cell.key)
-        found = self._connection.execute(f"{_FINISHED} and key = ?", asked).fetchone()
-        if found is not None:
-            return Result(found[0], _from_text(found[1]), found[2], found[3])
+        for found in self._all(f"{_FINISHED} and key = ?", self.code, cell.key):
+            return self._read(*found)
         why = "select reason, seconds from unproven where code = ? and key = ?"
-        found = self._connection.execute(why, asked).fetchone()
-        return None if found is None else Result(cell.key, {}, found[1], unproven=found[0])
+        for reason, seconds in self._all(why, self.code, cell.key):
+            return Result(cell.key, {}, seconds, unproven=reason)
+        return None
 
     def to_csv(self, path: str | Path) -> int:
         """Write one line per repetition of each cell: task, seed, repetition, parameters, numbers. Returns how many.
@@ -152,10 +182,11 @@ class Store:
         """
         table = list(self._flat())
         names = list(dict.fromkeys(name for line in table for name in line))
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, names, lineterminator="\n", restval="")
-            writer.writeheader()
-            writer.writerows(table)
+        text = io.StringIO()
+        writer = csv.DictWriter(text, names, lineterminator="\n", restval="")
+        writer.writeheader()
+        writer.writerows(table)
+        documents.write(path, text.getvalue())
         return len(table)
 
     def to_parquet(self, path: str | Path) -> int:
@@ -172,7 +203,9 @@ class Store:
         table = list(self._flat())
         names = list(dict.fromkeys(name for line in table for name in line))
         columns = {name: [line.get(name) for line in table] for name in names}
-        parquet.write_table(pa.table(columns), path)
+        content = io.BytesIO()
+        parquet.write_table(pa.table(columns), content)
+        documents.write(path, content.getvalue())
         return len(table)
 
     def _flat(self) -> Iterator[dict[str, object]]:
@@ -198,13 +231,9 @@ def _demand_own(path: Path) -> None:
     Raises:
         InvalidValue: It is something else, or cannot be read.
     """
-    try:
-        with open(path, "rb") as file:
-            header = file.read(_HEADER)
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return
-    except OSError as error:
-        raise InvalidValue("store", path, "a file of finished cells that can be read", str(error)) from None
+    header = documents.first_bytes(path, "store", _HEADER)
     own = int.from_bytes(header[_APPLICATION_AT : _APPLICATION_AT + 4], "big") == _APPLICATION
     if header and not (header.startswith(_MAGIC) and own):
         advice = "this one is something else, or of an earlier version, and was left as it is"
@@ -229,5 +258,5 @@ def _marked(value: object) -> object:
 def _from_text(text: str) -> dict[str, float | list[float]]:
     return {
         name: [float(inner) for inner in value] if isinstance(value, list) else float(value)
-        for name, value in json.loads(text).items()
+        for name, value in documents.parsed(text, "numbers").items()
     }

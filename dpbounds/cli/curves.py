@@ -1,9 +1,10 @@
-"""Curves as CSV: certified δ(ε), and the trade-off between the two errors of an attacker."""
+"""Curves as numbers or pictures: certified δ(ε), and the trade-off between the two errors of an attacker."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,14 +14,16 @@ from pathlib import Path
 
 import click
 
-from dpbounds.cli.options import writing
+from dpbounds.cli.options import PICTURES, writing
+from dpbounds.cli.output import json_number
 from dpbounds.expressions.enclosure import Enclosure, End
-from dpbounds.expressions.exact import to_decimal
+from dpbounds.expressions.exact import Direction, to_decimal
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 
 _STEPS = 20  # a divisor of 1000, so that the grid consists of short decimals
 _DIGITS = 17
+_ROUNDED_UP = ("delta_upper", "type_one_error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +64,35 @@ def grid(centre: End) -> Iterator[Fraction]:
 
 
 def write_curve(path: Path, curve: Curve) -> None:
-    """Columns epsilon, delta_lower, delta_upper."""
-    rows = zip(curve.epsilons, curve.lowers, curve.uppers, strict=True)
-    _write(path, "--curve", ("epsilon", "delta_lower", "delta_upper"), (_row(e, lo, hi) for e, lo, hi in rows))
-
-
-def _row(epsilon: Fraction, lower: Fraction, upper: Fraction) -> list[str]:
-    return [to_decimal(epsilon, _DIGITS, "down"), to_decimal(lower, _DIGITS, "down"), to_decimal(upper, _DIGITS, "up")]
+    """Columns epsilon, delta_lower, delta_upper; or a picture of both ends."""
+    columns = {
+        "epsilon": _column("epsilon", curve.epsilons),
+        "delta_lower": _column("delta_lower", curve.lowers),
+        "delta_upper": _column("delta_upper", curve.uppers),
+    }
+    labels = {"delta_upper": "proven to suffice", "delta_lower": "proven to be needed"}
+    _write(path, "--curve", columns, ("Privacy curve", "ε", "δ"), labels, log_y=True)
 
 
 def write_trade_off(path: Path, curve: Curve) -> None:
     """Columns type_one_error, type_two_error_lower_bound: with that much of the first, no attack has less of it."""
     from dpbounds.privacy.trade_off import TradeOff
 
-    bound = TradeOff(zip(curve.epsilons, curve.uppers, strict=True))
-    rows = ([to_decimal(a, _DIGITS, "up"), to_decimal(bound(a), _DIGITS, "down")] for a in errors())
-    _write(path, "--trade-off", ("type_one_error", "type_two_error_lower_bound"), rows)
+    bound, firsts = TradeOff(zip(curve.epsilons, curve.uppers, strict=True)), tuple(errors())
+    columns = {
+        "type_one_error": _column("type_one_error", firsts),
+        "type_two_error_lower_bound": _column("type_two_error_lower_bound", map(bound, firsts)),
+    }
+    labels = {"type_two_error_lower_bound": "no attack is below"}
+    _write(path, "--trade-off", columns, ("Errors of an attacker", "type I error", "type II error"), labels)
+
+
+def _column(name: str, numbers: Iterable[Fraction]) -> list[str]:
+    return [to_decimal(number, _DIGITS, _rounding(name)) for number in numbers]
+
+
+def _rounding(name: str) -> Direction:
+    return "up" if name in _ROUNDED_UP else "down"
 
 
 def errors() -> Iterator[Fraction]:
@@ -87,10 +103,44 @@ def errors() -> Iterator[Fraction]:
     yield from (Fraction(k, 100) for k in range(1, 101))
 
 
-def _write(path: Path, option: str, header: tuple[str, ...], rows: Iterable[list[str]]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    writing(path, text.getvalue(), option)
+def _write(
+    path: Path,
+    option: str,
+    columns: dict[str, list[str]],
+    words: tuple[str, str, str],
+    labels: dict[str, str],
+    *,
+    log_y: bool = False,
+) -> None:
+    """Columns of numbers as CSV, as JSON (lists of numbers by name), or as a picture with a line for each label."""
+    if path.suffix.lower() in PICTURES:
+        _draw(path, columns, words, labels, log_y=log_y)
+    elif path.suffix.lower() == ".json":
+        document = {
+            name: [json_number(Fraction(text), _rounding(name)) for text in column] for name, column in columns.items()
+        }
+        writing(path, json.dumps(document, indent=1, allow_nan=False) + "\n", option)
+    else:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+        writing(path, text.getvalue(), option)
     click.echo(f"wrote {path}", err=True)
+
+
+def _draw(
+    path: Path, columns: dict[str, list[str]], words: tuple[str, str, str], labels: dict[str, str], *, log_y: bool
+) -> None:
+    from dpbounds.render.curves import Curve as Line
+    from dpbounds.render.curves import Panel, draw
+    from dpbounds.render.regime_map import save
+
+    title, across, up = words
+    at = [float(text) for text in next(iter(columns.values()))]
+    lines = []
+    for name, label in labels.items():
+        points = [(x, float(y)) for x, y in zip(at, columns[name], strict=True) if not log_y or float(y) > 0]
+        if points:
+            lines.append(Line(label, tuple(x for x, _ in points), tuple(y for _, y in points)))
+    save(draw(title, [Panel("", across, up, tuple(lines), log_y=log_y and bool(lines))]), path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -72,7 +73,7 @@ def command(
         for option, value in (("--label", label), ("--positive", positive), ("--ranges", ranges)):
             if value is not None:
                 raise InvalidValue(option, value, "only together with --data")
-    _make_directory(output)
+    _demand_place(output)
     dataset, problem, preparation = prepared(data, label, positive, ranges, centre)
     warn_if_delta_is_large(delta, problem.records, "--delta")
     if repetitions == 1:
@@ -86,6 +87,7 @@ def command(
         tick("training without noise")
         baseline = without_noise(problem, dataset.labels)
         tick("writing")
+    _make_directory(output)  # only now: what is refused leaves nothing behind
 
     report = demo_report.Report(dataset, problem, preparation, tuple(rows), baseline, seed)
     files = demo_report.write(report, output)
@@ -108,6 +110,20 @@ def _require(*modules: str) -> None:
         if find_spec(module) is None:
             name = {"sklearn": "scikit-learn"}.get(module, module)
             raise click.UsageError(f"the demo needs {name}, which is not installed: pip install 'dpbounds[demo]'")
+
+
+def _demand_place(path: Path) -> None:
+    """Refuse early, and make nothing, where a directory cannot be made or written to."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # told below
+    except OSError as error:
+        raise InvalidValue("--output", path, "a directory that can be made", error.strerror or "") from None
+    place = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        advice = f"{place} is no directory that can be written to"
+        raise InvalidValue("--output", path, "a directory that can be made", advice)
 
 
 def _make_directory(path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpbounds import documents
 from dpbounds.cli import output
 from dpbounds.cli.demo_training import RELATION, Baseline, Trained
 from dpbounds.cli.options import writing
@@ -18,6 +19,7 @@ from dpbounds.expressions.exact import to_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from fractions import Fraction
 
     from algorithms.problems import Dataset, Problem
     from algorithms.verification import Check
@@ -85,8 +87,8 @@ def write(report: Report, directory: Path) -> tuple[Path, ...]:
         "demo.csv": _as_csv(report),
         "demo.json": json.dumps(as_data(report), indent=2, allow_nan=False) + "\n",
     }
-    for row in report.rows:
-        texts[f"ledger-epsilon-{_name(row)}.json"] = row.run.ledger.to_json() + "\n"
+    names = ledger_names([row.budget.epsilon for row in report.rows])
+    texts |= {name: row.run.ledger.to_json() + "\n" for name, row in zip(names, report.rows, strict=True)}
     paths = [directory / name for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         writing(path, text, "--output")
@@ -183,7 +185,7 @@ def _row_as_data(row: Trained) -> dict[str, object]:
         },
         "checks": [{"name": name, **check.as_json()} for name, check in row.checks.items()],
         "statement": _statement(row),
-        "ledger": json.loads(row.run.ledger.to_json()),
+        "ledger": documents.parsed(row.run.ledger.to_json(), "ledger"),
     }
 
 
@@ -292,7 +294,9 @@ def _plot(report: Report, path: Path) -> None:
         axes.set_xticks(budgets, [_name(row) for row in report.rows])
         axes.minorticks_off()
         axes.legend(fontsize="small")
-    figure.savefig(path, dpi=110, metadata={"Software": None})
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=110, metadata={"Software": None})
+    writing(path, drawn.getvalue(), "--output")
 
 
 def _statement(row: Trained) -> str:
@@ -310,6 +314,18 @@ def _worst(checks: Iterable[Check]) -> str:
 def _how_it_stopped(baseline: Baseline) -> str:
     how = "converged" if baseline.converged else "not converged: stopped at the limit on steps"
     return f"{how}, projected-gradient norm {baseline.gradient_norm:.1e}"
+
+
+def ledger_names(budgets: Sequence[Fraction]) -> list[str]:
+    """File names for ledgers, one for each budget: the number, or where names hold no such number something like it.
+
+    >>> ledger_names([Fraction(4), Fraction(1, 3)])
+    ['ledger-epsilon-4.json', 'ledger-epsilon-1-over-3.json']
+    """
+    texts = [output.plain(epsilon).replace("/", "-over-").replace(" ", "-") for epsilon in budgets]
+    if len(set(texts)) < len(texts):  # equal up to the digits that are shown
+        texts = [f"{text}-{number}" for number, text in enumerate(texts, 1)]
+    return [f"ledger-epsilon-{text}.json" for text in texts]
 
 
 def _name(row: Trained) -> str:

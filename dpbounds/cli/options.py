@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from dpbounds import documents
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact, positive_integer, to_float
 from dpbounds.limits import PROCESSES, RUNS
@@ -86,6 +88,22 @@ def writable(ctx: click.Context, option: click.Parameter, path: Path | None) -> 
     return path
 
 
+DATA, PICTURES = (".csv", ".json"), (".png", ".svg", ".pdf")
+
+
+def data_or_picture(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    """An option's callback: a writable file whose ending says what it will hold (CSV for a pipe or a terminal)."""
+    if writable(ctx, option, path) is None or path is None:
+        return None
+    ending = path.suffix.lower()
+    if ending not in (*DATA, *PICTURES) and (not path.exists() or path.is_file()):
+        allowed = f"a file that ends in {' or '.join(DATA)} (numbers), or {', '.join(PICTURES)} (a picture)"
+        raise InvalidValue(option.opts[0], path, allowed)
+    if ending in PICTURES and find_spec("matplotlib") is None:
+        raise InvalidValue(option.opts[0], path, "a picture needs matplotlib", "pip install 'dpbounds[demo]'")
+    return path
+
+
 def options(*decorators: Callable[[Callback], Callback]) -> Callable[[Callback], Callback]:
     """Several options as one decorator, listed in the order of the help text."""
 
@@ -140,18 +158,13 @@ def warn_if_delta_is_large(delta: Fraction | float, dataset_size: int | None, wh
 
 
 def reading(path: Path, what: str) -> str:
-    """The text of a file that an option names, or ``InvalidValue``."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InvalidValue(what, path, "a text file in UTF-8") from None
-    except OSError as error:
-        raise InvalidValue(what, path, "a file that can be read", error.strerror or "") from None
+    """The text of a regular file that an option names, or ``InvalidValue``."""
+    return documents.read_text(path, what)
 
 
-def writing(path: Path, text: str, what: str) -> None:
-    """Write a file that an option names, or raise ``InvalidValue``."""
+def writing(path: Path, content: str | bytes, what: str) -> None:
+    """Write a file that an option names, whole or not at all, or raise ``InvalidValue``."""
     try:
-        path.write_text(text, encoding="utf-8", newline="")
+        documents.write(path, content)
     except OSError as error:
         raise InvalidValue(what, path, "a file that can be written", error.strerror or "") from None

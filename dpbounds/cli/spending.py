@@ -46,16 +46,16 @@ SPENDING_OPTIONS = given_options.options(
     click.option(
         "--curve",
         type=given_options.FILE,
-        callback=given_options.writable,
+        callback=given_options.data_or_picture,
         metavar="FILE",
-        help="Write the certified curve δ(ε) as CSV.",
+        help="Write the certified curve δ(ε): numbers (.csv, .json) or a picture (.png, .svg, .pdf).",
     ),
     click.option(
         "--trade-off",
         type=given_options.FILE,
-        callback=given_options.writable,
+        callback=given_options.data_or_picture,
         metavar="FILE",
-        help="Write a certified lower bound on an attacker's errors as CSV.",
+        help="Write a certified lower bound on an attacker's errors, likewise.",
     ),
     given_options.PUBLISHING_OPTIONS,
 )

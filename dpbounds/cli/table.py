@@ -120,7 +120,7 @@ def _stale(files: dict[str, str], folder: Path, everything: bool) -> dict[str, l
         path = folder / file
         if not path.is_file():
             found["missing"].append(str(path))
-        elif path.read_text(encoding="utf-8") != text:
+        elif path.read_bytes() != text.encode():
             found["stale"].append(str(path))
     if everything:
         known = (path for ending in ("md", "tex", "csv") for path in folder.glob(f"*.{ending}"))

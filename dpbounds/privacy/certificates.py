@@ -20,13 +20,15 @@ from typing import Any
 
 import flint
 
-from dpbounds.errors import CertificateError, DpboundsError, NotCertified
+from dpbounds import documents
+from dpbounds.errors import CertificateError, DpboundsError, InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import Direction, to_decimal
 from dpbounds.privacy import standalone_checker
 from dpbounds.privacy.accountants import Account, Route, account, prove_delta, prove_epsilon
 from dpbounds.privacy.calibration import Calibration
 from dpbounds.privacy.contour import contour_at_most
+from dpbounds.privacy.descriptions import digest
 from dpbounds.privacy.domination import neighbour_classes
 from dpbounds.privacy.lattice import delta_bounds, epsilon_bounds
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
@@ -41,34 +43,34 @@ _PRINTED_DIGITS = 6
 _LONGEST_TEXT = 60  # characters up to which p/q is written out
 _SECOND_TOLERANCE = 1e-3  # relative, of a lattice run that is held against a contour integral
 
-_ASSUMPTIONS = (
-    "Each release is a sum of per-record terms of l2 norm at most C (or an answer of the stated sensitivity) plus "
-    "Gaussian noise; averages divide by a public constant, never by the realised batch size.",
-    "Where a sample rate is given, each record enters each sample independently with exactly that probability, decided "
-    "by a secure source of randomness and kept secret.",
-    "Noise, sample rates, bounds and the number of releases are fixed in advance or depend on public data only; what "
-    "is asked may depend on earlier answers.",
-    "The noise is drawn as described: ideal Gaussian, independent between releases. Floating-point and pseudo-random "
-    "effects of a sampler are outside.",
-    "Nothing else that depends on the data is published: preprocessing, hyperparameters, stopping rules and metrics "
-    "are outside; so is the number of records, which counts as public.",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What came of checking a certificate.
+    """What came of checking a certificate; as text, the verdict comes first.
 
     Attributes:
         holds: Every claim was confirmed by means other than those recorded, and nothing contradicts it.
         lines: What was confirmed, to what relative width, what contradicts, what could not be confirmed.
+        claims: Of each account: role, relation, relation_in_words, given, target, lower, upper (exact, as text),
+            releases (in words, one text for equal ones), digest (of the releases).
+        assumptions: The checker's own list: what has to be true of a run for the claim to be about it.
+        about: Claims and assumptions in words, line by line.
     """
 
     holds: bool
     lines: tuple[str, ...]
+    claims: tuple[Mapping[str, object], ...] = ()
+    assumptions: tuple[str, ...] = standalone_checker.ASSUMPTIONS
+    about: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """In one line."""
+        return "the certificate holds" if self.holds else "the certificate does NOT hold"
 
     def __str__(self) -> str:
-        return "\n".join((*self.lines, "the certificate holds" if self.holds else "the certificate does NOT hold"))
+        how = (f"  {line}" for line in self.lines)
+        return "\n".join((self.verdict, *self.about, "how it was checked:", *how))
 
 
 # --- the statement -------------------------------------------------------------------------------------------------
@@ -134,6 +136,8 @@ def statement(subject: Account | Calibration, *, noise_drawn: str = _IDEAL_NOISE
             f"Not protected: {'; '.join(excluded)}.",
             f"{'Epsilon' if is_delta else 'Delta'} is proven to lie in [{lower}, {upper}] and rounded up (method: "
             f"{enclosure.method}, in ball arithmetic and exact numbers; {versions}).",
+            f"The releases, as a ledger or a certificate describes them, have the SHA-256 digest "
+            f"{digest(subject.mechanism)}.",
         )
     )
 
@@ -251,10 +255,14 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
         "version": FORMAT_VERSION,
         "calibration": calibration,
         "accounts": [_account(entry, role) for entry, role in zip(subjects, roles, strict=False)],
-        "assumptions": list(_ASSUMPTIONS),
+        "assumptions": list(standalone_checker.ASSUMPTIONS),
         "versions": _versions(),
     }
-    wrong = _calibration_faults(document)
+    try:
+        standalone_checker.well_formed(document)
+        wrong = _calibration_faults(document)
+    except standalone_checker.Malformed as reason:  # such as numbers that are too long for whoever checks
+        raise CertificateError(f"no certificate: {reason}") from None
     if wrong:
         raise CertificateError(
             f"no certificate: {'; '.join(wrong)}; certify the account of the calibrated mechanism instead"
@@ -263,9 +271,9 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
 
 
 def write_certificate(path: str | Path, subject: Account | Calibration) -> None:
-    """Write the certificate as JSON (UTF-8); errors as for :func:`certificate`, and ``OSError``."""
+    """Write the certificate as JSON (UTF-8), whole or not at all; errors as for :func:`certificate`, ``OSError``."""
     text = json.dumps(certificate(subject), indent=2, ensure_ascii=False, allow_nan=False)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    documents.write(path, text + "\n")
 
 
 def _account(subject: Account, role: str) -> dict[str, object]:
@@ -280,6 +288,7 @@ def _account(subject: Account, role: str) -> dict[str, object]:
             "upper": exact_text(upper),
         },
         "mechanism": [_release(*part) for part in _parts(subject.mechanism)],
+        "digest": digest(subject.mechanism),
         "proofs": [
             {
                 "order": order,
@@ -365,37 +374,57 @@ def check_certificate(certificate: str | Path | Mapping[str, object]) -> CheckRe
     """
     document = _document(certificate)
     try:
-        claims = [_claim(entry) for entry in standalone_checker.field(document, "accounts", list)]
-        faults = _calibration_faults(document)
+        version = standalone_checker.well_formed(document)
+        about = standalone_checker.sheet(document)
+        claims = [_claim(entry) for entry in document["accounts"]]
+        faults = _calibration_faults(document) + standalone_checker.digest_faults(document["accounts"], version)
         outcomes = [_check_claim(claim) for claim in claims]
-    except standalone_checker.Malformed as reason:
+    except (standalone_checker.Malformed, DpboundsError) as reason:
         raise CertificateError(f"not a well-formed certificate: {reason}") from None
-    except DpboundsError as reason:
-        raise CertificateError(f"not a well-formed certificate: {reason}") from reason
     lines = [f"CONTRADICTED: {fault}" for fault in faults]
     for claim, (_, found) in zip(claims, outcomes, strict=True):
-        role = str(claim.source.get("role", "account"))
+        role = str(claim.source["role"])
         lines += [f"{role}: {line}" if len(claims) > 1 else line for line in found]
     if document["calibration"] is not None and not faults:
         lines.append("calibration: the value keeps the target and the one that fails exceeds it, if both accounts hold")
-    return CheckReport(not faults and all(holds for holds, _ in outcomes), tuple(lines))
+    holds = not faults and all(confirmed for confirmed, _ in outcomes)
+    return CheckReport(holds, tuple(lines), tuple(map(_as_data, claims)), about=tuple(about))
 
 
-def _document(certificate: str | Path | Mapping[str, object]) -> dict[str, object]:
+def releases_digest(certificate: str | Path | Mapping[str, object]) -> str:
+    """The digest of the releases that a certificate is about (of a calibration: with the value that suffices).
+
+    It is computed from the releases, not read off. Errors as :func:`check_certificate`.
+    """
+    document = _document(certificate)
+    try:
+        standalone_checker.well_formed(document)
+        return standalone_checker.digest(document["accounts"][0]["mechanism"])
+    except standalone_checker.Malformed as reason:
+        raise CertificateError(f"not a well-formed certificate: {reason}") from None
+
+
+def _as_data(claim: _Claim) -> dict[str, object]:
+    read = claim.source["claim"]
+    return {
+        "role": claim.source["role"],
+        "relation": str(claim.relation),
+        "relation_in_words": standalone_checker.RELATIONS[str(claim.relation)],
+        **{name: read[name] for name in ("given", "target", "lower", "upper")},
+        "releases": [standalone_checker.release_in_words(release) for release in claim.source["mechanism"]],
+        "digest": standalone_checker.digest(claim.source["mechanism"]),
+    }
+
+
+def _document(certificate: str | Path | Mapping[str, object]) -> dict[str, Any]:
     if isinstance(certificate, Mapping):
-        document: object = dict(certificate)
-    else:
-        try:
-            document = json.loads(Path(certificate).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as reason:
-            raise CertificateError(f"{certificate} cannot be read as JSON: {reason}") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise CertificateError(f"not a certificate: the field format must be {FORMAT!r}")
-    if document.get("version") != FORMAT_VERSION or isinstance(document["version"], bool):
-        raise CertificateError(
-            f"version {document.get('version')!r} of the certificate format is not known: this dpbounds reads version "
-            f"{FORMAT_VERSION}"
-        )
+        return dict(certificate)
+    try:
+        document = documents.read_json(certificate, "certificate")
+    except InvalidValue as reason:
+        raise CertificateError(str(reason)) from None
+    if not isinstance(document, dict):
+        raise CertificateError(f"not a certificate: {documents.quoted(document)} instead of an object")
     return document
 
 
@@ -416,8 +445,6 @@ def _claim(entry: Any) -> _Claim:
     claim = standalone_checker.read_claim(entry)
     parts: list[tuple[Mechanism, int]] = []
     for release in field(entry, "mechanism", list):
-        if field(release, "kind", str) != "gaussian":
-            raise CertificateError(f"a release of kind {release['kind']!r} is not known to this version of the format")
         numbers = {
             name: None if release.get(name) is None else rational(release[name])
             for name in ("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate")
@@ -443,39 +470,34 @@ def _claim(entry: Any) -> _Claim:
 
 def _check_claim(claim: _Claim) -> tuple[bool, list[str]]:
     products = tuple(each.product for each in neighbour_classes(claim.mechanism, claim.relation).every())
-    lines, contradicted = [], False
     derived = {_order(product): _as_counts(product) for product in products}
-    again = {
-        {"both": "both orders"}.get(order, order): (squared_shift, dict(sampled))
-        for order, squared_shift, sampled in standalone_checker.products_of(
-            claim.source["mechanism"], str(claim.relation)
-        )
-    }
-    if derived != again:
-        lines.append("CONTRADICTED: the two derivations of the dominating pairs differ")
-        contradicted = True
-    elif set(claim.routes) != set(derived):
-        lines.append(
-            f"CONTRADICTED: the orders proven, {sorted(claim.routes)}, are not those needed, {sorted(derived)}"
-        )
-        contradicted = True
-    else:
-        lines.append(f"the dominating pairs follow from the mechanism and {claim.relation} (derived twice)")
-    refuted, exactly, found = _by_other_route(claim, products)
-    lines += found
     try:
-        status, details, _ = standalone_checker.check_account(claim.source)
-        lines += [f"exact evaluation: {line}" for line in details]
-        exactly = exactly or status == standalone_checker.CONFIRMED
-        refuted = refuted or any(line.startswith("REFUTED") for line in details)
+        again = {
+            {"both": "both orders"}.get(order, order): (squared_shift, dict(sampled))
+            for order, squared_shift, sampled in standalone_checker.products_of(
+                claim.source["mechanism"], str(claim.relation)
+            )
+        }
+        status, verdict, details, _ = standalone_checker.check_account(claim.source)
+    except standalone_checker.OutOfReach as reason:
+        return False, [f"NOT CONFIRMED: {reason}"]
     except standalone_checker.NotCovered as reason:
-        lines.append(f"exact evaluation: not covered ({reason})")
-    if not exactly and not refuted:
+        again, status, verdict, details = derived, standalone_checker.NOT_COVERED, f"not covered ({reason})", []
+    if derived != again:
+        return False, ["CONTRADICTED: the two derivations of the dominating pairs differ"]
+    if set(claim.routes) != set(derived):
+        return False, [
+            f"CONTRADICTED: the orders proven, {sorted(claim.routes)}, are not those needed, {sorted(derived)}"
+        ]
+    lines = [f"the dominating pairs follow from the mechanism and {claim.relation} (derived twice)"]
+    refuted, exactly, found = _by_other_route(claim, products)
+    lines += found + [f"exact evaluation: {line}" for line in (*details, verdict)]
+    if refuted or status == standalone_checker.WRONG:  # it does the recorded method again, if with other choices
+        return False, lines
+    if not exactly and status != standalone_checker.CONFIRMED:
         exactly, found = _at_the_ends(claim, products)
-        lines += found
-    if not exactly and not refuted:
-        lines.append("NOT CONFIRMED: no other means could decide the claim's two inequalities")
-    return exactly and not refuted and not contradicted, lines
+        lines += found or ["NOT CONFIRMED: no other means could decide the claim's two inequalities"]
+    return exactly or status == standalone_checker.CONFIRMED, lines
 
 
 def _order(product: Product) -> str:

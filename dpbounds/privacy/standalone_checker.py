@@ -1,7 +1,9 @@
 """Check a dpbounds privacy certificate without trusting dpbounds: one file, Python and python-flint, nothing else.
 
-Usage: ``python standalone_checker.py certificate.json``. Exit status: 0 every claim is confirmed; 1 a claim is refuted
-or could not be confirmed; 2 the file is not a well-formed certificate; 3 the method used is not covered here.
+Usage: ``python standalone_checker.py certificate.json``. It prints a verdict, then what exactly was claimed, of which
+mechanism and under which assumptions (its own list), then how each inequality was decided. Exit status: 0 the
+certificate holds; 1 it is refuted, or could not be confirmed; 2 the file is not a well-formed certificate; 3 neither
+confirmed nor refuted, because it rests on a method that is not re-done here (``dpbounds check`` covers it).
 
 What it proves. The privacy curve is δ(ε) = max over the orders of the neighbours of E_P[(1 - e^{ε - L})_+] with
 L = log dP/dQ and the pairs (P, Q) of ``products_of``. That these dominate all neighbouring data sets is a theorem
@@ -15,9 +17,12 @@ not confirm, never confirm wrongly. The inequalities (1) to (10) are proven in `
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import os
 import re
+import stat
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -25,18 +30,50 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from flint import acb, acb_mat, arb, ctx, fmpq, fmpz_poly
 
 CONFIRMED, WRONG, MALFORMED, NOT_COVERED = 0, 1, 2, 3
-FORMAT, VERSION = "dpbounds privacy certificate", 1
+FORMAT, VERSION, VERSIONS = "dpbounds privacy certificate", 2, (1, 2)  # written; read: version 1 has no digest
 Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper ends enclose δ(ε)
 Sampled = Counter[tuple[Fraction, Fraction]]  # (q, z²): count
 Point = tuple[Fraction, Fraction]  # (ε, δ)
 Answer = bool | None  # None: not decided
-_NUMBER = re.compile(r"(-?\d{1,2000})(?:/(\d{1,2000}))?(?:\*2\*\*(-?\d{1,6}))?(?:\*5\*\*(-?\d{1,6}))?")
+# what is read: bytes of the file, brackets in one another, characters of a JSON number, releases, repetitions of one
+BYTES, NESTING, JSON_DIGITS, RELEASES, COUNT = 16 * 2**20, 32, 1_000, 10_000, 10**30
+# exact numbers: p and q have at most 2000 digits, exponents four or five, and the number at most 13 000 bits either way
+NUMBER = re.compile(r"(-?[0-9]{1,2000})(?:/([0-9]{1,2000}))?(?:\*2\*\*(-?[0-9]{1,5}))?(?:\*5\*\*(-?[0-9]{1,5}))?")
+NUMBER_BITS = 13_000
+# of releases on samples that are composed: beyond, doubles and the work of a minute do not reach
+LEAST_RATE, LEAST_NOISE, LEAST_DELTA = Fraction(1, 10**300), Fraction(1, 10**150), Fraction(1, 10**310)
+
+FIELDS = {
+    "certificate": ("format", "version", "calibration", "accounts", "assumptions", "versions"),
+    "calibration": ("solve", "value", "fails_at", "target_epsilon", "target_delta"),
+    "account": ("role", "claim", "mechanism", "proofs"),
+    "claim": ("relation", "given", "target", "lower", "upper"),
+    "release": ("kind", "noise_multiplier", "noise_stddev", "sensitivity", "sample_rate", "count"),
+    "proof": ("order", "route", "method", "precision", "parameters", "error_budget"),
+    "versions": ("dpbounds", "python-flint", "FLINT", "Python"),
+}
+RELATIONS = {
+    "add-or-remove-one": "two data sets are neighbours when one is the other plus one record",
+    "replace-one": "two data sets are neighbours when one record is replaced by another",
+}
+# what has to be true of a training run for the claim to be about it; a certificate holds these sentences and no others
+ASSUMPTIONS = (
+    "Each release is a sum of per-record terms of l2 norm at most C (or an answer of the stated sensitivity) plus "
+    "Gaussian noise; averages divide by a public constant, never by the realised batch size.",
+    "Where a sample rate is given, each record enters each sample independently with exactly that probability, decided "
+    "by a secure source of randomness and kept secret.",
+    "Noise, sample rates, bounds and the number of releases are fixed in advance or depend on public data only; what "
+    "is asked may depend on earlier answers.",
+    "The noise is drawn as described: ideal Gaussian, independent between releases. Floating-point and pseudo-random "
+    "effects of a sampler are outside.",
+    "Nothing else that depends on the data is published: preprocessing, hyperparameters, stopping rules and metrics "
+    "are outside; so is the number of records, which counts as public.",
+)
 
 
 class Malformed(Exception):
@@ -51,6 +88,10 @@ class NotCovered(Exception):
     """The certificate rests on a method that is not re-done here."""
 
 
+class OutOfReach(NotCovered):
+    """No method re-does this: its numbers lie beyond double precision."""
+
+
 def require(condition: object, what: str) -> None:
     """Go on only where the condition is proven."""
     if condition is not True:
@@ -60,15 +101,135 @@ def require(condition: object, what: str) -> None:
 # --- the document --------------------------------------------------------------------------------------------------
 
 
+def read(path: str) -> Any:
+    """The JSON document in a regular file: no field twice, finite numbers, moderate in size, digits and nesting."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # asked before it is opened: a pipe would block
+            raise Malformed("this is no regular file")
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with open(descriptor, "rb") as file:
+            raw = file.read(BYTES + 1)
+        text = raw.decode("utf-8-sig")
+    except (OSError, ValueError) as reason:
+        raise Malformed(f"the file cannot be read: {getattr(reason, 'strerror', None) or reason}") from None
+    if len(raw) > BYTES:
+        raise Malformed(f"the file has more than {BYTES} bytes")
+    return parsed(text)
+
+
+def parsed(text: str) -> Any:
+    """JSON with one meaning only."""
+    depth = 0
+    # strings (one may lack its end) and all else but brackets are left out, in one pass
+    for bracket in re.sub(r'"(?:[^"\\]|\\.)*+"?|[^\[\]{}"]+', "", text, flags=re.DOTALL):
+        depth += 1 if bracket in "[{" else -1
+        if depth > NESTING:
+            raise Malformed(f"more than {NESTING} brackets in one another")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = Counter(name for name, _ in pairs)
+            raise Malformed(f"the field {quoted(max(names, key=lambda name: names[name]))} occurs twice in one object")
+        return found
+
+    def refused(word: str) -> Any:
+        raise Malformed(f"{quoted(word)} is no finite number of at most {JSON_DIGITS} characters")
+
+    def whole(digits: str) -> int:
+        return int(digits if len(digits) <= JSON_DIGITS else refused(digits))
+
+    def real(digits: str) -> float:
+        value = float(digits if len(digits) <= JSON_DIGITS else refused(digits))
+        return value if math.isfinite(value) else float(refused(digits))
+
+    try:
+        return json.loads(text, object_pairs_hook=unique, parse_constant=refused, parse_int=whole, parse_float=real)
+    except json.JSONDecodeError as reason:
+        raise Malformed(f"not JSON: {reason.msg} in line {reason.lineno}") from None
+
+
+def quoted(value: object) -> str:
+    """What stands in the file, for an error: on one line, short, and without anything that commands a terminal."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    return ascii(value if not isinstance(value, str) or len(value) <= 60 else value[:60] + "...")[:80]
+
+
+def has_fields(record: object, kind: str, *more: str) -> dict[str, Any]:
+    """An object with the fields of its kind, and no others."""
+    names = {*FIELDS[kind], *more}
+    if not isinstance(record, dict):
+        raise Malformed(f"{quoted(record)} is no {kind}, which is an object")
+    if set(record) != names:
+        wrong = ", ".join([*sorted(names - set(record)), *sorted(map(quoted, set(record) - names))][:5])
+        raise Malformed(
+            f"a {kind} has the fields {', '.join(sorted(names))} and no others; missing or unknown: {wrong}"
+        )
+    return record
+
+
+def well_formed(document: Any) -> int:
+    """Refuse whatever is not of the format, field by field; returns the version."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise Malformed(f"the field 'format' must be {FORMAT!r}")
+    version = document.get("version")
+    if type(version) is not int or version not in VERSIONS:
+        raise Malformed(f"version {quoted(version)} is not known: this checker reads {VERSIONS[0]} and {VERSIONS[1]}")
+    has_fields(document, "certificate")
+    if document["assumptions"] != list(ASSUMPTIONS):
+        raise Malformed("the assumptions are not those of the format: what holds under others is not known here")
+    for name, text in has_fields(document["versions"], "versions").items():
+        if not isinstance(text, str) or re.fullmatch(r"[0-9A-Za-z.+!_-]{1,40}", text) is None:
+            raise Malformed(f"the version {quoted(text)} of {name}")
+    accounts, calibration = field(document, "accounts", list), field(document, "calibration", (dict, type(None)))
+    roles = ["account"]
+    if calibration is not None:
+        has_fields(calibration, "calibration")
+        roles = ["suffices", "fails"][: len(accounts)]
+    if not accounts or [account.get("role") for account in accounts if isinstance(account, dict)] != roles:
+        raise Malformed(f"the accounts have the roles {' and '.join(roles)}, one of each")
+    for account in accounts:
+        has_fields(account, "account", *(["digest"] if version > 1 else []))
+        has_fields(account["claim"], "claim")
+        releases, proofs = field(account, "mechanism", list), field(account, "proofs", list)
+        if len(releases) > RELEASES or len(proofs) > len(ORDERS):
+            raise Malformed(f"an account has at most {RELEASES} releases, and one proof of each order")
+        for release in releases:
+            has_fields(release, "release")
+        for proof in proofs:
+            has_fields(proof, "proof")
+            label(proof, "route")
+            label(proof, "method")
+            field(proof, "precision", int), field(proof, "parameters", dict), field(proof, "error_budget", dict)
+        orders = [field(proof, "order", str) for proof in proofs]
+        if len(set(orders)) < len(orders) or not set(orders) <= set(ORDERS):
+            raise Malformed(f"the orders proven are {', '.join(map(quoted, orders))}")
+    return version
+
+
+ORDERS = ("remove", "add", "replace", "both orders")
+
+
+def label(record: Any, name: str) -> None:
+    """A word or a few."""
+    if re.fullmatch(r"[\w ,;()-]{0,80}", field(record, name, str)) is None:
+        raise Malformed(f"the field {name!r} is {quoted(record[name])}")
+
+
 def rational(text: object, least: int | None = None) -> Fraction:
     """An exact number, written p, p/q or p/q*2**a*5**b; refused below ``least``."""
-    match = _NUMBER.fullmatch(text) if isinstance(text, str) else None
+    match = NUMBER.fullmatch(text) if isinstance(text, str) else None
     if match is None or (match[2] is not None and int(match[2]) == 0):
-        raise Malformed(f"{str(text)[:60]!r} is not an exact number such as 1/3 or 7*2**-60")
-    value = Fraction(int(match[1]), int(match[2] or 1)) * Fraction(2) ** int(match[3] or 0)
-    value *= Fraction(5) ** int(match[4] or 0)
+        raise Malformed(f"{quoted(text)} is not an exact number such as 1/3 or 7*2**-60")
+    two, five = int(match[3] or 0), int(match[4] or 0)
+    if max(abs(two), abs(five)) > NUMBER_BITS:
+        raise Malformed(f"{quoted(text)} has too large an exponent")
+    value = Fraction(int(match[1]), int(match[2] or 1)) * Fraction(2) ** two * Fraction(5) ** five
+    if max(abs(value.numerator), value.denominator).bit_length() > NUMBER_BITS:
+        raise Malformed(f"{quoted(text)} has more than {NUMBER_BITS} bits")
     if least is not None and value < least:
-        raise Malformed(f"{text} is below {least}")
+        raise Malformed(f"{quoted(text)} is below {least}")
     return value
 
 
@@ -77,7 +238,7 @@ def field(record: object, name: str, kind: type | tuple[type, ...]) -> Any:
     if not isinstance(record, dict) or name not in record:
         raise Malformed(f"the field {name!r} is missing")
     if not isinstance(record[name], kind) or isinstance(record[name], bool):
-        raise Malformed(f"the field {name!r} is {str(record[name])[:60]!r}")
+        raise Malformed(f"the field {name!r} is {quoted(record[name])}")
     return record[name]
 
 
@@ -86,7 +247,7 @@ def positive(record: object, name: str) -> Fraction | None:
     text = field(record, name, (str, type(None)))
     value = None if text is None else rational(text)
     if value is not None and value <= 0:
-        raise Malformed(f"{name} = {text} is not positive")
+        raise Malformed(f"{name} = {quoted(text)} is not positive")
     return value
 
 
@@ -104,16 +265,16 @@ def products_of(mechanism: list[Any], relation: str) -> list[tuple[str, Fraction
       sampled, add         N(0)                  against   (1-q) N(0) + q N(1)
       sampled, replace     (1-q) N(0) + q N(1)   against   (1-q) N(0) + q N(-1)
     """
-    if relation not in ("add-or-remove-one", "replace-one"):
-        raise Malformed(f"relation {relation!r}")
+    if relation not in RELATIONS:
+        raise Malformed(f"relation {quoted(relation)}")
     squared_shift, sampled = Fraction(0), Sampled()
     for release in mechanism:
         if field(release, "kind", str) != "gaussian":
-            raise NotCovered(f"a release of kind {release['kind']!r}")
+            raise Malformed(f"a release of kind {quoted(release['kind'])}")
         z, stddev, distance = (positive(release, name) for name in ("noise_multiplier", "noise_stddev", "sensitivity"))
         q, count = positive(release, "sample_rate"), field(release, "count", int)
-        if count < 1 or (q is not None and q > 1):
-            raise Malformed(f"count {count}, sample rate {q}")
+        if not 1 <= count <= COUNT or (q is not None and q > 1):
+            raise Malformed(f"count {quoted(count)}, sample rate {quoted(release['sample_rate'])}")
         if z is not None and stddev is None and distance is None:
             multiplier, farthest = z, 2 if relation == "replace-one" else 1
         elif z is None and stddev is not None and distance is not None:
@@ -128,6 +289,10 @@ def products_of(mechanism: list[Any], relation: str) -> list[tuple[str, Fraction
             sampled[q, multiplier**2] += count
     if not mechanism:
         raise Malformed("the mechanism has no release")
+    if (squared_shift and not LEAST_RATE < squared_shift < 1 / LEAST_RATE) or any(
+        q < LEAST_RATE or not LEAST_NOISE**2 < variance < 1 / LEAST_NOISE**2 for q, variance in sampled
+    ):
+        raise OutOfReach("noise or sample rates beyond what doubles hold")
     orders = ["both"] if not sampled else ["replace"] if relation == "replace-one" else ["remove", "add"]
     return [(order, squared_shift, sampled) for order in orders]
 
@@ -643,12 +808,17 @@ def check_order(
             raise NotCovered("a lattice step outside (0, 1), or a claim that delta is 0")
         shown_above = lattice_at_most(order, squared_shift, sampled, spacing, high)
         return (True if shown_above else None), None, "exact integers on a lattice"
+    if reference < LEAST_DELTA:
+        raise NotCovered("so small a delta of several releases on samples")
     bits = math.ceil((math.log(releases) - log(reference)) / math.log(2)) + 70
     if route != "contour":
         tilts = [finite(p["parameters"], "tilt") for p in proofs.values() if "tilt" in field(p, "parameters", dict)]
         with ctx.workprec(bits + 64):
             laws = laws_of(order, sampled, [], log(reference), 24, 0.0)
-            done = chernoff(laws, number(squared_shift), tilts[0] if tilts else 1.0, bits, high)
+            try:
+                done = chernoff(laws, number(squared_shift), tilts[0] if tilts else 1.0, bits, high)
+            except Unproven as reason:
+                return None, None, f"Chernoff bound; not shown: {reason}"
         return (True if done else None), None, "Chernoff bound"
     bits = max(bits, min(int(finite(hints, "precision")), 20_000))
     how = "contour integral"
@@ -674,36 +844,97 @@ def read_claim(account: object) -> dict[str, Any]:
     target, lower, upper = (rational(claim.get(name), 0) for name in ("target", "lower", "upper"))
     if given not in ("delta", "epsilon") or lower > upper or (given == "delta" and not 0 < target < 1):
         raise Malformed("a claim needs given = delta or epsilon, its target in range, and lower <= upper")
+    if relation not in RELATIONS:
+        raise Malformed(f"relation {quoted(relation)}")
     return {"relation": relation, "given": given, "target": target, "lower": lower, "upper": upper}
 
 
-def check_account(account: object) -> tuple[int, list[str], dict[str, Any]]:
-    """Check one claim."""
+def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]:
+    """Check one claim: the status, what came of it, and how, line by line; and the claim."""
     claim = read_claim(account)
     relation, given, target, lower, upper = claim.values()
     proofs = {field(proof, "order", str).split(" ")[0]: proof for proof in field(account, "proofs", list)}
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
     asked = low if lower > 0 else None  # 0 is always a lower end
-    answers, lines = [], []
-    words = {True: "yes", False: "NO", None: "not decided"}
-    for order, squared_shift, sampled in products_of(field(account, "mechanism", list), relation):
-        below, above, how = check_order(order, squared_shift, sampled, proofs, high, asked)
-        answers.append((below, above))
-        lines.append(f"order {order}: delta({shown(high[0])}) <= {shown(high[1])}? {words[below]} ({how})")
-        if lower > 0:
-            word = words[above] if above is not False else "not in this order (one of them is enough)"
-            lines.append(f"order {order}: delta({shown(low[0])}) > {shown(low[1])}? {word}")
-    confirmed = all(below for below, _ in answers) and (lower == 0 or any(above for _, above in answers))
-    refuted = any(below is False for below, _ in answers) or (lower > 0 and all(above is False for _, above in answers))
-    verdict = "confirmed" if confirmed else "REFUTED" if refuted else "NOT confirmed"
-    half = not refuted and not confirmed and all(below for below, _ in answers) and "lattice" in lines[0]
-    if half:  # what a person relies on, though not all that is claimed
-        verdict = "the upper end is confirmed; the lower end of a lattice certificate is not covered"
-    other = "epsilon" if given == "delta" else "delta"
-    lines.append(
-        f"{verdict}: {other} in [{shown(lower, ROUND_FLOOR)}, {shown(upper)}] at {given} = {shown(target)} ({relation})"
+    products = products_of(field(account, "mechanism", list), relation)
+    if set(proofs) != {order for order, *_ in products}:
+        needed = " and ".join(order for order, *_ in products)
+        line = f"CONTRADICTED: the orders proven, {sorted(proofs)}, are not those needed, {needed}"
+        return WRONG, "NOT confirmed", [line], claim
+    answers = [check_order(*product, proofs, high, asked) for product in products]
+    confirmed = all(below for below, *_ in answers) and (lower == 0 or any(above for _, above, _ in answers))
+    refuted = any(below is False for below, *_ in answers) or (
+        lower > 0 and all(above is False for _, above, _ in answers)
     )
-    return (CONFIRMED if confirmed else NOT_COVERED if half else WRONG), lines, claim
+    verdict = "confirmed" if confirmed else "REFUTED" if refuted else "NOT confirmed"
+    status, recorded = CONFIRMED if confirmed else WRONG, proofs[products[0][0]]["route"]
+    if not confirmed and not refuted and recorded == "lattice" and all(below for below, *_ in answers):
+        # what a person relies on, though not all that is claimed
+        status = NOT_COVERED
+        verdict = "the upper end is confirmed; the lower end of a lattice certificate is not covered"
+    elif not confirmed and not refuted and recorded not in ("lattice", "contour", "closed form"):
+        status, verdict = NOT_COVERED, f"neither confirmed nor refuted; the method {recorded!r} is not covered"
+    lines = []
+    for (order, *_), (below, above, how) in zip(products, answers, strict=True):
+        word = {True: "yes", False: "NO", None: "neither shown nor excluded"}[below]
+        lines.append(f"order {order}: delta({shown(high[0])}) <= {shown(high[1])}? {word} ({how})")
+        if lower > 0:
+            word = "yes" if above else "not in this order (one of them is enough)"
+            if above is None:
+                word = "not needed of this order: another one shows it" if confirmed else "neither shown nor excluded"
+            lines.append(f"order {order}: delta({shown(low[0])}) > {shown(low[1])}? {word}")
+    return status, verdict, lines, claim
+
+
+def claim_in_words(claim: dict[str, Any]) -> str:
+    """What is claimed, rounded outwards."""
+    other = "epsilon" if claim["given"] == "delta" else "delta"
+    ends = f"[{shown(claim['lower'], ROUND_FLOOR)}, {shown(claim['upper'])}]"
+    return f"{other} in {ends} at {claim['given']} = {shown(claim['target'])} ({claim['relation']})"
+
+
+def release_in_words(release: dict[str, Any]) -> str:
+    """Equal releases; noise is rounded down, sample rates and distances up."""
+    z, stddev, distance, q = (
+        positive(release, name) for name in ("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate")
+    )
+    noise = "" if z is None else f"standard deviation {shown(z, ROUND_FLOOR)} per unit of the per-record bound"
+    if stddev is not None and distance is not None:
+        noise = f"standard deviation {shown(stddev, ROUND_FLOOR)} at sensitivity {shown(distance)}"
+    on = "the full data" if q is None else f"Poisson samples at rate {shown(q)}"
+    return f"{release['count']} x Gaussian noise, {noise}, on {on}"
+
+
+def digest(mechanism: list[Any]) -> str:
+    """SHA-256 of the releases: compact JSON with sorted fields, numbers in lowest terms, equal ones in a row as one."""
+    entries: list[dict[str, Any]] = []
+    for release in mechanism:
+        names = ("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate")
+        numbers = {name: str(value) for name in names if (value := positive(release, name)) is not None}
+        sampling = "poisson" if "sample_rate" in numbers else "full-batch"
+        entry = {"mechanism": "gaussian", "sampling": sampling, **numbers, "count": field(release, "count", int)}
+        if entries and {**entries[-1], "count": 0} == {**entry, "count": 0}:
+            entries[-1]["count"] += entry["count"]
+        else:
+            entries.append(entry)
+    return hashlib.sha256(json.dumps(entries, sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
+
+
+def sheet(document: dict[str, Any]) -> list[str]:
+    """What a well-formed certificate is about, for a person: claim, relation, mechanism, digest; then assumptions."""
+    lines = []
+    for account in document["accounts"]:
+        claim, releases = read_claim(account), account["mechanism"]
+        role = {"account": "", "suffices": " of the value", "fails": " of the value that fails"}[account["role"]]
+        lines += [
+            f"claim{role}: {claim_in_words(claim)}",
+            f"  relation: {claim['relation']}: {RELATIONS[claim['relation']]}",
+            *(f"  mechanism: {release_in_words(release)}" for release in releases[:20]),
+            *([f"  mechanism: and {len(releases) - 20} more kinds of releases"] if len(releases) > 20 else []),
+            f"  digest of the releases: {digest(releases)}",
+        ]
+    lines.append("assumptions, which a certificate cannot prove and somebody has to vouch for:")
+    return lines + [f"  {number}. {text}" for number, text in enumerate(ASSUMPTIONS, 1)]
 
 
 def substituted(before: list[Any], after: list[Any], names: tuple[str, ...], value: Fraction, other: Fraction) -> bool:
@@ -748,38 +979,59 @@ def check_calibration(calibration: dict[str, Any], accounts: list[Any], claims: 
 
 
 def check(document: object) -> tuple[int, list[str]]:
-    """Check a certificate; returns an exit status, and what to say line by line."""
+    """Check a certificate; returns an exit status, and what to say line by line: the verdict first."""
     try:
-        if field(document, "format", str) != FORMAT or field(document, "version", int) != VERSION:
-            raise Malformed(f"this checker reads {FORMAT!r}, version {VERSION}")
+        version = well_formed(document)
         accounts, calibration = field(document, "accounts", list), field(document, "calibration", (dict, type(None)))
+        about, claims = sheet({"accounts": accounts}), [read_claim(account) for account in accounts]
+        wrong = [] if calibration is None else check_calibration(calibration, accounts, claims)
+        wrong += digest_faults(accounts, version)
         results = [check_account(account) for account in accounts]
-        if len(results) != 1 and calibration is None:
-            raise Malformed("a certificate without a calibration holds one account")
-        wrong = (
-            [] if calibration is None else check_calibration(calibration, accounts, [claim for *_, claim in results])
-        )
     except Malformed as reason:
         return MALFORMED, [f"malformed: {reason}"]
     except NotCovered as reason:
-        return NOT_COVERED, [f"not covered by this checker: {reason}"]
-    lines = [line for _, account_lines, _ in results for line in account_lines] + [f"REFUTED: {text}" for text in wrong]
+        return NOT_COVERED, [f"{VERDICTS[NOT_COVERED]}: {reason}", *about]
     statuses = [status for status, *_ in results]
-    return (WRONG if wrong or WRONG in statuses else max(statuses)), lines
+    status = WRONG if wrong or WRONG in statuses else max(statuses)
+    said = [f"{verdict}: {claim_in_words(claim)}" for _, verdict, _, claim in results]
+    said += [f"REFUTED: {text}" for text in wrong]
+    how = [f"  {line}" for _, _, lines, _ in results for line in lines]
+    return status, [VERDICTS[status], *said, *about, "how each inequality was decided:", *how]
+
+
+VERDICTS = {
+    CONFIRMED: "THE CERTIFICATE HOLDS",
+    WRONG: "THE CERTIFICATE DOES NOT HOLD",
+    NOT_COVERED: "NEITHER CONFIRMED NOR REFUTED: it rests on a method that is not re-done here",
+}
+
+
+def digest_faults(accounts: list[Any], version: int) -> list[str]:
+    """Accounts whose digest is not that of their releases; version 1 has none."""
+    if version == 1:
+        return []
+    return [
+        f"the digest of the account ({account['role']}) is not that of its releases"
+        for account in accounts
+        if account["digest"] != digest(field(account, "mechanism", list))
+    ]
 
 
 def main(arguments: list[str]) -> int:
     """Check the file named on the command line."""
-    if len(arguments) != 1:
-        print("usage: standalone_checker.py CERTIFICATE.json", file=sys.stderr)
+    if hasattr(sys.stdout, "reconfigure"):  # a terminal without Greek letters gets question marks
+        sys.stdout.reconfigure(errors="replace")
+    if arguments in (["--help"], ["-h"]):
+        print(__doc__)
+        return CONFIRMED
+    if len(arguments) != 1 or arguments[0].startswith("--"):
+        print("usage: standalone_checker.py CERTIFICATE.json (or --help)", file=sys.stderr)
         return MALFORMED
     try:
-        document = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as reason:
-        print(f"{arguments[0]} cannot be read as JSON: {reason}", file=sys.stderr)
-        return MALFORMED
-    status, lines = check(document)
-    print("\n".join(lines))
+        status, lines = check(read(arguments[0]))
+    except Malformed as reason:
+        status, lines = MALFORMED, [f"malformed: {reason}"]
+    print("\n".join(lines), file=sys.stderr if status == MALFORMED else sys.stdout)
     return status
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpbounds import documents
 from dpbounds.rates.planes import Point, polygon
 from dpbounds.rates.regimes import Regime
 from dpbounds.rates.spaces import Space, in_letters
@@ -94,8 +96,12 @@ def _write_inside(axes: Any, corners: Sequence[Point], text: str) -> None:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """As PNG or SVG, by the file's ending; without a date, so that the same map is the same file."""
+    """As PNG, SVG or PDF, by the file's ending; without a date, so that the same map is the same file."""
     from matplotlib import rc_context
 
+    ending = path.suffix.lower()
+    undated = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[ending]
+    drawn = io.BytesIO()
     with rc_context({"svg.hashsalt": "dpbounds", "svg.fonttype": "path"}):
-        figure.savefig(path, dpi=130, metadata={"Software": None} if path.suffix == ".png" else {"Date": None})
+        figure.savefig(drawn, format=ending[1:], dpi=130, metadata=undated)
+    documents.write(path, drawn.getvalue())

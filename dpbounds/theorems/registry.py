@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpbounds import documents
 from dpbounds.errors import InvalidValue, demand, nearest, shown
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def listing() -> tuple[Entry, ...]:
 def _indexed() -> list[Entry]:
     if not INDEX.is_file():
         return []
-    entries = json.loads(INDEX.read_text(encoding="utf-8"))
+    entries = documents.read_json(INDEX, "index of the library")
     return [
         Entry(
             **{
@@ -238,7 +239,7 @@ def _order(entry: Entry) -> tuple[object, ...]:
 
 def write_index() -> None:
     """Write ``index.json`` from the files."""
-    INDEX.write_text(index_text(), encoding="utf-8")
+    documents.write(INDEX, index_text())
 
 
 def index_text() -> str:

@@ -167,7 +167,7 @@ def test_the_same_subject_gives_the_same_file(tmp_path: Path, spent: Account, ca
 
 def test_the_document_holds_what_the_format_promises(spent: Account) -> None:
     document = plain(spent)
-    assert (document["format"], document["version"]) == ("dpbounds privacy certificate", 1)
+    assert (document["format"], document["version"]) == ("dpbounds privacy certificate", 2)
     assert set(document) == {"format", "version", "calibration", "accounts", "assumptions", "versions"}
     (entry,) = document["accounts"]
     assert rational(entry["claim"]["upper"]) == spent.enclosure.exact_upper
@@ -345,7 +345,8 @@ def test_what_is_no_certificate_is_refused(tmp_path: Path, full_batch: Account) 
         tmp_path / "missing.json",
         {},
         {**document, "format": "other"},
-        {**document, "version": 2},
+        {**document, "version": 3},
+        {**document, "version": 1},  # which has no digest
         {**document, "version": True},
         {**document, "accounts": []},
         without("calibration"),
