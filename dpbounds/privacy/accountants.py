@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
+from flint import arb
+
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, brief, exact, to_float
@@ -22,9 +24,10 @@ from dpbounds.privacy.beside_gaussian import delta_beside, epsilon_beside, lies_
 from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.domination import NeighbourClass, NeighbourClasses, neighbour_classes
+from dpbounds.privacy.drawn_steps import delta_between, epsilon_between, nearly_full_batch, plannable
 from dpbounds.privacy.lattice import Work, delta_bounds, epsilon_bounds, resolved
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs import FourPoints, GaussianProduct, Order, Product, ShiftedGaussians, as_gaussian
+from dpbounds.privacy.pairs import FourPoints, GaussianProduct, Product, as_gaussian
 from dpbounds.privacy.profiles import ball, certainly_infinite, closed_form_delta, closed_form_epsilon, has_closed_form
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
@@ -38,9 +41,9 @@ _ACCEPTED = 1e-3  # the width, relative, at which the contour's answer is taken 
 _LATTICE_AIM = 1e-5  # the same where there is no contour integral, and the lattice is asked first
 _BESIDE_AIM = 1e-4  # the same for one law beside a Gaussian, if it is continuous: a few hundred cells
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
+_NOT_PLANNABLE = "these numbers lie beyond what this route can plan in doubles; ask with route='auto'"
 _CLOSED_FORM_PRECISION = 160
 _CLOSED_FORM_WIDTH = 2.0**-52  # relative, of what has a closed form, unless less is asked for
-_LARGEST_EPSILON = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ class Account:
     def __str__(self) -> str:
         lower, upper = self.enclosure.decimals(min(12, self.enclosure.digits + 2))
         wanted = "epsilon" if self.given == "delta" else "delta"
-        return f"{wanted} in [{lower}, {upper}] at {self.given} = {to_float(self.target, 'down'):g} ({self.relation})"
+        return f"{wanted} in [{lower}, {upper}] at {self.given} = {brief(self.target)} ({self.relation})"
 
 
 def valid_delta(delta: ExactLike, name: str = "delta") -> Fraction:
@@ -252,7 +255,7 @@ class _Question:
     def at_most(self, product: Product, least: Fraction) -> bool:
         """Whether a quick bound shows that the product spends no more than ``least``."""
         gaussian = as_gaussian(product)
-        if gaussian is None or has_closed_form(product):
+        if gaussian is None or has_closed_form(product) or not plannable(product, self.target):
             return False
         if self.given == "delta":
             return contour_at_most(gaussian, least, self.target)
@@ -304,10 +307,18 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
     product = resolved(product)
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
         return _closed_form_epsilon(product, delta, tolerance)
+    if route == "auto" and _infinite_losses(product, delta):
+        return Proof(Enclosure(math.inf, math.inf, "infinite losses"), "closed form")
     beside = _beside(product, route, lambda: epsilon_beside(product, delta, max(tolerance, _BESIDE_AIM)))
     if beside is not None:
         return beside
     gaussian = as_gaussian(product)
+    if route == "auto":
+        quick = _quick(product, delta, lambda: _epsilon_between(product, gaussian, delta), tolerance)
+        if quick is not None:
+            return quick
+    elif not plannable(product, delta):
+        raise NotCertified(_NOT_PLANNABLE)
     found: Proof | None = None
     try:
         found = _first_good(
@@ -322,7 +333,7 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
             raise
     if found is not None and (_relative_width(found) <= _WIDE or route != "auto"):
         return found
-    between = _epsilon_between(gaussian, delta) if gaussian is not None else _epsilon_by_basic(product, delta)
+    between = _epsilon_between(product, gaussian, delta)
     return between if found is None or _relative_width(between) < _relative_width(found) else found
 
 
@@ -335,10 +346,18 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
         bits = max(64, math.ceil(-math.log2(tolerance)) + 8)
         value, precision = closed_form_delta(product[0][0], epsilon, bits)
         return Proof(Enclosure.from_balls(value, value, "closed form", precision).within(0, 1), "closed form")
+    if route == "auto" and _infinite_losses(product, Fraction(1)):
+        return Proof(Enclosure.exactly(1, "infinite losses"), "closed form")
     beside = _beside(product, route, lambda: delta_beside(product, epsilon, max(tolerance, _BESIDE_AIM)))
     if beside is not None:
         return beside
     gaussian = as_gaussian(product)
+    if route == "auto":
+        quick = _quick(product, epsilon, lambda: _delta_between(product, gaussian, epsilon), tolerance)
+        if quick is not None:
+            return quick
+    elif not plannable(product, epsilon):
+        raise NotCertified(_NOT_PLANNABLE)
     try:
         return _first_good(
             tolerance,
@@ -350,7 +369,7 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
     except NotCertified:
         if route != "auto":
             raise
-    return _upper_bound_only(gaussian, epsilon) if gaussian is not None else _delta_by_basic(product, epsilon)
+    return _delta_between(product, gaussian, epsilon)
 
 
 def _beside(product: Product, route: Route, prove: Callable[[], Proof]) -> Proof | None:
@@ -364,42 +383,57 @@ def _beside(product: Product, route: Route, prove: Callable[[], Proof]) -> Proof
     return found if _relative_width(found) <= _ACCEPTED else None
 
 
-def _epsilon_between(product: GaussianProduct, delta: Fraction) -> Proof:
-    """What is left where every route declines: the cost of the dearest single release below, a Chernoff bound above.
-
-    Dropping all releases but one is post-processing, so that one alone spends no more than all of them.
-    """
-    singles = [_closed_form_epsilon(((pair, 1),), delta).enclosure.exact_lower for pair, _ in product]
-    low = max(Fraction(single) for single in singles)
-    high = 2 * max(low, Fraction(1, 1 << 40))
-    while not contour_at_most(product, high, delta):
-        high *= 2
-        if high > _LARGEST_EPSILON:
-            raise NotCertified(f"no ε below {_LARGEST_EPSILON} could be proven to suffice at δ = {float(delta):g}")
-    floor = low
-    for _ in range(20):
-        middle = (floor + high) / 2
-        floor, high = (floor, middle) if contour_at_most(product, middle, delta) else (middle, high)
-    return Proof(Enclosure(low, high, "single release and Chernoff bound"), "bounds")
+def _infinite_losses(product: Product, delta: Fraction) -> bool:
+    """Whether P(some loss is infinite) is proven to exceed δ, or to be 1: then no ε suffices, or δ(ε) = 1."""
+    with working(_CLOSED_FORM_PRECISION):
+        exponent = arb(0)
+        for pair, count in product:
+            if has_closed_form(((pair, 1),)):
+                one = certainly_infinite(pair)
+                if one >= 1:
+                    return True
+                exponent += count * (-one).log1p()
+        return bool(-exponent.expm1() > ball(delta))
 
 
-def _upper_bound_only(product: GaussianProduct, epsilon: Fraction) -> Proof:
-    """What is left where δ(ε) is too small for every route: a proven upper bound, and 0 below.
+def _quick(product: Product, target: Fraction, between: Callable[[], Proof], tolerance: float) -> Proof | None:
+    """What closed forms alone prove: taken where the other routes cannot plan, or need not."""
+    if not plannable(product, target):
+        return between()
+    if nearly_full_batch(product):
+        found = between()
+        return found if _relative_width(found) <= max(tolerance, _ACCEPTED) else None
+    return None
 
-    The closed form of the same releases without sampling always is one, because δ grows with the sample rate
-    (``pairs.md``); a Chernoff bound is smaller where it can be had.
-    """
-    shift = Fraction(0)
-    for pair, count in product:
-        if isinstance(pair, ShiftedGaussians):
-            shift += count * pair.squared_shift
-        else:
-            shift += count * (2 if pair.order is Order.REPLACE else 1) ** 2 / pair.variance
-    value, precision = closed_form_delta(ShiftedGaussians(shift), epsilon)
-    bound = ball_end(value, "up")
-    with contextlib.suppress(Declined):  # the closed form stands
-        bound = min(bound, chernoff_bound(product, epsilon, quick_log_delta(product, float(epsilon), False)))
-    return Proof(Enclosure(Fraction(0), bound, "upper bound", precision), "upper bound")
+
+def _epsilon_between(product: Product, gaussian: GaussianProduct | None, delta: Fraction) -> Proof:
+    """What is left where every route declines: bounds from closed forms and, if doubles can plan it, Chernoff's."""
+    if gaussian is None:
+        return _epsilon_by_basic(product, delta)
+    found = epsilon_between(gaussian, delta)
+    low, high = Fraction(found.exact_lower), Fraction(found.exact_upper)
+    method = found.method
+    if plannable(product, delta):
+        floor = low
+        for _ in range(20):
+            middle = (floor + high) / 2
+            if contour_at_most(gaussian, middle, delta):
+                high, method = middle, f"{found.method} and Chernoff bound"
+            else:
+                floor = middle
+    return Proof(Enclosure(low, high, method, found.precision), "bounds")
+
+
+def _delta_between(product: Product, gaussian: GaussianProduct | None, epsilon: Fraction) -> Proof:
+    """The same for δ(ε)."""
+    if gaussian is None:
+        return _delta_by_basic(product, epsilon)
+    found = delta_between(gaussian, epsilon)
+    high = Fraction(found.exact_upper)
+    if plannable(product, epsilon):
+        with contextlib.suppress(Declined):  # what there is stands
+            high = min(high, chernoff_bound(gaussian, epsilon, quick_log_delta(gaussian, float(epsilon), False)))
+    return Proof(Enclosure(min(Fraction(found.exact_lower), high), high, found.method, found.precision), "bounds")
 
 
 def _epsilon_by_basic(product: Product, delta: Fraction) -> Proof:
@@ -414,18 +448,21 @@ def _epsilon_by_basic(product: Product, delta: Fraction) -> Proof:
         lower = _closed_form_epsilon(single, delta).enclosure.exact_lower
         upper = _closed_form_epsilon(single, delta / total).enclosure.exact_upper
         if isinstance(lower, float) or isinstance(upper, float):  # an infinite loss is likelier than δ/T
-            raise NotCertified(f"at δ = {float(delta):g} not even basic composition of these releases is finite")
+            raise NotCertified(f"at δ = {brief(delta)} not even basic composition of these releases is finite")
         low, high = max(low, lower), high + count * upper
     return Proof(Enclosure(low, high, "single release and basic composition"), "bounds")
 
 
 def _delta_by_basic(product: Product, epsilon: Fraction) -> Proof:
-    """The same for δ(ε): each release at ε/T."""
+    """The same for δ(ε): the dearest release below, each release at ε/T above."""
     total = sum(count for _, count in product)
-    high = Fraction(0)
+    low, high = Fraction(0), Fraction(0)
     for pair, count in product:
+        if not has_closed_form(((pair, 1),)):
+            return Proof(Enclosure(Fraction(0), Fraction(1), "no bound"), "bounds")
+        low = max(low, ball_end(closed_form_delta(pair, epsilon)[0], "down"))
         high += count * ball_end(closed_form_delta(pair, epsilon / total)[0], "up")
-    return Proof(Enclosure(Fraction(0), min(high, Fraction(1)), "basic composition"), "upper bound")
+    return Proof(Enclosure(low, max(low, min(high, Fraction(1))), "single release and basic composition"), "bounds")
 
 
 def _closed_form_epsilon(product: Product, delta: Fraction, tolerance: float = _CLOSED_FORM_WIDTH) -> Proof:
@@ -496,4 +533,4 @@ def _relative_width(proof: Proof) -> float:
     upper = proof.enclosure.exact_upper
     if upper == 0:
         return 0.0
-    return float((upper - proof.enclosure.exact_lower) / upper)
+    return to_float((upper - proof.enclosure.exact_lower) / upper, "up")

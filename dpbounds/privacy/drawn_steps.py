@@ -17,7 +17,7 @@ from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.privacy.gaussian_profiles import log_tail, tail, upper_bound_of_epsilon
 from dpbounds.privacy.laws import ball
-from dpbounds.privacy.pairs import GaussianProduct, Order, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs import GaussianProduct, Order, Pair, Product, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.profiles import closed_form_delta, losses_stay_below
 
 METHOD = "drawn steps"
@@ -31,6 +31,13 @@ _SHARES = (
     Fraction(127, 128),
 )  # how far from one expected number of large outcomes to the other
 _BISECTIONS = 40
+
+# Where the other routes can plan in doubles.
+_TARGETS = Fraction(1, 10**1000), Fraction(10**9)
+_NEXT_TO_ONE = Fraction(1, 10**12)
+_MOST_STEPS = 10**12
+_RAREST, _HARDLY = Fraction(1, 10**12), Fraction(1, 10**6)
+_VARIANCES = Fraction(1, 2500), Fraction(10**24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,3 +259,25 @@ def _few(hits: int, r: arb, log_r: arb, p: arb, count: int, epsilon: Fraction) -
         return arb(0)
     log_missed = -_divergence(hits, count, p, p.log())
     return 1 - (-_divergence(hits, count, r, log_r)).exp() - (ball(epsilon) + log_missed).exp()
+
+
+def plannable(product: Product, target: Fraction) -> bool:
+    """Whether a product and a target (δ or ε) lie where the other routes' choices, made in doubles, mean something."""
+    if not (target == 0 or _TARGETS[0] <= target <= _TARGETS[1]) or 1 - _NEXT_TO_ONE < target < 1:
+        return False
+    return all(count <= _MOST_STEPS and _moderate(pair) for pair, count in product)
+
+
+def _moderate(pair: Pair) -> bool:
+    match pair:
+        case ShiftedGaussians(squared_shift=squared_shift):
+            return 1 / _VARIANCES[1] <= squared_shift <= 1 / _VARIANCES[0]
+        case SampledGaussians(sample_rate=rate, variance=variance):
+            return rate >= _RAREST and _VARIANCES[0] <= variance <= _VARIANCES[1]
+    return True
+
+
+def nearly_full_batch(product: Product) -> bool:
+    """Whether hardly a step of a sampled product leaves the record out: then (2) and (4) nearly meet."""
+    rates = [pair.sample_rate for pair, _ in product if isinstance(pair, SampledGaussians)]
+    return bool(rates) and all(1 - rate <= _HARDLY for rate in rates)

@@ -56,7 +56,8 @@ def gaussian_delta(pair: ShiftedGaussians | SampledGaussians, epsilon: Fraction)
 
 def upper_bound_of_epsilon(squared_shift: Fraction, delta: Fraction) -> arb:
     """μ²/2 + μ sqrt(2 log 1/δ) >= ε(δ) of shifted Gaussians: δ(ε) <= Q(a) <= e^{-a²/2} for a >= 0."""
-    return ball(squared_shift) / 2 + (-2 * ball(squared_shift) * ball(delta - 1).log1p()).sqrt()
+    log_delta = ball(delta).log() if 2 * delta < 1 else ball(delta - 1).log1p()
+    return ball(squared_shift) / 2 + (-2 * ball(squared_shift) * log_delta).sqrt()
 
 
 def _remove(pair: SampledGaussians, epsilon: Fraction) -> arb:

@@ -143,6 +143,8 @@ def _spacing(
         aligned = choices.spacing_for(sketches, aim, _SAFETY * width * knobs.refinement**2, slack)
         return aligned, Fraction(aligned)
     wanted = choices.spacing_for(sketches, aim, _SAFETY * width, slack) * knobs.refinement
+    if not (math.isfinite(wanted) and wanted > 0):
+        raise Declined("lattice: no spacing is found in doubles")
     mantissa, exponent = math.frexp(wanted)
     return wanted, Fraction(math.floor(math.ldexp(mantissa, 20))) * Fraction(2) ** (exponent - 20)
 

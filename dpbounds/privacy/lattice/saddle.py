@@ -310,6 +310,8 @@ def cut_off(sketches: Sequence[Sketch], log_mass: float) -> list[float]:
     each = log_mass - math.log(sum(part.count for part in sketches))
     ends = []
     for part in sketches:
+        if len(part.x) == 0:
+            raise Declined("lattice: no loss of one step is finite")
         low, high = float(part.x[0]), float(part.x[-1])
         if part.log_mass_above(high) > each:
             raise Declined("lattice: δ is too small for this route")
