@@ -1,6 +1,7 @@
 """`dpbounds errata`: what is wrong in print, and how that is known.
 
-JSON: a list of id, where, printed, right, severity, evidence, survives, relation.
+JSON: a list of id, where, printed, right, severity, evidence, survives, relation,
+also (ids of statements with the same fault).
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ def command(paper: str | None, severity: str | None, as_json: bool) -> int:
                     "evidence": one.evidence,
                     "survives": one.survives or None,
                     "relation": one.relation or None,
+                    "also": list(one.also),
                 }
                 for entry, one in found
             ]
@@ -61,6 +63,10 @@ def command(paper: str | None, severity: str | None, as_json: bool) -> int:
         for label, text in (("printed", one.printed), ("right", one.right), ("survives", one.survives)):
             if text:
                 click.echo(textwrap.fill(f"{label}: {text}", 110, initial_indent="    ", subsequent_indent="      "))
+        if one.also:
+            click.echo(
+                textwrap.fill(f"also in: {', '.join(one.also)}", 110, initial_indent="    ", subsequent_indent="      ")
+            )
         click.echo(f"    evidence: {one.evidence}\n")
     click.echo(f"{len(found)} errata; each has a test that derives it or exhibits the example")
     return 0

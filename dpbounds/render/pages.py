@@ -64,9 +64,12 @@ def _errata() -> str:
         "",
         "# What is wrong in print",
         "",
-        "Every entry has a test, in `tests/theorems/` under its paper, that derives it or exhibits the example. Most",
-        "are slips that change nothing of substance; *survives* says what remains true. Versions are those named on",
-        "each paper's page.",
+        "An entry is what is wrong when print is taken at its word: a claim or formula that fails in the range given",
+        "for it, constants that do not fit the unit of what they bound, a step that does not give what is concluded,",
+        "an account of privacy that does not cover what is released. Conventions, looseness and slips that mislead",
+        "nobody are notes on the statement's page; a logarithm in an order of growth is read as at least 1. A fault",
+        "has one entry, where it arises. Each has a test, in `tests/theorems/` under its paper, that derives it or",
+        "exhibits the example; *survives* says what remains true. Versions are those named on each paper's page.",
         "",
     ]
     for entry in listing():
@@ -81,6 +84,7 @@ def _errata() -> str:
                 f"- printed: {one.printed}",
                 f"- right: {one.right}",
                 *([f"- survives: {one.survives}"] if one.survives else []),
+                *([f"- also in: {', '.join(f'`{name}`' for name in one.also)}"] if one.also else []),
                 f"- evidence: `{one.evidence}`",
                 "",
             ]

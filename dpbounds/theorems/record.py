@@ -257,6 +257,13 @@ class Privacy:
 class Erratum:
     """Something wrong in print, and how that is known.
 
+    One rule tells an erratum from a note. An erratum is what is wrong when print is taken at its word: a claim or a
+    formula that fails somewhere in the range that is given for it, or that displays its constants and does not have
+    the unit of what it bounds; a step of a proof that does not give what is concluded; an account of privacy that
+    does not cover what is released. Everything else is a note: conventions, looseness, damage of the text at hand, what
+    was not read, and slips of the pen by which nobody is misled (a letter, an index, a reference). A logarithm in an
+    order of growth is read as at least 1. A fault is entered once, where it arises; what inherits it is in ``also``.
+
     Attributes:
         printed: What is printed.
         right: What is right.
@@ -265,6 +272,7 @@ class Erratum:
         where: The place, if it is not the statement itself.
         survives: What remains true.
         relation: The relation under which it is one, where that matters.
+        also: Ids of other statements with the same fault.
     """
 
     printed: str
@@ -274,6 +282,7 @@ class Erratum:
     where: str = ""
     survives: str = ""
     relation: Relation | None = None
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ class ListedErratum:
     evidence: str
     survives: str
     relation: str
+    also: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ class Entry:
                     evidence=one.evidence,
                     survives=one.survives,
                     relation=str(one.relation or ""),
+                    also=one.also,
                 )
                 for one in theorem.errata
             ),
@@ -220,7 +222,7 @@ def _indexed() -> list[Entry]:
                 **entry,
                 "parts": tuple(entry["parts"]),
                 "part_statuses": tuple(entry["part_statuses"]),
-                "errata": tuple(ListedErratum(**one) for one in entry["errata"]),
+                "errata": tuple(ListedErratum(**{**one, "also": tuple(one["also"])}) for one in entry["errata"]),
             }
         )
         for entry in entries

@@ -128,7 +128,7 @@ def spending(theorem: Theorem, values: Mapping[str, Any], relation: str | Relati
 def _demand_batches_of_one_size(mechanism: Mechanism, relation: Relation) -> None:
     """Refuse to account for a single record's contribution where only differences of records are bounded.
 
-    In a batch of a fixed size a record that is added takes another one's place, so that differences are all that counts.
+    In a batch of a fixed size a record that is added takes another one's place, so that only differences count.
     """
     if not all(isinstance(one, SampledWithoutReplacement) for one, _ in parts_of(mechanism)):
         reason = "the assumptions bound how far the gradients of two records differ, not what one record contributes"

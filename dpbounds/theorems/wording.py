@@ -235,12 +235,14 @@ def _erratum_text(one: Erratum) -> str:
     scope = f" [{one.severity}" + (f", under {one.relation}" if one.relation else "") + "]"
     place = f" ({one.where})" if one.where else ""
     text = f"printed: {one.printed}; right: {one.right}" + (f"; survives: {one.survives}" if one.survives else "")
+    text += f"; also in {', '.join(one.also)}" if one.also else ""
     return textwrap.fill(without_latex(text + place) + scope, WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
 def _erratum_markdown(one: Erratum) -> str:
     scope = f" (under {one.relation})" if one.relation else ""
     tail = f" Survives: {one.survives}." if one.survives else ""
+    tail += f" Also in {', '.join(one.also)}." if one.also else ""
     return f"- *{one.severity}*{scope}: printed: {one.printed}; right: {one.right}.{tail}"
 
 
@@ -342,6 +344,7 @@ def as_data(theorem: Theorem) -> dict[str, object]:
                 "evidence": one.evidence,
                 "survives": one.survives or None,
                 "relation": one.relation and str(one.relation),
+                "also": list(one.also),
             }
             for one in theorem.errata
         ],

@@ -88,14 +88,26 @@ def test_every_erratum_has_its_evidence(theorem):
         assert re.search(rf"^def {name}\(", path.read_text(encoding="utf-8"), flags=re.MULTILINE), erratum.evidence
 
 
+def test_a_fault_is_entered_once():
+    """What inherits a fault is named by ``also``: no test is the evidence for errata of two statements."""
+    homes = {}
+    for theorem in STATEMENTS:
+        for erratum in theorem.errata:
+            assert theorem.id not in erratum.also
+            place = (twin_file(theorem).parent / erratum.evidence.split("::")[0], erratum.evidence)
+            assert homes.setdefault(place, theorem.id) == theorem.id, erratum.printed
+
+
 def test_the_index_is_fresh():
     assert registry.INDEX.read_text(encoding="utf-8") == registry.index_text(), "run python -m dpbounds.theorems"
 
 
 def test_every_repaired_or_false_statement_says_why():
+    shared = {name for theorem in STATEMENTS for erratum in theorem.errata for name in erratum.also}
+    assert shared <= IDS
     for theorem in STATEMENTS:
         if theorem.status in (Status.REPAIRED, Status.FALSE):
-            assert theorem.errata, theorem.id
+            assert theorem.errata or theorem.id in shared, theorem.id
         if theorem.status is Status.DISPUTED:
             assert theorem.errata or theorem.notes or theorem.relies_on, theorem.id
 

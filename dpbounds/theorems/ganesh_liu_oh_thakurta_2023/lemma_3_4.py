@@ -101,7 +101,11 @@ THEOREM = Theorem(
             "√(ρα) γ²/(M²d): less than the claimed fall by a factor of order ργ/(M²d), up to logarithms",
             severity=Severity.FALSE,
             evidence="test_lemma_3_4.py::test_errors_within_gamma_hold_the_run",
-            survives="nothing is shown about Algorithm 1 with independent Gaussian errors, for which no proof is given",
+            survives="false as it is used here; nothing is shown about Algorithm 1 with independent Gaussian "
+            "errors, for "
+            "which no proof is given. Liu & Talwar 2024 (version 2), with an author of this paper among them, "
+            "acknowledge 'an issue in their saddle point escape procedure', and escape by another one: "
+            "cited/liu-talwar-2024/main-result",
         ),
         Erratum(
             printed="'SGD iterations', read as: errors of mean 0 given the past",
@@ -114,11 +118,6 @@ THEOREM = Theorem(
         ),
     ),
     notes=(
-        Note(
-            "Liu & Talwar 2024 (arXiv 2410.07502, version 2; D. Liu is an author of this paper, too) write that 'a "
-            "recent analysis revealed an issue in their saddle point escape procedure', and escape by another one: "
-            "cited/liu-talwar-2024/main-result."
-        ),
         Note(
             "The appendix says that small errors do 'not change the other proofs' of Wang, Chen & Xu 2019: those "
             "compare two runs that share their errors, which needs more of the errors than a bound on their norm."

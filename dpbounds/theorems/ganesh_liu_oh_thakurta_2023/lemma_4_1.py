@@ -100,6 +100,7 @@ THEOREM = Theorem(
             survives="ε-DP for a record that is added or removed with n public (sensitivities G/n and M/n, as the "
             "proofs of Section 4 have them), and for a replaced one with all noise doubled; the accuracy",
             relation=Relation.REPLACE_ONE,
+            also=("ganesh-liu-oh-thakurta-2023/algorithm-2",),
         ),
     ),
     notes=(

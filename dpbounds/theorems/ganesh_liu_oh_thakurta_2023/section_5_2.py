@@ -88,8 +88,10 @@ THEOREM = Theorem(
     errata=(
         Erratum(
             printed="sampling from exp(-(εn/(GD)) F_D) is ε-DP",
-            right="2ε under the paper's own relation (data sets that differ in one element): F_D - F_D' has range"
-            " 2GD/n",
+            right="2ε if a record is replaced: F_D - F_D' has range 2GD/n. Which relation is meant cannot be "
+            "told: data "
+            "sets 'differ in at most one element', Section 4 and this section count G/n (a record added or removed), "
+            "Theorem 5.1 2G/n and Algorithm 2 4G/(nε) (a record replaced)",
             severity=Severity.PRIVACY,
             evidence="test_section_5_2.py::test_a_tilted_interval_spends_twice_epsilon",
             where="Section 5.2, first sentence",

@@ -205,6 +205,7 @@ THEOREM = Theorem(
             where="Appendix C.1, proof of Theorem 4.2",
             survives="with kicks that move the iterate instead of querying O₁ (or without kicks, for first-order "
             "points)",
+            also=("ganesh-liu-oh-thakurta-2023/theorem-4.6",),
         ),
         Erratum(
             printed="α₂ = O(α₁ + G log(n/(Gω))/(n√φ) + M log(..)√α₁/(n√φ√ρ))",

@@ -223,13 +223,6 @@ THEOREM = Theorem(
             where="Appendix C.4, proof of Theorem 4.6",
             survives="the printed rate outside that window; and the three-term rate",
         ),
-        Erratum(
-            printed="the number of queries of O₁ is bounded by O(Bη log⁴/κ)",
-            right="kicks query O₁, too, and are not counted: see Theorem 4.2; here each takes b₁ fresh records",
-            severity=Severity.GAP,
-            evidence="test_theorem_4_2.py::test_kicks_outnumber_the_allowed_queries",
-            survives="with kicks that move the iterate instead of querying O₁",
-        ),
     ),
     relies_on=(
         "ganesh-liu-oh-thakurta-2023/lemma-3.4",
@@ -241,6 +234,7 @@ THEOREM = Theorem(
     ),
     superseded_by=("cited/liu-talwar-2024/main-result",),
     notes=(
+        Note("Its count of queries leaves out the kicks, as in theorem-4.2; here each takes b₁ fresh records."),
         Note("Print has F_D for the population's F_P in several places of the text at hand."),
         Note("A factor √log(Td/ω) of Lemma 3.3 is not in the proof's display, either."),
         Note("Costs on disjoint halves do not add up: their maximum counts. Print adds φ/2 and φ/2."),

@@ -21,7 +21,7 @@ from dpbounds.expressions.symbols import (
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import BOUNDED_RISK, HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.lowy_ullman_wright_2024._assumptions import NEAR_MINIMISER
-from dpbounds.theorems.record import Condition, Erratum, Metric, Mode, Note, Rate, Severity, Side, Status, Theorem
+from dpbounds.theorems.record import Condition, Metric, Mode, Note, Rate, Side, Status, Theorem
 
 
 def noise_ratio() -> Expr:
@@ -90,16 +90,8 @@ THEOREM = Theorem(
         "lowy-ullman-wright-2024/lemma-4.2",
         "ganesh-liu-oh-thakurta-2023/lemma-3.4",
     ),
-    errata=(
-        Erratum(
-            printed="last term without √ln(1/δ)/ε, in version 1",
-            right="the factor that Lemma 3.3 lost belongs here, too",
-            severity=Severity.CONSTANT,
-            evidence="test_corollary_4_4.py::test_it_is_the_theorem_with_the_warm_start",
-            survives="the powers of G, L, D, d and ρ_H, which are confirmed",
-        ),
-    ),
     notes=(
+        Note("The factor √ln(1/δ)/ε that Lemma 3.3 lost is missing in print here, too, and restored."),
         Note("As in Corollary 4.3, logarithms of δ are printed slightly larger than the derivation has them."),
         Note("Disputed as Lemma 3.3 is; the part on the warm start is Corollary 4.3."),
     ),

@@ -108,8 +108,11 @@ THEOREM = Theorem(
             severity=Severity.GAP,
             evidence="test_corollary_6_3.py::test_the_example_does_not_follow",
             where="Section 6, example after Corollary 6.3",
-            survives="the corollary; and the example's claim itself, by another algorithm, for losses that are "
-            "PL on all of R^d: dpbounds/polyak-lojasiewicz-restarted-spider",
+            survives="the corollary. Whether the example's claim is true is open here: for losses that are PL on "
+            "all of "
+            "R^d, and then not Lipschitz there, another algorithm reaches it "
+            "(dpbounds/polyak-lojasiewicz-restarted-spider), "
+            "but those are other losses than the paper's",
         ),
     ),
     notes=(

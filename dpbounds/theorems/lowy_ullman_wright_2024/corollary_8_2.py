@@ -87,14 +87,6 @@ THEOREM = Theorem(
     derivation="corollary_8_2.md",
     errata=(
         Erratum(
-            printed="rate with 1/(εn)^(2/7)",
-            right="1/(εn)^(3/7), as in Corollary 8.2; 2/7 would be worse than the 2/5 that was known; in version 1",
-            severity=Severity.TYPO,
-            evidence="test_corollary_8_2.py::test_the_exponent_is_three_sevenths",
-            where="Section 1, fifth contribution",
-            survives="Corollary 8.2",
-        ),
-        Erratum(
             printed="Corollary 4.3 is inserted for M in Lemma 8.1, whose condition on a problem is that it has a "
             "minimiser of norm at most D",
             right="the projected problem, on which M runs, may have its minimisers much further out; what it does have "

@@ -84,6 +84,10 @@ THEOREM = Theorem(
             where="the definition of α before Lemma 3.3",
             survives="the order of the sum wherever the third term is dominated; it is at most "
             "s/2 + L² ln(1/δ)/(2 ε² n² ρ_H)",
+            also=(
+                "lowy-ullman-wright-2024/theorem-3.4",
+                "lowy-ullman-wright-2024/corollary-4.4",
+            ),
         ),
     ),
     notes=(

@@ -144,6 +144,21 @@ THEOREM = Theorem(
     relies_on=("cited/abadi-et-al-2016/theorem-1",),
     errata=(
         Erratum(
+            printed="an ε/2-DP exponential mechanism selects among the runs",
+            right="no sensitivity is given, and there is none: Algorithm 3 does not project, so that the "
+            "candidates lie in "
+            "no set of known diameter. With the scale 4GD of Definition 4.1 two candidates further apart than D cost "
+            "more than ε/2 (for d = 1 they are further apart than 2D in 5% of runs). Projecting onto the ball of "
+            "radius "
+            "D around w₁, with the scale for a set of diameter 2D, repairs it and keeps the bound; in version 1",
+            severity=Severity.PRIVACY,
+            evidence="test_proposition_5_2.py::test_candidates_far_apart_cost_more_than_half_of_epsilon",
+            where="Proposition 5.2 and Appendix D, statement with high probability",
+            survives="the statement in expectation; the one with high probability, repaired: proposition-5.2/explicit",
+            relation=Relation.REPLACE_ONE,
+            also=("lowy-ullman-wright-2024/proposition-d.1",),
+        ),
+        Erratum(
             printed="b ≳ √(dε)",
             right="b ≳ √(d ln(1/δ)/ε), which is what ε <= c₁(b/n)²T asks for at T = ε²n²/(d ln(1/δ)); in version 1",
             severity=Severity.PRIVACY,
@@ -164,14 +179,6 @@ THEOREM = Theorem(
         ),
     ),
     notes=(
-        Note(
-            "The selection among the runs is said to be an ε/2-DP exponential mechanism, with no sensitivity: "
-            "Algorithm "
-            "3 does not project, so the candidates lie in no set of known diameter. With the scale 4GD of Definition "
-            "4.1 the step would not be ε/2-DP (two candidates are further apart than 2D in 5% of runs for d = 1). "
-            "Projecting onto the ball of radius D around w₁ repairs it and keeps the bound; "
-            "lowy-ullman-wright-2024/proposition-5.2/explicit has the constants."
-        ),
         Note("k = log(2/ζ) is a logarithm to base 2: the proof needs 2^(-k) <= ζ/2."),
         Note(
             "Abadi et al. sample record by record, Algorithm 3 with replacement. `spent` accounts for what Algorithm 3 "

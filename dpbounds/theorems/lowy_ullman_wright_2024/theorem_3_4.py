@@ -22,7 +22,7 @@ from dpbounds.expressions.symbols import (
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import BOUNDED_RISK, HESSIAN_LIPSCHITZ, LIPSCHITZ, SMOOTH, UNCONSTRAINED
 from dpbounds.theorems.lowy_ullman_wright_2024._assumptions import WARM_START
-from dpbounds.theorems.record import Erratum, Metric, Mode, Note, Rate, Severity, Side, Status, Theorem
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Side, Status, Theorem
 
 
 def noise_ratio() -> Expr:
@@ -80,17 +80,8 @@ THEOREM = Theorem(
     ),
     algorithm="lowy-ullman-wright-2024/algorithm-2",
     relies_on=("lowy-ullman-wright-2024/lemma-3.3", "ganesh-liu-oh-thakurta-2023/lemma-3.4"),
-    errata=(
-        Erratum(
-            printed="third term without √ln(1/δ)/ε, in version 1",
-            right="the factor that Lemma 3.3 lost belongs here, too",
-            severity=Severity.CONSTANT,
-            evidence="test_theorem_3_4.py::test_it_is_the_lemma_with_the_warm_gap",
-            survives="the reduction: whatever a second-order method reaches from a gap Δ_F, it reaches with ψ for Δ_F "
-            "after a warm start",
-        ),
-    ),
     notes=(
+        Note("The factor √ln(1/δ)/ε that Lemma 3.3 lost is missing in print here, too, and restored."),
         Note(
             "The reduction itself is sound. What is disputed is the second-order method that it is applied to "
             "(lowy-ullman-wright-2024/lemma-3.3)."

@@ -26,7 +26,7 @@ from dpbounds.theorems.assumptions import (
     SMOOTH,
     UNCONSTRAINED,
 )
-from dpbounds.theorems.record import Metric, Mode, Note, Rate, Side, Status, Theorem
+from dpbounds.theorems.record import Erratum, Metric, Mode, Note, Rate, Severity, Side, Status, Theorem
 
 
 def noise_level() -> Expr:
@@ -68,12 +68,18 @@ THEOREM = Theorem(
     ),
     algorithm="lowy-ullman-wright-2024/algorithm-4",
     relies_on=("lowy-ullman-wright-2024/lemma-e.1", "ganesh-liu-oh-thakurta-2023/lemma-3.4"),
-    notes=(
-        Note(
-            "The proof applies Lemma E.1, a statement on i.i.d. records, given w₀ = A(X) with the same X. It "
-            "needs records "
-            "for B that A has not seen: a split, which costs constants."
+    errata=(
+        Erratum(
+            printed="Lemma E.1, a statement on i.i.d. records, is applied given w₀ = A(X), with the same X",
+            right="given w₀ the records are not independent draws any more: whatever A tells about them, their "
+            "law given w₀ "
+            "is tilted by it. B needs records that A has not seen; in version 1",
+            severity=Severity.GAP,
+            evidence="test_theorem_e_2.py::test_given_the_start_the_records_are_tilted",
+            where="Appendix E, proof of Theorem E.2",
+            survives="the theorem, as far as Lemma E.1 goes, with half of the records for each, which costs constants",
+            also=("lowy-ullman-wright-2024/algorithm-4",),
         ),
-        Note("The end of the proof says 'Theorem 3.4' and means this theorem."),
     ),
+    notes=(Note("The end of the proof says 'Theorem 3.4' and means this theorem."),),
 )

@@ -8,7 +8,7 @@ from sympy import Expr, Rational
 
 from dpbounds.expressions.symbols import dataset_size, dimension, epsilon, lipschitz, regularisation, smoothness
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.record import Erratum, Metric, Mode, Note, Rate, Severity, Side, Status, Theorem
+from dpbounds.theorems.record import Metric, Mode, Note, Rate, Side, Status, Theorem
 from dpbounds.theorems.wang_chen_xu_2019._assumptions import REGULARISED
 
 
@@ -39,15 +39,11 @@ THEOREM = Theorem(
     ),
     algorithm="wang-chen-xu-2019/algorithm-1",
     relies_on=("wang-chen-xu-2019/theorem-3",),
-    errata=(
-        Erratum(
-            printed="the constant C is at most polynomially depending on β",
-            right="exponentially, for potentials with a metastable well (see theorem-3)",
-            severity=Severity.FALSE,
-            evidence="test_theorem_3.py::test_the_constant_is_not_polynomial",
-            where="Remark 2, point 1",
-            survives="potentials without such wells",
+    notes=(
+        Note("β solves Cβ²/(nε)² = 1/β up to logarithms: with C proportional to β^m, β = (nε)^(2/(m+3))."),
+        Note(
+            "That C is at most polynomial in β fails as in theorem-3: for potentials with a metastable well it is "
+            "exponential."
         ),
     ),
-    notes=(Note("β solves Cβ²/(nε)² = 1/β up to logarithms: with C proportional to β^m, β = (nε)^(2/(m+3))."),),
 )

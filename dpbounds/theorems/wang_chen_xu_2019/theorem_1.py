@@ -9,12 +9,10 @@ from dpbounds.expressions.symbols import Unit, delta, epsilon, noise_constant, s
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.record import (
     Claim,
-    Erratum,
     Metric,
     Note,
     Parameter,
     Privacy,
-    Severity,
     Side,
     Status,
     Theorem,
@@ -51,19 +49,12 @@ THEOREM = Theorem(
     ),
     privacy=Privacy(claim=Claim.APPROXIMATE, mechanism=mechanism, needs=(epsilon, delta, steps, noise_constant)),
     algorithm="wang-chen-xu-2019/algorithm-1",
-    errata=(
-        Erratum(
-            printed="for all 0 < ε < c₁T and 0 < δ < 1",
-            right="for ε <= a ln(1/δ) with c₂² = (1 + √(1+a))²; for every c₂ a larger ε below c₁T, and a δ near enough "
-            "to 1, make w_T alone leak more",
-            severity=Severity.PRIVACY,
-            evidence="test_theorem_1.py::test_no_constant_serves_the_printed_range",
-            survives="ε <= ln(1/δ) with c₂ = 1 + √2, which is all that is used in practice",
-            relation=Relation.REPLACE_ONE,
-        ),
-    ),
     relies_on=("wang-chen-xu-2019/lemma-1", "cited/abadi-et-al-2016/theorem-1"),
     notes=(
+        Note(
+            "Its range of ε is too wide, too; here ε <= a ln(1/δ) with c₂² = (1 + √(1+a))²: see the erratum of "
+            "wang-xu-2019/theorem-1."
+        ),
         Note(
             "The range is that of Abadi et al. 2016, Theorem 1, at sampling probability q = 1, where that theorem's "
             "analysis (small q) does not apply."

@@ -92,6 +92,7 @@ THEOREM = Theorem(
             evidence="test_theorem_3.py::test_the_constant_is_not_polynomial",
             survives="inequality (5) with an unrestricted C(d, β); Theorem 2; potentials without such wells, see "
             "dpbounds/langevin-under-pl",
+            also=("wang-chen-xu-2019/remark-2",),
         ),
         Erratum(
             printed="(6): a rate of n^(-τ), and with it the 1/n^Ω(1) of the abstract and of Remark 2 for Algorithm 1",

@@ -169,19 +169,14 @@ THEOREM = Theorem(
             where="second paragraph of Theorem 5; the inequality before Algorithm 2",
             survives="the generalised linear model; robust regression with h(s) >= κs, among it the biweight loss with "
             "c >= 1 + Y",
-        ),
-        Erratum(
-            printed="for all 0 < ε < c₁T and 0 < δ < 1",
-            right="for ε <= a ln(1/δ) with a c₂ that depends on a; for every c₂ and c₁ there are T and ε < c₁T at"
-            " which "
-            "the output w_R alone leaks more",
-            severity=Severity.PRIVACY,
-            evidence="test_theorem_5.py::test_no_constant_serves_the_printed_range",
-            survives="ε <= ln(1/δ) with c₂ = 4(6 + 4√2), the gradient of a record being at most 2C_σ(B_σ + 1)",
-            relation=Relation.REPLACE_ONE,
+            also=("wang-chen-xu-2019/theorem-6",),
         ),
     ),
     notes=(
+        Note(
+            "Its range of ε is too wide, too; here c₂ = 4(6 + 4√2) serves ε <= ln(1/δ): see the erratum of "
+            "wang-xu-2019/theorem-1."
+        ),
         Note(
             "The O hides the constants of the link, of which the bound has C_σ/c_σ as a factor, and the sampling error "
             "of order 1/√n, which is smaller for ε <= √(d ln(1/δ)). With constants: theorem-5/explicit."

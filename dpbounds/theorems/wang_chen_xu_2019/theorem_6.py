@@ -25,14 +25,12 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import L1_GEOMETRY, SAMPLED_RECORDS
 from dpbounds.theorems.record import (
     Claim,
-    Erratum,
     Metric,
     Mode,
     Note,
     Parameter,
     Privacy,
     Rate,
-    Severity,
     Side,
     Status,
     Theorem,
@@ -134,26 +132,12 @@ THEOREM = Theorem(
     privacy=Privacy(claim=Claim.APPROXIMATE, mechanism=mechanism, needs=(epsilon, delta, iterations)),
     algorithm="wang-chen-xu-2019/algorithm-3",
     relies_on=("wang-chen-xu-2019/assumption-2", "wang-xu-2019/lemma-1"),
-    errata=(
-        Erratum(
-            printed="the same for robust regression under Assumption 3",
-            right="as for Theorem 5: needs h(s) >= κs on (0, 2]; the example there is one-dimensional, where the "
-            "l1 and "
-            "the l2 ball are the same",
-            severity=Severity.FALSE,
-            evidence="test_theorem_6.py::test_the_example_of_theorem_5_defeats_selection_too",
-            survives="the generalised linear model; robust regression with h(s) >= κs",
-        ),
-        Erratum(
-            printed="(ε, δ)-DP without a range of ε and δ",
-            right="for ε up to a multiple of ln(1/δ): 48 ln(1/δ) by the bounded range of the mechanism; far "
-            "beyond, the "
-            "printed budget overspends",
-            severity=Severity.HARMLESS,
-            evidence="test_theorem_6.py::test_the_printed_budget_overspends_far_out",
-            survives="every ε that is used in practice",
-            relation=Relation.REPLACE_ONE,
+    notes=(
+        Note("With constants, in expectation: theorem-6/explicit."),
+        Note("The budget of the choices covers ε up to 48 ln(1/δ), as in wang-xu-2019/theorem-6."),
+        Note(
+            "Robust regression needs h(s) >= κs on (0, 2], as in theorem-5, whose one-dimensional example serves "
+            "here, too."
         ),
     ),
-    notes=(Note("With constants, in expectation: theorem-6/explicit."),),
 )

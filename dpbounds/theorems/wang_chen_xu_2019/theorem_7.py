@@ -28,14 +28,12 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import UNCONSTRAINED
 from dpbounds.theorems.record import (
     Claim,
-    Erratum,
     Metric,
     Mode,
     Note,
     Parameter,
     Privacy,
     Rate,
-    Severity,
     Side,
     Status,
     Theorem,
@@ -130,18 +128,11 @@ THEOREM = Theorem(
     privacy=Privacy(claim=Claim.APPROXIMATE, mechanism=mechanism, needs=(epsilon, delta, iterations, noise_constant)),
     algorithm="wang-chen-xu-2019/algorithm-4",
     relies_on=("wang-chen-xu-2019/lemma-1", "cited/abadi-et-al-2016/theorem-1"),
-    errata=(
-        Erratum(
-            printed="for all 0 < ε < c₁T (and every δ)",
-            right="for ε <= a ln(1/δ) with c₂ = 2(1 + √(1+a))²: for every c₂ the noise is too small once ε is well "
-            "above c₂ ln(1/δ)/2, or δ near 1",
-            severity=Severity.PRIVACY,
-            evidence="test_theorem_7.py::test_no_constant_serves_the_printed_range",
-            survives="ε <= ln(1/δ) with c₂ = 6 + 4√2",
-            relation=Relation.REPLACE_ONE,
-        ),
-    ),
     notes=(
+        Note(
+            "Its range of ε is too wide, too; here c₂ = 6 + 4√2 serves ε <= ln(1/δ): see the erratum of "
+            "wang-xu-2019/theorem-1."
+        ),
         Note("The proof is in a supplement that was not seen; only the gradient norms have been rederived here."),
         Note(
             "n is bounded from below only, while the noise, which is what leaves a saddle point, vanishes as n grows: "

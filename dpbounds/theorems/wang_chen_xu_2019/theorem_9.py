@@ -160,16 +160,21 @@ THEOREM = Theorem(
     relies_on=("wang-chen-xu-2019/lemma-1", "cited/abadi-et-al-2016/theorem-1"),
     errata=(
         Erratum(
-            printed="for all 0 < ε < c₁T and 0 < δ < 1",
-            right="for ε up to a multiple of ln(1/δ): for every c₁, c₂, c₃ there are T and ε < c₁T at which the output "
-            "alone tells two neighbours apart",
-            severity=Severity.PRIVACY,
-            evidence="test_theorem_9.py::test_no_constant_serves_the_printed_range",
-            survives="ε <= ln(1/δ) with c₂ = c₃ = 2(6 + 4√2), half of the budget for gradients and half for Hessians",
-            relation=Relation.REPLACE_ONE,
+            printed="three terms in G, L, B, D, ρ_H and α, one in D⁷/α², one in D⁴/α², one in D⁵/α^(3/2)",
+            right="no unit of α makes numbers of them: the definition compares α with changes of the loss, and "
+            "√(ρ_H α) with "
+            "changes of its slope, so that everything is tied to sets of diameter about 1 and constants of order 1. "
+            "Two tolerances have units: theorem-9/explicit",
+            severity=Severity.CONSTANT,
+            evidence="test_theorem_9.py::test_no_unit_of_the_tolerance_makes_the_terms_numbers",
+            survives="the powers of n, d and ε; and the statement with two tolerances, with constants",
         ),
     ),
     notes=(
+        Note(
+            "Its range of ε is too wide, too; here c₂ = c₃ = 2(6 + 4√2) serve ε <= ln(1/δ): see the erratum of "
+            "wang-xu-2019/theorem-1."
+        ),
         Note(
             "The text at hand is damaged here: it has θ = Φα/(2D³), r = Φ²Φα/(72ρD³), Φ <= 9/5. Read as Φ√(ρα)/(2ρD³) "
             "and Φ²ρα/(72ρD³), which is what the descent needs (second_order.md, section 4); an oracle's Φ is at most "

@@ -42,7 +42,8 @@ THEOREM = Theorem(
     notes=(
         Note(
             "Print gives O(√log d) for the l1 ball and O(√(s log(d/s))) for unit s-sparse vectors. The latter is 0 at "
-            "s = d where the width is of order √d: the usual form is √(s log(ed/s))."
+            "s = d where the width is of order √d: the usual form is √(s log(ed/s)), which is what a logarithm of "
+            "at least 1 gives, too."
         ),
         Note("Maximum of N Gaussians: E max <= √(2 ln N) by Jensen's inequality for exp(t max)."),
     ),

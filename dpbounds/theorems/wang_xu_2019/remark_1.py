@@ -3,7 +3,8 @@ adds that returning the iterate with the smallest $\|g_{C,k}\|_2$ would not be p
 - x_{k+1})/\gamma_k$ it is, because all iterates together are what the accounting covers.
 """
 
-from dpbounds.theorems.record import Metric, Note, Status, Theorem
+from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.record import Erratum, Metric, Note, Severity, Status, Theorem
 
 THEOREM = Theorem(
     id="wang-xu-2019/remark-1",
@@ -11,13 +12,21 @@ THEOREM = Theorem(
     statement=__doc__,
     where="Low Dimension Case, Remark 1, and the two paragraphs after it",
     metric=Metric.NONE,
-    status=Status.DISPUTED,
-    notes=(
-        Note(
-            "'The algorithm will not be differentially private' holds for the smallest exact mapping, which is "
-            "not covered "
-            "by the accounting. The smallest noisy mapping is a function of the released iterates."
+    status=Status.REPAIRED,
+    errata=(
+        Erratum(
+            printed="if the iterate with the smallest ‖g_{C,k}‖ is returned, 'the algorithm will not be "
+            "differentially private'",
+            right="with the paper's g_{C,k}, which is the mapping at the noisy gradient, it is: g_{C,k} = (x_k - "
+            "x_{k+1})/γ_k "
+            "is a function of the iterates, all of which the noise pays for",
+            severity=Severity.HARMLESS,
+            evidence="test_remark_1.py::test_the_smallest_noisy_mapping_is_read_off_the_iterates",
+            survives="that the accounting does not cover a choice by the exact mapping; and the choice of R at random",
+            relation=Relation.REPLACE_ONE,
         ),
+    ),
+    notes=(
         Note(
             "Taylor's formula gives σ² ≈ 8G²T ln(1/δ)/(n²ε²): an approximation; zCDP certifies ε + ε²/(4 ln(1/δ))"
             " for it."

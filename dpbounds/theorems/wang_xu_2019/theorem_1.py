@@ -59,12 +59,25 @@ THEOREM = Theorem(
     algorithm="wang-xu-2019/algorithm-1",
     errata=(
         Erratum(
-            printed="for all 0 < ε < c₁T",
-            right="for ε <= a ln(1/δ) with c = 2(1 + √(1+a))²; for every c some ε below c₁T is not private any more",
+            printed="for all 0 < ε < c₁T (and 0 < δ < 1), noise of variance c G²T ln(1/δ)/(n²ε²) suffices",
+            right="for ε <= a ln(1/δ), with c = 2(1 + √(1+a))²; for every c some ε below c₁T is not private any more. "
+            "The range is inherited from Abadi et al. 2016, Theorem 1, where batches are small and random; here every "
+            "step takes all records. Seven theorems of two papers have it; their constants differ",
             severity=Severity.PRIVACY,
             evidence="test_theorem_1.py::test_no_constant_serves_the_printed_range",
-            survives="ε <= ln(1/δ) with c = 6 + 4√2, which is all that is used in practice",
+            where="Theorems 1, 4 and 5; Theorems 1, 5, 7 and 9 of Wang, Chen & Xu 2019",
+            survives="ε <= ln(1/δ) with c = 6 + 4√2 (twice or four times that in some of the others), which is "
+            "all that "
+            "is used in practice",
             relation=Relation.REPLACE_ONE,
+            also=(
+                "wang-xu-2019/theorem-4",
+                "wang-xu-2019/theorem-5",
+                "wang-chen-xu-2019/theorem-1",
+                "wang-chen-xu-2019/theorem-5",
+                "wang-chen-xu-2019/theorem-7",
+                "wang-chen-xu-2019/theorem-9",
+            ),
         ),
     ),
     relies_on=("cited/abadi-et-al-2016/theorem-1",),

@@ -31,12 +31,10 @@ from dpbounds.theorems.assumptions import (
 )
 from dpbounds.theorems.record import (
     Condition,
-    Erratum,
     Metric,
     Mode,
     Note,
     Rate,
-    Severity,
     Side,
     Status,
     Theorem,
@@ -106,17 +104,8 @@ THEOREM = Theorem(
     ),
     algorithm="wang-xu-2019/algorithm-1",
     relies_on=("wang-xu-2019/theorem-2", "cited/mei-bai-montanari-2016/theorem-1"),
-    errata=(
-        Erratum(
-            printed="the sum is O of the combined term, for all 0 < δ <= 1",
-            right="the combined term is 0 at δ = 1 while the sum is not: it needs max(1, ln(1/δ)) (and τ >= 1)",
-            severity=Severity.CONSTANT,
-            evidence="test_theorem_3.py::test_the_combined_term_vanishes_where_the_sum_does_not",
-            where="equation (5), second equality",
-            survives="the sum; and the combined term for δ <= 1/e and τ bounded below",
-        ),
-    ),
     notes=(
+        Note("The combined term of (5) is the sum's order for τ >= 1 and ln(1/δ) >= 1: at δ = 1 it would be 0."),
         Note(
             "The proof is in a supplement that was not seen; the uniform convergence it builds on (Mei, Bai & "
             "Montanari) "

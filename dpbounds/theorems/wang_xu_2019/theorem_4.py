@@ -99,15 +99,9 @@ THEOREM = Theorem(
             survives="sets with ‖C‖₂ >= 1; Table 1 (where ‖C‖₂ <= 1, without the factor); (6) if the constant may"
             " depend on C",
         ),
-        Erratum(
-            printed="for all 0 < ε < c₁T the noise of (3) suffices",
-            right="as for Theorem 1: ε <= a ln(1/δ)",
-            severity=Severity.PRIVACY,
-            evidence="test_theorem_1.py::test_no_constant_serves_the_printed_range",
-            survives="ε <= ln(1/δ)",
-        ),
     ),
     notes=(
+        Note("The noise of (3) suffices for ε <= a ln(1/δ) only: see the erratum of wang-xu-2019/theorem-1."),
         Note("Only w_C is needed, not ‖C‖₂² + w_C²: see theorem-4/explicit, which needs no symmetry either."),
         Note(
             "(6) is not homogeneous in the set: scaled by r, the gap of a linear loss scales by r, the rate by r^(3/2)."

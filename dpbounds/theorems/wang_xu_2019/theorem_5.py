@@ -19,13 +19,11 @@ from dpbounds.expressions.symbols import (
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import BOUNDED_RISK, CONVEX_REGULARISER, LIPSCHITZ, SMOOTH_RISK, SYMMETRIC_SET
 from dpbounds.theorems.record import (
-    Erratum,
     Metric,
     Mode,
     Note,
     Parameter,
     Rate,
-    Severity,
     Side,
     Status,
     Theorem,
@@ -99,16 +97,8 @@ THEOREM = Theorem(
     ),
     algorithm="wang-xu-2019/algorithm-3",
     relies_on=("wang-xu-2019/theorem-1", "wang-xu-2019/lemma-4"),
-    errata=(
-        Erratum(
-            printed="for all 0 < ε < c₂T, δ > 0 the noise of (3) suffices",
-            right="as for Theorem 1: ε <= a ln(1/δ), and δ < 1",
-            severity=Severity.PRIVACY,
-            evidence="test_theorem_1.py::test_no_constant_serves_the_printed_range",
-            survives="ε <= ln(1/δ)",
-        ),
-    ),
     notes=(
+        Note("The noise of (3) suffices for ε <= a ln(1/δ) only: see the erratum of wang-xu-2019/theorem-1."),
         Note(
             "The text at hand has a square root in (7). Table 1, the prescribed T and the derivation of "
             "theorem-5/explicit "

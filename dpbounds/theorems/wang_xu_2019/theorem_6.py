@@ -95,6 +95,7 @@ THEOREM = Theorem(
             evidence="test_theorem_6.py::test_the_printed_budget_overspends_far_out",
             survives="every ε that is used in practice",
             relation=Relation.REPLACE_ONE,
+            also=("wang-chen-xu-2019/theorem-6",),
         ),
     ),
     notes=(

@@ -16,7 +16,7 @@ TWINS = {
         / (epsilon * (ln(dataset_size) + ln(dimension)))
     ),
     "queries": lambda dataset_size, epsilon, dimension, delta: (
-        dataset_size * (epsilon * (ln(dataset_size) + ln(dimension))) ** 2 / -ln(delta)
+        dataset_size * (epsilon * (ln(dataset_size) + ln(dimension))) ** 2 * -ln(delta)
     ),
     "proximal_step": lambda inverse_temperature, lipschitz, steps, delta: (
         1 / inverse_temperature**2 / lipschitz**2 / (ln(2) + ln(steps) - ln(delta))
@@ -34,10 +34,10 @@ def printed_count(size, dimension, epsilon, delta, span):
 
 
 def rounds(size, dimension, epsilon, delta, span, start):
-    """The proof's T, all constants 1: C/η ln(start/δ²) with C = nD² and η = 1/(β²G² ln(2T/δ)), ln(2T/δ) left out."""
+    """The proof's T, all constants 1: C/η ln(start/δ²) with C = nD² and η = 1/(β²G² ln(2T/δ)), ln(1/δ) for the last."""
     hot = epsilon * ln(size * dimension) / sqrt(-ln(delta))  # βGD
     del span  # of the loss: β is in units of 1/(GD), and T does not know of it
-    return size * hot**2 * (start(hot) - 2 * ln(delta))
+    return size * hot**2 * -ln(delta) * (start(hot) - 2 * ln(delta))
 
 
 def test_the_printed_count_changes_with_the_unit_of_the_loss():
@@ -63,7 +63,25 @@ def test_the_rounds_of_the_proof():
             stated = TWINS["queries"](n, epsilon, d, delta)
             logs = rounds(n, d, epsilon, delta, 1, lambda hot: hot) / stated  # with the printed start: ln of e^{βGD}
             shares.append(logs)
-        assert shares[-1] == pytest.approx(2 * -ln(delta), rel=1e-3)  # a logarithm; the power of ε is 2
+        assert shares[-1] == pytest.approx(2, rel=1e-3)  # the power of ε is 2
+
+
+@pytest.mark.parametrize(("n", "d", "epsilon"), [(10**6, 10, "0.4"), (10**4, 100, "0.1"), (10**8, 1, "0.01")])
+def test_the_repaired_count_goes_with_the_rounds_in_every_direction(n, d, epsilon):
+    """The record's own T and η, solved for each other, against the order that is stated: also where δ falls."""
+    counts, shares = [], []
+    for exponent in range(len(str(n)) - 1, 40, 4):  # δ <= 1/n
+        delta = mpf(10) ** -exponent
+        hot = mpf(epsilon) * (ln(mpf(n)) + ln(mpf(d))) / sqrt(-ln(delta))  # β, with G = D = 1
+        count = mpf(1)
+        for _ in range(50):
+            eta = TWINS["proximal_step"](hot, 1, count, delta)
+            count = TWINS["steps"](n, 1, eta, hot, 1, delta)
+        counts.append(count)
+        shares.append(count / TWINS["queries"](n, mpf(epsilon), mpf(d), delta))
+    assert counts == sorted(counts)
+    assert counts[-1] > 1.3 * counts[0]
+    assert 1.5 < min(shares) <= max(shares) < 6
 
 
 def test_the_start_is_close():

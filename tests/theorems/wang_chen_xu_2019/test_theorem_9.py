@@ -1,10 +1,12 @@
 """Theorem 9, a second time from the text; the range of ε that no constant serves."""
 
 import pytest
+import sympy
 from mpmath import ceil, erfc, exp, ln, log, loggamma, mpf, root, sqrt, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from dpbounds.theorems.wang_chen_xu_2019 import theorem_9
 
 
 def sample_size(
@@ -98,3 +100,18 @@ def test_the_combined_number_of_steps_is_larger():
             STATEMENT.evaluate(name, stationarity=alpha, **values).value for name in ("steps", "combined_steps")
         )
         assert both.upper <= combined.upper
+
+
+def test_no_unit_of_the_tolerance_makes_the_terms_numbers():
+    """The exponents of loss and length in each term, for α of the unit loss^a length^b: never all of them 0."""
+    a, b = sympy.symbols("a b")
+    loss = {"lipschitz": 1, "smoothness": 1, "hessian_lipschitz": 1, "loss_range": 1, "diameter": 0, "stationarity": a}
+    length = {"lipschitz": -1, "smoothness": -2, "hessian_lipschitz": -3, "loss_range": 0, "diameter": 1}
+    length["stationarity"] = b
+    equations = []
+    for term in theorem_9.sample_size().args:
+        powers = term.as_powers_dict()
+        equations += [sum(power * unit.get(str(base), 0) for base, power in powers.items()) for unit in (loss, length)]
+    assert len(equations) == 6
+    assert sympy.solve(equations, [a, b]) == []
+    assert sympy.solve(equations[4:], [a, b])  # one term alone could be repaired by a unit

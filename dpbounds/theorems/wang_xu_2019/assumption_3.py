@@ -1,0 +1,23 @@
+r"""Assumption 3: at every point the Hessian of the population risk has norm at most $H$, the Hessian of each loss is
+$\rho_H$-Lipschitz in operator norm, and for some constant $c$, $H \le \tau^2 d^c$ and $\rho_H \le \tau^3 d^c$.
+"""
+
+from dpbounds.theorems.assumptions import HESSIAN_LIPSCHITZ, SAMPLED_RECORDS, SMOOTH_RISK
+from dpbounds.theorems.record import Metric, Note, Status, Theorem
+
+THEOREM = Theorem(
+    id="wang-xu-2019/assumption-3",
+    title="bounded and Lipschitz Hessians",
+    statement=__doc__,
+    where="Extension to Population Risk, Assumption 3",
+    metric=Metric.NONE,
+    status=Status.DEFINITION,
+    assumptions=(HESSIAN_LIPSCHITZ, SMOOTH_RISK, SAMPLED_RECORDS),
+    notes=(
+        Note(
+            "It is printed 'for all x₀', the bound on the Hessian being that of the population risk; L stands for the "
+            "constant of the Hessian here, and for smoothness in Assumption 1."
+        ),
+        Note("H <= τ²d^c and ρ_H <= τ³d^c compare powers of the loss's unit: they are meant in a fixed unit."),
+    ),
+)
