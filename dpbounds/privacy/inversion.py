@@ -20,6 +20,8 @@ Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upp
 
 _STEPS = 300
 _SECANTS = 16
+_NEARBY = 12  # secant steps from the guess, until a slower and safer search begins
+_ROOM = 1.25  # by how much the first margin exceeds what the width of the enclosure asks for
 _LARGEST = Fraction(10) ** 1000
 
 
@@ -30,6 +32,7 @@ def invert(
     estimate: Callable[[Fraction], arb] | None = None,
     margin: Fraction | None = None,
     bits: int = 60,
+    slope: float | None = None,
 ) -> tuple[Fraction, Fraction]:
     """Return lo <= ε(δ) <= hi, proven.
 
@@ -39,9 +42,10 @@ def invert(
         delta: The target, in (0, 1).
         guess: Where to start looking, at least 0.
         estimate: ε -> δ(ε), unproven, for the search; the middle of the curve's enclosure if None.
-        margin: The first relative half-width tried, by default 2^(8 - ``bits``); it grows fourfold until both
-            inequalities hold.
+        margin: The least relative half-width tried, by default 2^(8 - ``bits``); it grows until both inequalities
+            hold.
         bits: Significant bits of the ends.
+        slope: About -d log δ/dε near the guess, if known.
 
     Returns:
         (lo, hi), dyadic rationals; both 0 where δ(0) <= δ.
@@ -49,10 +53,16 @@ def invert(
     Raises:
         NotCertified: The enclosures of the curve are too wide to decide anything.
     """
-    if curve(Fraction(0))[1] <= delta:
-        return Fraction(0), Fraction(0)
-    root = _root(estimate or (lambda e: sum(curve(e), arb(0)) / 2), delta, Fraction(guess), bits)
+    search = estimate or (lambda e: sum(curve(e), arb(0)) / 2)
     margin = Fraction(1, 1 << (bits - 8)) if margin is None else margin
+    near = _nearby(search, delta, Fraction(guess), slope)
+    if near is not None and bits <= 60:
+        root = near[0]
+        margin = max(margin, _half_width(curve, delta, *near))
+    else:
+        if curve(Fraction(0))[1] <= delta:
+            return Fraction(0), Fraction(0)
+        root = _root(search, delta, Fraction(guess) if near is None else near[0], bits)
     low = high = None
     while margin < 1 and (low is None or high is None):
         if high is None:
@@ -62,6 +72,8 @@ def invert(
             candidate = _dyadic(root * (1 - margin), bits)
             low = candidate if curve(candidate)[0] > delta else None
         margin *= 4
+    if (low is None or high is None) and curve(Fraction(0))[1] <= delta:
+        return Fraction(0), Fraction(0)
     if low is None:
         low = Fraction(0)  # always a valid lower end
     while high is None:
@@ -81,6 +93,43 @@ def _dyadic(value: Fraction, bits: int = 60) -> Fraction:
     if shift >= 0:
         return Fraction(round(value * (1 << shift)), 1 << shift)
     return Fraction(round(value / (1 << -shift)) << -shift)
+
+
+def _half_width(curve: Curve, delta: arb, root: Fraction, slope: float) -> Fraction:
+    """The relative half-width of ε that the curve's own width at the root asks for; proves nothing."""
+    lower, above = curve(root)
+    width = float((above - lower).abs_upper() / delta)
+    return Fraction(_ROOM * width / slope) / root if math.isfinite(width) else Fraction(0)
+
+
+def _nearby(
+    estimate: Callable[[Fraction], arb], delta: arb, guess: Fraction, slope: float | None
+) -> tuple[Fraction, float] | None:
+    """The root to some 57 bits and -d log δ/dε there, by secants from the guess; None where they do not settle."""
+
+    def excess(epsilon: Fraction) -> float:
+        middle = estimate(epsilon).mid()
+        return float((middle / delta).mid().log().mid()) if middle > 0 else -math.inf
+
+    if guess <= 0:
+        return None
+    point = _dyadic(guess)
+    value = excess(point)
+    for attempt in range(_NEARBY):
+        if not math.isfinite(value):
+            return None
+        step = Fraction(value / slope) if slope else point / (1 << 20)
+        if abs(step) > point / 2:
+            return None
+        if slope and (abs(step) <= point / (1 << 56) or (attempt and abs(step) <= point / (1 << 50))):
+            return _dyadic(point + step), slope
+        following = _dyadic(point + step)
+        after = excess(following)
+        slope = (value - after) / float(following - point)
+        if not 0 < slope < math.inf:
+            return None
+        point, value = following, after
+    return None
 
 
 def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: Fraction, bits: int) -> Fraction:

@@ -45,6 +45,7 @@ class Plan:
     squared_shift: Fraction
     bulk_tilt: float | None  # σ of the bound on what the bulk alone contributes (peeled plans)
     precision: int
+    bits: float  # behind the point, in the sums over nodes
     guess: float  # ε
     spread: float  # of ε over which the tilt serves
     log_delta: float
@@ -66,8 +67,8 @@ class Plan:
 
     @property
     def cost(self) -> int:
-        """Node-frequency products, weighed by what one takes at the plan's precision (1 at 128 bits)."""
-        return round(self.products * math.pow(max(1.0, self.precision / 128), 1.5))
+        """Node-frequency products, weighed by what one takes with as many bits (1 up to 84)."""
+        return round(self.products * max(1.0, self.bits / 84) ** 2)
 
 
 def dyadic(value: float, bits: int = 12) -> float:

@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 from functools import cached_property
 
-from flint import acb, arb
+from flint import acb, acb_mat, arb
 
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
@@ -62,10 +62,13 @@ class Curve:
             total = total * part.at_real(tilt) ** part.count
         return upper(total)
 
-    def _terms(self) -> list[acb]:
-        """c_k = G(s_k) / (s_k (s_k + 1)), less what the bulk alone contributes in a peeled plan; half of c_0."""
+    def _terms(self) -> acb_mat:
+        """c_k = G(s_k) / (s_k (s_k + 1)), less what the bulk alone contributes in a peeled plan; half of c_0.
+
+        Row by row in a matrix, as a sum over k = k₁ + b k₂ needs them.
+        """
         plan = self.plan
-        values = [part.at_frequencies(plan.tilt, plan.spacing, plan.frequencies) for part in self.parts]
+        values = [part.at_frequencies(plan.tilt, plan.spacing, plan.frequencies, plan.bits) for part in self.parts]
         terms = []
         for k in range(plan.frequencies + 1):
             s = acb(self.tilt, self.spacing * k)
@@ -77,13 +80,16 @@ class Curve:
             difference = whole - bulk if self.peeled else whole
             terms.append(self._gaussian(s) * difference / (s * (s + 1)))
         terms[0] = terms[0] / 2
-        return terms
+        columns = math.isqrt(plan.frequencies) + 1
+        terms += [acb(0)] * (-len(terms) % columns)
+        return acb_mat(len(terms) // columns, columns, terms)
 
     def _tail(self) -> arb:
         """Upper bound on e^{λε} |what the frequencies beyond the last one contribute|."""
         plan = self.plan
         w = self.spacing * (plan.frequencies + 1)
-        rectangles = [None if nodes.turn is not None else Rectangles(part, plan.tilt) for nodes, part in self._pairs]
+        steps = sum(part.count for part in self.parts)
+        rectangles = [None if nodes.turn is not None else Rectangles(part, plan.tilt, steps) for nodes, part in self._pairs]
         bound = self._jumps(w) if self.peeled else self._decay(w, rectangles)
         return upper(bound / (arb.pi() * self.spacing * plan.frequencies))
 
@@ -125,11 +131,11 @@ class Curve:
     def pieces(self, epsilon: Fraction) -> dict[str, arb]:
         """The terms of the final inequality at one ε >= 0."""
         e = ball(epsilon)
+        rows, columns = self.terms.nrows(), self.terms.ncols()
         angle = -self.spacing * e
-        total = self.terms[0].real
-        for k, term in enumerate(self.terms[1:], start=1):
-            sine, cosine = (angle * k).sin_cos()
-            total = total + term.real * cosine - term.imag * sine
+        small = acb_mat(columns, 1, [_turn(angle * k) for k in range(columns)])
+        large = acb_mat(1, rows, [_turn(angle * (k * columns)) for k in range(rows)])
+        total = (large * (self.terms * small))[0, 0].real
         shrink = (-self.tilt * e).exp()
         value = self.spacing / arb.pi() * shrink * total
         aliases = sum((bound * (-sigma * e).exp() for sigma, bound in self.aliases), arb(0))
@@ -172,6 +178,12 @@ class Curve:
         value = piece["value"].mid()
         budget = {name: float((bound / value).upper()) for name, bound in piece.items() if name != "value"}
         return {"rounding and quadrature": float((piece["value"].rad() / value).upper()), **budget}
+
+
+def _turn(angle: arb) -> acb:
+    """e^{i angle}."""
+    sine, cosine = angle.sin_cos()
+    return acb(cosine, sine)
 
 
 def _peak(s: arb) -> arb:
@@ -252,7 +264,9 @@ def _epsilon_on(plan: Plan, delta: Fraction) -> Proof:
     with working(plan.precision):
         curve = Curve(plan)
         try:
-            low, high = invert(curve, ball(delta), plan.guess, lambda e: curve.pieces(e)["value"])
+            low, high = invert(
+                curve, ball(delta), plan.guess, lambda e: curve.pieces(e)["value"], slope=plan.tilt
+            )
         except NotCertified as reason:
             raise Declined(str(reason)) from reason
         return _proof(curve, Enclosure(low, high, "contour", plan.precision), high)

@@ -12,16 +12,19 @@ from scipy.special import erfc, logsumexp
 
 from dpbounds.privacy.contour.choices import Nodes, Plan
 from dpbounds.privacy.contour.landscape import Complexes, Floats, log_erfc, refined, survey
-from dpbounds.privacy.contour.plan import SOFTNESSES, TooDearError, make_plan, plain_plan
+from dpbounds.privacy.contour.power_sums import UNDIVIDED
+from dpbounds.privacy.contour.plan import SOFTNESSES, Draft, TooDearError, make_draft, plain_draft
 from dpbounds.privacy.pairs import GaussianProduct
 from dpbounds.privacy.profiles import losses_stay_below
 from dpbounds.privacy.proofs import Declined
 
-_MOST_TERMS = 16_000_000  # node-frequency products held at once
+_MOST_TERMS = 200_000_000  # node-frequency products held at once
+_ROWS = 32  # of a product of matrices, so that it starts no threads (``UNDIVIDED``)
 _ROUNDS = 60
 _NOISE = 1e-15  # share of the terms' size below which a sum is not believed
-_QUICK = 200_000  # products that an estimate may take
-_DEAR = 16_000_000  # products above which a looser accuracy is tried first
+_QUICK = 2_000_000  # products that an estimate may take
+_HOPELESS = 1_000_000_000  # above which only the loosest one is
+_DEAR = 60_000_000  # products above which a looser accuracy is tried first
 
 
 class _LostError(Declined):
@@ -91,7 +94,7 @@ def float_curve(plan: Plan) -> FloatCurve:
     for nodes in plan.nodes:
         if (nodes.last - nodes.first) * len(s) > _MOST_TERMS:
             raise Declined("too many terms for a quick estimate")
-        log_moment, whole, bulk = _moments(nodes, plan.tilt, frequencies)
+        log_moment, whole, bulk = _moments(nodes, plan.tilt, plan.spacing, plan.frequencies)
         count = nodes.part.count
         scale += count * log_moment
         with np.errstate(divide="ignore", invalid="ignore"):  # a power of 0 is put right below
@@ -106,8 +109,8 @@ def float_curve(plan: Plan) -> FloatCurve:
     return FloatCurve(plan, scale, terms)
 
 
-def _moments(nodes: Nodes, tilt: float, frequencies: Floats) -> tuple[float, Complexes, Complexes | None]:
-    """Log M(λ), M(λ + iw)/M(λ) at the frequencies, and the bulk's part of the latter."""
+def _moments(nodes: Nodes, tilt: float, spacing: float, frequencies: int) -> tuple[float, Complexes, Complexes | None]:
+    """Log M(λ), M(λ + iw)/M(λ) at w = spacing·k, and the bulk's part of the latter."""
     part = nodes.part
     t = nodes.step * np.arange(nodes.first, nodes.last + 1)
     loss = part.loss(t)
@@ -119,12 +122,24 @@ def _moments(nodes: Nodes, tilt: float, frequencies: Floats) -> tuple[float, Com
     keep = weight > 1e-22
     share = erfc((t[keep] - nodes.bulk.edge) / nodes.bulk.softness) / 2 if nodes.bulk is not None else 0 * t[keep]
     both = np.stack([weight[keep], weight[keep] * share], axis=1)
-    blocks = [
-        np.exp(1j * np.multiply.outer(block, loss[keep])) @ both
-        for block in np.array_split(frequencies, 1 + len(frequencies) * len(t) // 1_000_000)
-    ]
-    whole, bulk = np.concatenate(blocks).T
+    whole, bulk = _sums(both, spacing * loss[keep], frequencies)
     return log_moment, whole, bulk if nodes.bulk is not None else None
+
+
+def _sums(weights: Floats, angles: Floats, frequencies: int) -> Complexes:
+    """Σ_j w_j e^{ikθ_j}, k = 0..frequencies, for each column of weights; powers are shared (``power_sums``)."""
+    size = math.isqrt(frequencies) + 1
+    small = np.exp(1j * np.multiply.outer(angles, np.arange(size)))
+    large = np.exp(1j * np.multiply.outer(size * np.arange(frequencies // size + 1), angles))
+    found = np.zeros((weights.shape[1], len(large), size), dtype=np.complex128)
+    chunk = max(1, UNDIVIDED // 4 // (_ROWS * size))
+    for start in range(0, len(angles), chunk):
+        here = slice(start, start + chunk)
+        for top in range(0, len(large), _ROWS):
+            rows = slice(top, top + _ROWS)
+            for column, own in enumerate(weights.T):
+                found[column, rows] += (large[rows, here] * own[here]) @ small[here]
+    return found.reshape(len(found), -1)[:, : frequencies + 1]
 
 
 def quick_log_delta(product: GaussianProduct, epsilon: float, precise: bool) -> float:
@@ -136,7 +151,7 @@ def quick_log_delta(product: GaussianProduct, epsilon: float, precise: bool) -> 
     for softness in (1.0, 0.25):
         landscape, saddle = survey(product, softness, math.log(1e-12), None, epsilon)
         try:
-            plan = plain_plan(product, landscape, saddle, 1e-12, cells=False)
+            plan = plain_draft(product, landscape, saddle, 1e-12).plan
         except Declined:
             continue
         if plan.cost <= _QUICK:
@@ -157,25 +172,25 @@ def settled_plan(
     Raises:
         Declined: Even at a modest accuracy every plan is too large.
     """
-    dear: Plan | None = None
+    dear: Draft | None = None
     reason: Declined | None = None
     ladder = [1e7, 1e4, 1e2, 1.0]
     while ladder:
         loosened = ladder.pop()
         try:
-            plan = _settled(product, log_delta, epsilon, accuracy * loosened, softnesses)
+            draft = _settled(product, log_delta, epsilon, accuracy * loosened, softnesses)
         except Declined as failure:
             reason = failure
-            if not isinstance(failure, TooDearError):
-                ladder = ladder[:1]  # a little less accuracy seldom helps where no plan was to be had
+            if not isinstance(failure, TooDearError) or failure.cost > _HOPELESS:
+                ladder = ladder[:1]  # a little less accuracy seldom helps here
             continue
-        if plan.cost <= _DEAR:
-            return plan
-        dear = dear or plan
+        if draft.plan.cost <= _DEAR:
+            return draft.finished()
+        dear = dear or draft
     if dear is None:
         assert reason is not None
         raise reason
-    return dear
+    return dear.finished()
 
 
 def _settled(
@@ -184,44 +199,45 @@ def _settled(
     epsilon: float | None,
     accuracy: float,
     softnesses: tuple[float, ...],
-) -> Plan:
-    """A plan that its own floating-point curve confirms; softer cut-offs that mislead it are left out one by one."""
+) -> Draft:
+    """A draft that its own floating-point curve confirms; softer cut-offs that mislead it are left out one by one."""
     while True:
-        plan = make_plan(product, log_delta=log_delta, epsilon=epsilon, accuracy=accuracy, softnesses=softnesses)
+        draft = make_draft(product, log_delta=log_delta, epsilon=epsilon, accuracy=accuracy, softnesses=softnesses)
         try:
-            return _confirmed(product, plan, log_delta, epsilon, accuracy)
+            return _confirmed(product, draft, log_delta, epsilon, accuracy)
         except _LostError as reason:
-            softnesses = tuple(softness for softness in softnesses if softness < plan.softness)
+            softnesses = tuple(softness for softness in softnesses if softness < draft.plan.softness)
             if not softnesses:
                 raise Declined(str(reason)) from reason
 
 
 def _confirmed(
     product: GaussianProduct,
-    plan: Plan,
+    draft: Draft,
     log_delta: float | None,
     epsilon: float | None,
     accuracy: float,
-) -> Plan:
-    softnesses = (plan.softness,) if plan.softness else SOFTNESSES
+) -> Draft:
+    softnesses = (draft.plan.softness,) if draft.plan.softness else SOFTNESSES
     for _ in range(4):
+        plan = draft.plan
         if plan.products > _MOST_TERMS:
-            return plan  # a search aid only: the certified curve decides
+            return draft  # a search aid only: the certified curve decides
         curve = float_curve(plan)
         if log_delta is not None:
             found = curve.solve(log_delta)
             if abs(found - plan.guess) <= plan.reach:
-                return plan
-            plan = make_plan(product, log_delta=log_delta, epsilon=found, accuracy=accuracy, softnesses=softnesses)
+                return draft
+            draft = make_draft(product, log_delta=log_delta, epsilon=found, accuracy=accuracy, softnesses=softnesses)
         else:
             assert epsilon is not None
             found = curve.log_delta(epsilon)
             if not math.isfinite(found):
                 raise _LostError("the floating-point curve is lost in rounding")
             if abs(found - plan.log_delta) <= 0.5:
-                return plan
-            plan = make_plan(product, log_delta=found, epsilon=epsilon, accuracy=accuracy, softnesses=softnesses)
-    return plan
+                return draft
+            draft = make_draft(product, log_delta=found, epsilon=epsilon, accuracy=accuracy, softnesses=softnesses)
+    return draft
 
 
 __all__ = ["FloatCurve", "float_curve", "quick_log_delta", "settled_plan"]

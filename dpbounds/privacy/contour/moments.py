@@ -14,10 +14,11 @@ from functools import cached_property, wraps
 from itertools import pairwise
 from typing import Any
 
-from flint import acb, acb_mat, arb, fmpq
+from flint import acb, arb, fmpq
 
 from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.contour.choices import Nodes
+from dpbounds.privacy.contour.power_sums import power_sums
 from dpbounds.privacy.pairs import Order
 from dpbounds.privacy.profiles import ball
 from dpbounds.privacy.proofs import Declined
@@ -320,8 +321,48 @@ class Moments:
     @_remembered
     def error(self, tilt: float, frequency: float, bulk: bool = False) -> arb:
         """Upper bound on |step · ΣF over the nodes - M(tilt + iw)| for |w| <= frequency (or the same for ψF)."""
+        if not self.nodes.corners:
+            need(not bulk, "a split law has cells")
+            return upper(self._mistake(tilt, frequency) * self._largest(tilt) + self._outside(tilt))
         decay = (2 * arb.pi() * self.strip / self.step).exp() - 1
         return upper(2 * self.line_integral(tilt, frequency, bulk) / decay + self.omitted(tilt, bulk))
+
+    def _mistake(self, tilt: float, frequency: float) -> arb:
+        """What the trapezoidal rule mistakes at most, relative to M(tilt), without cells.
+
+        On the line |F| is at most a constant times F on the real one.
+        """
+        square = self.strip * self.strip
+        exponent = square / 2 + arb(frequency) * self._whole_turn
+        if self.cut:
+            exponent = exponent + square / (self.softness * self.softness)
+        if self.order is not Order.REMOVE:
+            exponent = exponent - arb(tilt) * (self.turn / 2).cos().log()
+        return upper(2 * exponent.exp() / ((2 * arb.pi() * self.strip / self.step).exp() - 1))
+
+    @cached_property
+    def _whole_turn(self) -> arb:
+        """Upper bound on the argument of e^{L(t+id)}: v; twice that for the replace order, unless p + p₋ <= 1."""
+        if self.order is not Order.REPLACE or self.q * (-self.kappa).exp() <= 1 - self.q:
+            return self.turn
+        return 2 * self.turn
+
+    def _largest(self, tilt: float) -> arb:
+        """Upper bound on M(tilt), by the nodes alone: M <= Σ + mistake · M."""
+        mistake = self._mistake(tilt, 0.0)
+        need(mistake < 1, "the nodes are close enough")
+        return upper((sum(self.tilted(tilt), arb(0)) + self._outside(tilt)) / (1 - mistake))
+
+    def _outside(self, tilt: float) -> arb:
+        """Upper bound on step · ΣF over the nodes beyond the first and the last."""
+        first, last = self.grid[0], self.grid[-1]
+        if self.cut:
+            need(first.t <= -1 / (2 * self.z), "left of the nodes A <= 1 and A₋ >= 1")
+            need(last.t > self.edge, "the nodes end beyond the cut-off")
+        else:
+            need(first.t < 0, "the nodes begin left of 0")
+            need(last.t >= 1 / (2 * self.z), "right of the nodes A >= 1")
+        return upper(self.left_tail(first, tilt) + self.right_tail(last, tilt))
 
     # --- values ------------------------------------------------------------------------------------------------
 
@@ -336,37 +377,26 @@ class Moments:
         terms = (share * value for share, value in zip(self.bulk_share, self.tilted(tilt), strict=True))
         return sum(terms, arb(0)) + up_to(self.error(tilt, 0.0, True))
 
-    def at_frequencies(self, tilt: float, spacing: float, frequencies: int) -> tuple[list[acb], list[acb]]:
+    def at_frequencies(
+        self, tilt: float, spacing: float, frequencies: int, bits: float
+    ) -> tuple[list[acb], list[acb]]:
         """Balls around M(tilt + i·spacing·k), k = 0..frequencies; and around the bulk's part of it (or nothing).
 
-        Powers of u = e^{i·spacing·L} are shared between small and large steps of k: one matrix product.
+        ``bits`` behind the point, relative to the largest weight, are kept in the sums over the nodes.
         """
-        size = 1
-        while size * size <= frequencies:
-            size += 1
-        rows = frequencies // size + 1
         d = arb(spacing)
-        rotations = [acb(cosine, sine) for sine, cosine in ((d * loss).sin_cos() for loss in self.losses)]
-        strides = [acb(cosine, sine) for sine, cosine in ((d * size * loss).sin_cos() for loss in self.losses)]
-        small = _powers(rotations, [acb(1)] * len(rotations), size)
-        weights = [acb(value) for value in self.tilted(tilt)]
-        large = _powers(strides, weights, rows)
         top = math.nextafter(spacing * frequencies, math.inf)
         need(arb(top) >= d * frequencies, "the error covers the highest frequency")
-        columns = acb_mat(len(rotations), size, [row[j] for j in range(len(rotations)) for row in small])
-
-        def summed(large: list[list[acb]], bulk: bool) -> list[acb]:
-            error = up_to(self.error(tilt, top, bulk))
+        whole = self.tilted(tilt)
+        weights = [whole]
+        if self.nodes.bulk is not None:
+            weights.append([value * share for value, share in zip(whole, self.bulk_share, strict=True)])
+        sums = power_sums(weights, [d * loss for loss in self.losses], frequencies, bits)
+        for values, is_bulk in zip(sums, (False, True), strict=False):
+            error = up_to(self.error(tilt, top, is_bulk))
             slack = acb(error, error)
-            product = acb_mat(rows, len(rotations), [value for row in large for value in row]) * columns
-            return [product[k // size, k % size] + slack for k in range(frequencies + 1)]
-
-        whole = summed(large, False)
-        if self.nodes.bulk is None:
-            return whole, []
-        shares = self.bulk_share
-        bulk = summed([[value * share for value, share in zip(row, shares, strict=True)] for row in large], True)
-        return whole, bulk
+            values[:] = [value + slack for value in values]
+        return sums[0], sums[1] if self.nodes.bulk is not None else []
 
     def cut_mass(self) -> arb:
         """Upper bound on the P-mass that the cut-off removes, ∫ (1-χ) dP, in one step."""
@@ -376,10 +406,3 @@ class Moments:
         here, there = (self.edge / spread).erfc() / 2, ((self.edge - 1 / self.z) / spread).erfc() / 2
         return upper((1 - self.q) * here + self.q * there)
 
-
-def _powers(rotations: list[acb], start: list[acb], count: int) -> list[list[acb]]:
-    """start, start·u, start·u², ...: ``count`` rows."""
-    rows = [start]
-    for _ in range(count - 1):
-        rows.append([value * u for value, u in zip(rows[-1], rotations, strict=True)])
-    return rows

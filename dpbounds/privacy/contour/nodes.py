@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbounds.privacy.contour.choices import Bulk, Nodes, dyadic
-from dpbounds.privacy.contour.landscape import Floats, Law, Saddle, log_erfc
+from dpbounds.privacy.contour.landscape import Floats, Law, Part, Saddle, log_erfc
 from dpbounds.privacy.pairs import Order
 from dpbounds.privacy.proofs import Declined
 
 _MOST_CORNERS = 6_000
+_BARE = 0.05  # step, per standard deviation or distance, below which cells may pay
 
 
 def _strip(
@@ -45,6 +46,22 @@ def _strip(
         weight = weight - float(law.log_moment(np.array([tilt]))[0])
         line = np.logaddexp.reduce(weight + w * angle + tilt * gain, axis=1) + growth
         step = np.minimum(step, 2 * math.pi * d / (digits + math.log(8) + np.maximum(line, 0)))
+    best = int(np.argmax(step))
+    return float(step[best]), dyadic(float(d[best]))
+
+
+def _bare_strip(
+    part: Part, softness: float, saddle: Saddle, sigmas: tuple[float, ...], frequency: float, nats: float
+) -> tuple[float, float]:
+    """The same where a multiple of F itself bounds it on the line, so that no cells are needed."""
+    d = np.linspace(0.02, 0.98, 49) * min(math.pi * part.z, 40.0)
+    twice = part.order is Order.REPLACE and math.log(part.q) - 0.5 / part.z**2 > part.log_rest
+    turn = frequency * d / part.z * (2 if twice else 1)
+    vanish = -np.log(np.cos(d / part.z / 2)) if part.order is not Order.REMOVE else np.zeros_like(d)
+    growth = d * d * (0.5 + (1 / softness**2 if part.cut else 0)) + math.log(8)
+    at_saddle = nats + growth + turn + saddle.tilt * vanish
+    at_aliases = 14.0 + growth + max(sigmas, default=0.0) * vanish
+    step = 2 * math.pi * d / np.maximum(at_saddle, at_aliases)
     best = int(np.argmax(step))
     return float(step[best]), dyadic(float(d[best]))
 
@@ -153,11 +170,16 @@ def choose_nodes(
         turn: |Im t| of the line for the tail, or None.
         bulk: The split, or None.
         bulk_tilt: At which the bulk alone is bounded, or None.
-        cells: Whether to choose cells as well, which only a proof needs.
+        cells: Whether to choose cells as well, which only a proof needs, and not all of them.
     """
     part = law.part
     loss = math.log(part.count) + nats
-    step, strip = _strip(law, saddle, sigmas, frequency, loss, bulk)
+    split = turn is not None or bulk is not None
+    step, strip = _bare_strip(part, law.softness, saddle, sigmas, frequency, loss)
+    if split or step < _BARE * min(1.0, part.z):
+        finer, other = _strip(law, saddle, sigmas, frequency, loss, bulk)
+        if split or finer > 2 * step:
+            step, strip, split = finer, other, True
     step = min(step, 0.5)
     mantissa, exponent = math.frexp(step)
     step = math.ldexp(math.floor(mantissa * 4096), exponent - 12)
@@ -165,12 +187,16 @@ def choose_nodes(
     if part.cut:
         low = -max(reach, 0.5 / part.z + step)
         high = _right_end(law, (saddle.tilt, *sigmas), loss)
+        if not split:
+            high = _last_corner(law, (saddle.tilt, *sigmas), None, None, high, loss)
     else:
         low = _left_end(law, (saddle.tilt, *sigmas), loss)
         high = max(reach, 0.5 / part.z + step)
     if (high - low) / step > 4e6:
         raise Declined(f"{(high - low) / step:.1e} nodes are too many")
     first, last = math.floor(low / step), math.ceil(high / step)
+    if not split:
+        return Nodes(part, step, first, last, strip, (), law.edge, law.softness, turn, bulk)
     if not cells:
         return Nodes(part, step, first, last, strip, (), law.edge, law.softness, turn, bulk)
     # beyond the nodes the integrand may turn by d/z (by as much again on the left for two-sided ratios)
@@ -217,11 +243,18 @@ def _right_end(law: Law, tilts: tuple[float, ...], nats: float) -> float:
     return end
 
 
-def _last_corner(law: Law, tilts: tuple[float, ...], bulk: Bulk | None, bulk_tilt: float | None, start: float) -> float:
-    """Beyond which the geometric bound on the cut-off's tail is negligible, for each tilt."""
+def _last_corner(
+    law: Law,
+    tilts: tuple[float, ...],
+    bulk: Bulk | None,
+    bulk_tilt: float | None,
+    start: float,
+    nats: float | None = None,
+) -> float:
+    """Beyond which the geometric bound on the cut-off's tail is negligible, or e^-nats of M(λ), for each tilt."""
     part = law.part
     z, c = part.z, law.softness
-    t = start + (1 + abs(start)) * np.geomspace(1e-3, 1e6, 400)
+    t = start + (1 + abs(start)) * np.append(0.0, np.geomspace(1e-3, 1e6, 400))
     y = (t - law.edge) / c
     jobs = [(tilt, False) for tilt in tilts] + ([(bulk_tilt, True)] if bulk_tilt is not None else [])
     end = start
@@ -236,7 +269,10 @@ def _last_corner(law: Law, tilts: tuple[float, ...], bulk: Bulk | None, bulk_til
             assert bulk is not None
             beyond = (t - bulk.edge) / bulk.softness
             slope, bound = slope + 2 * beyond / bulk.softness, bound - beyond**2
-        fine = np.flatnonzero((slope > 0.5) & (bound < -400.0 + tilt * max(part.log_rest, -1e3)))
+        enough = -400.0 + tilt * max(part.log_rest, -1e3)
+        if nats is not None:
+            enough = float(law.log_moment(np.array([tilt]))[0]) - (nats if tilt == tilts[0] else 14.0)
+        fine = np.flatnonzero((slope > 0.5) & (bound < enough))
         if len(fine) == 0:
             raise Declined("the cut-off's tail is out of reach")
         end = max(end, float(t[fine[0]]))

@@ -7,13 +7,16 @@ Nothing here is proven and nothing needs to be: every choice that satisfies the 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from dpbounds.privacy.contour.choices import Bulk, Nodes, Plan, dyadic
 from dpbounds.privacy.contour.landscape import Landscape, Saddle, refined, survey
 from dpbounds.privacy.contour.nodes import choose_nodes
+from dpbounds.privacy.contour.power_sums import BITS, limbs_for
 from dpbounds.privacy.contour.spectrum import (
     MOST_FREQUENCIES,
     bulk_level,
@@ -30,25 +33,90 @@ from dpbounds.privacy.proofs import Declined
 
 SOFTNESSES = (1.0, 4.0, 0.5, 0.25, 0.125, 0.0625)
 _SHARPNESSES = (2.5, 5.0, 10.0)  # of the split between bulk and jumps
-_GOOD = 150_000  # node-frequency products at which no better cut-off is looked for
-_MODEST = 400_000  # and at which no other kind of plan is
+_GOOD = 15_000_000  # node-frequency products at which neither a better cut-off nor another kind is looked for
+_LOOKING = 500_000  # what looking costs for each further law
 _MISTAKEN = 0.7  # share of the steepest cut-off's tilt below which a softer one is not trusted
-_FEW_STEPS = 3000  # up to which the turned line may be raised to that power
-_DEAR = 40_000_000  # and above which the route declines
+_FEW_STEPS, _FEW_LAWS = 3000, 12  # up to which the turned line may be raised to that power
+_DEAR = 200_000_000  # and above which the route declines
 
 
 class TooDearError(Declined):
-    """There is a plan, but it takes too much work at this accuracy."""
+    """There is a plan, but it takes too much work at this accuracy: so many node-frequency products."""
+
+    def __init__(self, cost: int) -> None:
+        super().__init__(f"{cost:.1e} node-frequency products are too many")
+        self.cost = cost
 
 
-def make_plan(
+@dataclass(frozen=True)
+class Draft:
+    """A contour for one target, before the cells are laid out, which only a proof needs."""
+
+    product: GaussianProduct
+    landscape: Landscape
+    saddle: Saddle
+    spacing: float
+    frequencies: int
+    sigmas: tuple[float, ...]
+    accuracy: float
+    turns: tuple[float | None, ...]
+    bulks: tuple[Bulk | None, ...]
+    bulk_tilt: float | None = None
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan without cells."""
+        return self._assembled(cells=False)
+
+    def finished(self) -> Plan:
+        """The plan with cells."""
+        return self._assembled(cells=True)
+
+    def _assembled(self, cells: bool) -> Plan:
+        landscape, saddle, K = self.landscape, self.saddle, self.frequencies
+        value = float(landscape.log_moment(np.array([saddle.tilt]))[0])
+        # how far δ e^{λε} lies below G(λ): what M's errors are measured against
+        depth = max(0.0, value - saddle.tilt * saddle.epsilon - saddle.log_delta)
+        nats = -math.log(self.accuracy) + depth + 2
+        top = K * self.spacing
+        nodes = tuple(
+            choose_nodes(law, saddle, self.sigmas, top, nats, turn, bulk, self.bulk_tilt, cells)
+            for law, turn, bulk in zip(landscape.laws, self.turns, self.bulks, strict=True)
+        )
+        largest = max(
+            [abs(saddle.tilt * saddle.epsilon), abs(value), top * abs(saddle.epsilon), 1.0]
+            + [(saddle.tilt + top) * float(np.abs(law.loss).max()) for law in landscape.laws]
+        )
+        bits = nats / math.log(2) + math.log2(landscape.steps + 2)
+        behind = bits + math.log2(6 * math.sqrt(K + 1) + 16) + 4
+        bits = max(bits + 1.5 * math.log2(landscape.steps + 2) + 36, BITS * limbs_for(behind) + 12)
+        return Plan(
+            tilt=saddle.tilt,
+            spacing=self.spacing,
+            frequencies=K,
+            aliases=self.sigmas,
+            nodes=nodes,
+            squared_shift=sum(
+                (pair.squared_shift * count for pair, count in self.product if isinstance(pair, ShiftedGaussians)),
+                Fraction(0),
+            ),
+            bulk_tilt=self.bulk_tilt,
+            precision=64 * math.ceil((bits + math.log2(largest)) / 64),
+            bits=behind,
+            guess=max(saddle.epsilon, 0.0),
+            spread=saddle.spread,
+            log_delta=saddle.log_delta,
+        )
+
+
+def make_draft(
     product: GaussianProduct,
     *,
     log_delta: float | None = None,
     epsilon: float | None = None,
     accuracy: float = 1e-13,
     softnesses: tuple[float, ...] = SOFTNESSES,
-) -> Plan:
+) -> Draft:
     """Choose a contour for one target, a log δ or an ε, at about this relative accuracy of δ.
 
     Only cut-offs of the given softnesses are tried. With both targets given, the tilt is the saddle point for ε and
@@ -57,63 +125,59 @@ def make_plan(
     Raises:
         Declined: Every plan would take too many nodes and frequencies.
     """
-    best: Plan | None = None
+    best: Draft | None = None
     reasons: list[str] = []
     # A soft cut-off lets jumps back in that a large tilt then mistakes for the bulk of δ: the tilt stays far too low.
     steep = survey(product, softnesses[-1], math.log(accuracy), log_delta, epsilon)[1].tilt
+    looking = _LOOKING * (len(product) - 1)
     for softness in softnesses:
         landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
         if saddle.tilt < _MISTAKEN * steep:
             reasons.append(f"softness {softness:g}: the cut-off lets the largest jumps back in")
             continue
         try:
-            best = _cheaper(best, plain_plan(product, landscape, saddle, accuracy))
+            best = _cheaper(best, plain_draft(product, landscape, saddle, accuracy))
         except Declined as reason:
             reasons.append(f"softness {softness:g}: {reason}")
-        if best is None or best.cost > _MODEST:
+        if best is None or best.plan.cost > _GOOD + looking:
             # dear plans are worth a better saddle and other ways to bound the tail
             if log_delta is None or epsilon is None:
                 saddle = refined(landscape, saddle, keep_delta=log_delta is not None)
-            for contender in (plain_plan, _turned, _peeled):
+            for contender in (plain_draft, _turned, _peeled):
                 try:
                     best = _cheaper(best, contender(product, landscape, saddle, accuracy))
                 except Declined as reason:
                     reasons.append(f"softness {softness:g}: {reason}")
-        if (best is not None and best.cost <= _GOOD) or not any(law.part.cut for law in landscape.laws):
+        if (best is not None and best.plan.cost <= _GOOD + looking) or not any(law.part.cut for law in landscape.laws):
             break
     if best is None:
         raise Declined("; ".join(dict.fromkeys(reasons)))
-    if best.cost > _DEAR:
-        raise TooDearError(f"{best.cost:.1e} node-frequency products are too many")
+    if best.plan.cost > _DEAR:
+        raise TooDearError(best.plan.cost)
     return best
 
 
-def _cheaper(first: Plan | None, second: Plan) -> Plan:
-    return second if first is None or second.cost < first.cost else first
+def _cheaper(first: Draft | None, second: Draft) -> Draft:
+    return second if first is None or second.plan.cost < first.plan.cost else first
 
 
-def plain_plan(
-    product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float, *, cells: bool = True
-) -> Plan:
-    """All of the law on one contour; the tail in the frequency by rectangles below the density.
-
-    Without ``cells`` the plan serves estimates only.
-    """
+def plain_draft(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Draft:
+    """All of the law on one contour; the tail in the frequency by rectangles below the density."""
     nats = -math.log(accuracy)
     period, right, left = shortest_period(landscape, saddle, nats)
     spacing = dyadic(2 * math.pi / period)
     K = last_frequency(landscape, saddle, spacing, nats)
     none: tuple[None, ...] = (None,) * len(landscape.laws)
-    return _assemble(product, landscape, saddle, spacing, K, (right, left), none, none, None, accuracy, cells)
+    return Draft(product, landscape, saddle, spacing, K, (right, left), accuracy, none, none)
 
 
-def _turned(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Plan:
+def _turned(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Draft:
     """All of the law on one contour; the tail in the frequency by turning the line of integration (few steps)."""
     nats = -math.log(accuracy)
     period, right, left = shortest_period(landscape, saddle, nats)
     spacing = dyadic(2 * math.pi / period)
     allowance = depth(landscape, saddle) - nats
-    if landscape.steps > _FEW_STEPS:
+    if landscape.steps > _FEW_STEPS or len(landscape.laws) > _FEW_LAWS:
         raise Declined("too many steps for turned lines")
     tables = [turn_table(law, saddle.tilt, None) for law in landscape.laws]
     K = 4
@@ -124,12 +188,12 @@ def _turned(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accu
         if bound - 0.5 * w * w * landscape.squared_shift - math.log(math.pi * w) + 0.7 <= allowance:
             turns = tuple(dyadic(v * law.part.z) for law, (_, v) in zip(landscape.laws, choices, strict=True))
             none: tuple[None, ...] = (None,) * len(landscape.laws)
-            return _assemble(product, landscape, saddle, spacing, K, (right, left), turns, none, None, accuracy)
+            return Draft(product, landscape, saddle, spacing, K, (right, left), accuracy, turns, none)
         K += max(1, K // 8)
     raise Declined("the tilted law decays too slowly on a turned line")
 
 
-def _peeled(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Plan:
+def _peeled(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Draft:
     """The bulk alone cannot reach ε, so only sums with at least one jump are integrated; jumps are smooth."""
     nats = -math.log(accuracy)
     if any(not law.part.cut for law in landscape.laws) or not landscape.laws:
@@ -152,17 +216,17 @@ def _peeled(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accu
     if best is None:
         raise Declined("; ".join(dict.fromkeys(reasons)))
     last, found, bulk_tilt = best
-    return _assemble(
+    return Draft(
         product,
         landscape,
         saddle,
         spacing,
         max(4, math.ceil(last / spacing)),
         (right, left),
+        accuracy,
         tuple(turn for _, turn in found),
         tuple(bulk for bulk, _ in found),
         bulk_tilt,
-        accuracy,
     )
 
 
@@ -172,60 +236,18 @@ def chernoff_plan(product: GaussianProduct, epsilon: float, log_delta: float, so
     landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
     none: tuple[None, ...] = (None,) * len(landscape.laws)
     spacing = dyadic(1 / saddle.spread)
-    return _assemble(product, landscape, saddle, spacing, 0, (), none, none, None, accuracy)
-
-
-def _assemble(
-    product: GaussianProduct,
-    landscape: Landscape,
-    saddle: Saddle,
-    spacing: float,
-    K: int,
-    sigmas: tuple[float, ...],
-    turns: tuple[float | None, ...],
-    bulks: tuple[Bulk | None, ...],
-    bulk_tilt: float | None,
-    accuracy: float,
-    cells: bool = True,
-) -> Plan:
-    value = float(landscape.log_moment(np.array([saddle.tilt]))[0])
-    # how far δ e^{λε} lies below G(λ): what M's errors are measured against
-    depth = max(0.0, value - saddle.tilt * saddle.epsilon - saddle.log_delta)
-    nats = -math.log(accuracy) + depth + 2
-    nodes = tuple(
-        choose_nodes(law, saddle, sigmas, K * spacing, nats, turn, bulk, bulk_tilt, cells)
-        for law, turn, bulk in zip(landscape.laws, turns, bulks, strict=True)
-    )
-    largest = max(
-        [abs(saddle.tilt * saddle.epsilon), abs(value), K * spacing * abs(saddle.epsilon), 1.0]
-        + [(saddle.tilt + K * spacing) * float(np.abs(law.loss).max()) for law in landscape.laws]
-    )
-    bits = nats / math.log(2) + 2.5 * math.log2(landscape.steps + 2) + math.log2(largest) + 36
-    return Plan(
-        tilt=saddle.tilt,
-        spacing=spacing,
-        frequencies=K,
-        aliases=sigmas,
-        nodes=nodes,
-        squared_shift=sum(
-            (pair.squared_shift * count for pair, count in product if isinstance(pair, ShiftedGaussians)), Fraction(0)
-        ),
-        bulk_tilt=bulk_tilt,
-        precision=64 * math.ceil(bits / 64),
-        guess=max(saddle.epsilon, 0.0),
-        spread=saddle.spread,
-        log_delta=saddle.log_delta,
-    )
+    return Draft(product, landscape, saddle, spacing, 0, (), accuracy, none, none).finished()
 
 
 __all__ = [
     "SOFTNESSES",
     "Bulk",
+    "Draft",
     "Nodes",
     "Plan",
     "TooDearError",
     "chernoff_plan",
     "dyadic",
-    "make_plan",
-    "plain_plan",
+    "make_draft",
+    "plain_draft",
 ]

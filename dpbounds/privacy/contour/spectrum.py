@@ -79,19 +79,30 @@ def _envelope(x: Floats) -> Floats:
 
 def last_frequency(landscape: Landscape, saddle: Saddle, spacing: float, nats: float) -> int:
     """Smallest K at which the rectangles' tail bound is e^-nats of δ."""
-    histograms = [(law.part.count, *_histogram(law, saddle.tilt)) for law in landscape.laws]
+    histograms = [_histogram(law, saddle.tilt) for law in landscape.laws]
+    counts = np.array([law.part.count for law in landscape.laws], dtype=float)
+    masses = np.concatenate([mass for mass, _ in histograms]) if histograms else np.array([])
+    lengths = np.concatenate([length for _, length in histograms]) if histograms else np.array([])
+    starts = np.cumsum([0] + [len(mass) for mass, _ in histograms[:-1]])
     allowance = depth(landscape, saddle) - nats
-    K = 4
-    while K < MOST_FREQUENCIES:
+
+    def enough(K: int) -> bool:
         w = (K + 1) * spacing
         decay = -0.5 * w * w * landscape.squared_shift
-        for count, mass, length in histograms:
-            lost = float((mass * (1 - _envelope(w * length / 2))).sum())
-            decay += count * math.log1p(-min(lost, 1 - 1e-12))
-        if decay - math.log(math.pi * spacing * K) < allowance:
-            return K
-        K += max(1, K // 12)
-    raise Declined("the tilted law decays too slowly in the frequency")
+        if histograms:
+            lost = np.add.reduceat(masses * (1 - _envelope(w * lengths / 2)), starts)
+            decay += float(counts @ np.log1p(-np.minimum(lost, 1 - 1e-12)))
+        return decay - math.log(math.pi * spacing * K) < allowance
+
+    low, high = 3, 4
+    while not enough(high):
+        low, high = high, 2 * high
+        if high >= 2 * MOST_FREQUENCIES:
+            raise Declined("the tilted law decays too slowly in the frequency")
+    while high - low > max(1, high // 64):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def depth(landscape: Landscape, saddle: Saddle) -> float:

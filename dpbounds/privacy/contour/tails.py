@@ -16,7 +16,8 @@ from dpbounds.privacy.contour.moments import Moments, need, upper
 from dpbounds.privacy.pairs import Order
 
 _HEIGHT_BITS = 120  # densities near an atom exceed those of the jumps by many orders of magnitude
-_RECTANGLES = 320
+_RECTANGLES, _FEW_RECTANGLES = 320, 96
+_MANY_STEPS = 100  # of which each needs to decay only a little, which a coarser histogram shows, too
 
 
 def envelope(x: arb) -> arb:
@@ -32,7 +33,7 @@ def envelope(x: arb) -> arb:
 class Rectangles:
     """A step function below the density of e^{λl} P~(dl), as horizontal rectangles."""
 
-    def __init__(self, moments: Moments, tilt: float) -> None:
+    def __init__(self, moments: Moments, tilt: float, steps: int) -> None:
         a, z = arb(tilt), moments.z
         curvature = {
             Order.REMOVE: 2 + a,
@@ -41,19 +42,25 @@ class Rectangles:
         }[moments.order] / (4 * z * z)
         values = moments.tilted(tilt)
         sizes = [float(value.log().mid()) for value in values]
-        heavy = [j for j, size in enumerate(sizes) if size > max(sizes) - 20]
+        least = max(sizes) - 20
+        heavy = [j for j, size in enumerate(sizes) if size > least]
         need(len(heavy) > 0, "the tilted masses are finite")
         first, last = heavy[0] + moments.nodes.first, heavy[-1] + moments.nodes.first
         # a power of two of cells per node (or of nodes per cell), so that corners stay exact
-        level = max(-8, min(8, math.ceil(math.log2(_RECTANGLES / max(1, last - first)))))
+        wanted = _FEW_RECTANGLES if steps >= _MANY_STEPS else _RECTANGLES
+        level = max(-8, min(8, math.ceil(math.log2(wanted / max(1, last - first)))))
         width = moments.step * arb(2) ** -level
-        start, stop = (first << level, last << level) if level >= 0 else (first >> -level, (last >> -level) + 1)
-        corners = [moments.point(width * j) for j in range(start, stop + 1)]
-        losses = [moments.loss(point) for point in corners]
-        densities = [
-            moments.density(point) * (a * loss).exp() * z / (point.p + point.p_minus)
-            for point, loss in zip(corners, losses, strict=True)
-        ]
+        if level > 0:
+            corners = [moments.point(width * j) for j in range(first << level, (last << level) + 1)]
+            losses = [moments.loss(point) for point in corners]
+            tilted = [
+                moments.density(point) * (a * loss).exp() for point, loss in zip(corners, losses, strict=True)
+            ]
+        else:
+            chosen = slice(heavy[0], heavy[-1] + 1, 1 << -level)
+            corners, losses = moments.grid[chosen], moments.losses[chosen]
+            tilted = [value / moments.step for value in values[chosen]]
+        densities = [value * z / (point.p + point.p_minus) for point, value in zip(corners, tilted, strict=True)]
         highest = max(float(value.log().mid()) for value in densities)
         need(math.isfinite(highest), "the tilted density is finite")
         self.scale = arb(2) ** (math.floor(highest / math.log(2)) - _HEIGHT_BITS)

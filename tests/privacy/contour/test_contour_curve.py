@@ -22,7 +22,7 @@ from dpbounds.privacy.contour import contour_at_most, contour_delta, contour_eps
 from dpbounds.privacy.contour import curve as curve_module
 from dpbounds.privacy.contour.curve import Curve
 from dpbounds.privacy.contour.moments import Moments
-from dpbounds.privacy.contour.plan import Bulk, Nodes, Plan, make_plan
+from dpbounds.privacy.contour.plan import Bulk, Nodes, Plan, make_draft
 from dpbounds.privacy.contour.tails import Rectangles
 from dpbounds.privacy.pairs import Order, Product, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.profiles import closed_form_delta
@@ -332,7 +332,7 @@ def a_plan(order: Order = Order.REMOVE, accuracy: float = 1e-9) -> tuple[Plan, F
     """A plan for 30 steps, an ε, and δ(ε) to twelve digits."""
     question, epsilon = product(order, (0.3, 1.5, 30)), Fraction(5, 2)
     return (
-        make_plan(question, epsilon=2.5, accuracy=accuracy),
+        make_draft(question, epsilon=2.5, accuracy=accuracy).finished(),
         epsilon,
         contour_delta(question, epsilon).enclosure.upper,
     )
@@ -341,7 +341,7 @@ def a_plan(order: Order = Order.REMOVE, accuracy: float = 1e-9) -> tuple[Plan, F
 def a_peeled_plan() -> tuple[Plan, Fraction, float]:
     """One release with a bulk set aside, and its closed form."""
     question, epsilon = product(Order.REMOVE, (0.3, 1.0, 1)), Fraction(1, 2)
-    plan = make_plan(question, epsilon=0.5, accuracy=1e-4)
+    plan = make_draft(question, epsilon=0.5, accuracy=1e-4).finished()
     assert plan.bulk_tilt is not None
     return plan, epsilon, float(closed_form_delta(question[0][0], epsilon)[0])
 
@@ -403,7 +403,7 @@ def test_coarse_nodes_need_the_strip_bound(monkeypatch: pytest.MonkeyPatch, orde
     try:
         assert not misses(plan, epsilon, truth)
     except Declined as reason:  # where the error is as large as M at an alias's tilt
-        assert "M is positive" in str(reason)  # noqa: PT017 (it may as well not raise)
+        assert "M is positive" in str(reason) or "close enough" in str(reason)  # noqa: PT017 (it may as well not raise)
     monkeypatch.setattr(Moments, "error", zero)
     assert misses(plan, epsilon, truth)
 
@@ -414,6 +414,8 @@ def coarser(plan: Plan, factor: float) -> Plan:
     def changed(nodes: Nodes) -> Nodes:
         step = nodes.step * factor
         first, last = (round(end / factor) for end in (nodes.first, nodes.last))
+        if not nodes.corners:
+            return replace(nodes, step=step, first=first - 1, last=last + 1)
         low, high = math.floor(nodes.corners[0] / step) - 1, math.ceil(nodes.corners[-1] / step) + 1
         inner = (corner for corner in nodes.corners if low * step < corner < high * step)
         corners = sorted({low * step, high * step, first * step, last * step, *inner})
@@ -448,7 +450,7 @@ def test_rectangles_must_not_claim_too_much(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_wrong_gaussian_factor_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     question, epsilon = product(Order.REMOVE, (0.1, 1.5, 10), squared_shift="1/9"), Fraction(1)
     truth = composed_delta(Order.REMOVE, ((0.1, 1.5, 10),), 1.0, mu=1 / 3)
-    plan = make_plan(question, epsilon=1.0, accuracy=1e-6)
+    plan = make_draft(question, epsilon=1.0, accuracy=1e-6).finished()
     few = replace(plan, frequencies=4)
     assert not misses(plan, epsilon, truth)
     assert not misses(few, epsilon, truth)

@@ -144,7 +144,7 @@ def test_moments_enclose_integrals_in_forty_digits(order: Order, q: float, z: fl
     with ctx.workprec(160):
         moments = Moments(nodes)
         real = moments.at_real(1.75)
-        along, _ = moments.at_frequencies(1.75, 0.75, 5)
+        along, _ = moments.at_frequencies(1.75, 0.75, 5, 100.0)
         assert real.rel_accuracy_bits() > 25
         assert encloses(real, exact_moment(nodes, 1.75).real)
         truth = exact_moment(nodes, complex(1.75, 0.75 * 5))
@@ -160,7 +160,7 @@ def test_many_frequencies_at_once_agree_with_the_definition(order: Order) -> Non
     with ctx.workprec(128):
         moments = Moments(nodes)
         for frequencies in (0, 1, 3, 4, 11):
-            along, _ = moments.at_frequencies(0.5, 0.3125, frequencies)
+            along, _ = moments.at_frequencies(0.5, 0.3125, frequencies, 100.0)
             assert len(along) == frequencies + 1
             for k, value in enumerate(along):
                 t = np.linspace(-15, 15, 6001)
@@ -182,7 +182,7 @@ def test_coarse_steps_pay_for_themselves(order: Order, step: float) -> None:
         bound = float(moments.error(2.0, 0.0))
         assert 1e-9 * float(truth) < missed <= bound < 1e6 * missed
         assert encloses(moments.at_real(2.0), truth) if bound < float(truth) else True
-        value = moments.at_frequencies(2.0, 1.5, 1)[0][1]
+        value = moments.at_frequencies(2.0, 1.5, 1, 100.0)[0][1]
         assert encloses(value.real, turned.real)
         assert encloses(value.imag, turned.imag)
 
@@ -208,7 +208,7 @@ def test_the_bulk_and_the_jumps_add_up(order: Order) -> None:
         assert encloses(bulk, truth)
         assert bulk.rel_accuracy_bits() > 25
         assert bulk < moments.at_real(1.5)
-        whole, bulks = moments.at_frequencies(1.5, 1.25, 3)
+        whole, bulks = moments.at_frequencies(1.5, 1.25, 3, 100.0)
         for k in (2,):
             s = complex(1.5, 1.25 * k)
             kept, jumps = exact_moment(nodes, s, "bulk"), exact_moment(nodes, s, "jumps")

@@ -18,7 +18,7 @@ from dpbounds.privacy.contour import contour_delta, contour_epsilon
 from dpbounds.privacy.contour.curve import Curve
 from dpbounds.privacy.contour.estimate import float_curve, settled_plan
 from dpbounds.privacy.contour.landscape import Part
-from dpbounds.privacy.contour.plan import Bulk, Nodes, Plan, chernoff_plan, dyadic, make_plan
+from dpbounds.privacy.contour.plan import Bulk, Nodes, Plan, chernoff_plan, dyadic, make_draft
 from dpbounds.privacy.pairs import Order, Product, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.profiles import closed_form_delta
 from dpbounds.privacy.proofs import Declined
@@ -50,7 +50,7 @@ def base(index: int) -> tuple[Plan, Fraction, tuple[Fraction, Fraction]]:
     """A modest plan, ε, and tight ends for δ(ε): the closed form where there is one."""
     question, text = QUESTIONS[index]
     epsilon = Fraction(text)
-    plan = make_plan(question, epsilon=float(epsilon), accuracy=1e-4)
+    plan = make_draft(question, epsilon=float(epsilon), accuracy=1e-4).finished()
     if len(question) == 1 and question[0][1] == 1:
         value, precision = closed_form_delta(question[0][0], epsilon)
         with ctx.workprec(precision):
@@ -76,6 +76,8 @@ changes = st.fixed_dictionaries(
         "bulk": st.tuples(st.floats(-2.0, 4.0), st.floats(0.15, 1.0)),
         "bulk_tilt": st.floats(0.2, 12.0),
         "precision": st.integers(64, 192),
+        "bits": st.floats(10, 150),
+        "bare": st.booleans(),
         "seed": st.integers(0, 1 << 30),
     }
 )
@@ -86,12 +88,13 @@ def changed_nodes(nodes: Nodes, change: dict[str, object], random: np.random.Gen
     number = {name: float(value) for name, value in change.items() if isinstance(value, float | int)}
     step = dyadic(nodes.step * number["step"])  # few bits, so that corners on the grid are doubles
     first, last = (round(end / number["step"] * number["nodes"]) for end in (nodes.first, nodes.last))
-    low = min(first, math.floor(nodes.corners[0] / step)) - 1
-    high = max(last, math.ceil(nodes.corners[-1] / step)) + 1
+    corners = nodes.corners or tuple(np.linspace(nodes.first - 9, nodes.last + 9, 150) * nodes.step)
+    low = min(first, math.floor(corners[0] / step)) - 1
+    high = max(last, math.ceil(corners[-1] / step)) + 1
     exact = Fraction(step)
     required = {float(exact * end) for end in (low, first, last, high)}
     inner = {
-        corner for corner in nodes.corners if low * step < corner < high * step and random.random() < number["kept"]
+        corner for corner in corners if low * step < corner < high * step and random.random() < number["kept"]
     }
     z = math.sqrt(nodes.part.pair.variance)
     turn = nodes.turn if change["turn"] is None else number["turn"] * math.pi * z
@@ -100,13 +103,14 @@ def changed_nodes(nodes: Nodes, change: dict[str, object], random: np.random.Gen
         assert isinstance(change["bulk"], tuple)
         bulk = Bulk(*change["bulk"])
         turn = turn if turn is not None else 0.4
+    bare = bool(change["bare"]) and bulk is None and turn is None
     return replace(
         nodes,
         step=step,
         first=first,
         last=last,
         strip=nodes.strip * number["strip"],
-        corners=tuple(sorted(required | inner)),
+        corners=() if bare else tuple(sorted(required | inner)),
         edge=nodes.edge + number["edge"],
         softness=number["softness"],
         turn=turn,
@@ -127,6 +131,7 @@ def changed(plan: Plan, change: dict[str, object]) -> Plan:
         nodes=tuple(changed_nodes(nodes, change, random) for nodes in plan.nodes),
         bulk_tilt=None if plan.bulk_tilt is None else number["bulk_tilt"],
         precision=int(number["precision"]),
+        bits=number["bits"],
     )
 
 
@@ -175,7 +180,9 @@ def drawn(random: np.random.Generator, boldness: float) -> dict[str, object]:
         "turn": None if random.random() < 0.6 else float(random.uniform(0.05, 0.9)),
         "bulk": (float(random.uniform(-1, 2)), 0.25),
         "bulk_tilt": float(random.uniform(1, 10)),
-        "precision": int(random.integers(80, 192)),
+        "precision": (precision := int(random.integers(80, 192))),
+        "bits": precision - 35.0,
+        "bare": random.random() < 0.5,
         "seed": int(random.integers(1 << 30)),
     }
 
@@ -218,13 +225,14 @@ def test_plans_reach_the_accuracy_they_aim_at(order: Order, q: float, z: float, 
 @pytest.mark.parametrize("order", ORDERS)
 def test_grids_are_exact(order: Order) -> None:
     """Few bits in steps and spacings: node positions and frequencies are exact doubles."""
-    plan = make_plan(product(order, (0.02, 1.1, 500)), log_delta=math.log(1e-7))
+    plan = make_draft(product(order, (0.02, 1.1, 500)), log_delta=math.log(1e-7)).finished()
     assert Fraction(plan.spacing * plan.frequencies) == Fraction(plan.spacing) * plan.frequencies
     for nodes in plan.nodes:
         for end in (nodes.first, nodes.last):
             assert Fraction(nodes.step * end) == Fraction(nodes.step) * end
         assert list(nodes.corners) == sorted(set(nodes.corners))
-        assert nodes.corners[0] <= nodes.step * nodes.first < nodes.step * nodes.last <= nodes.corners[-1]
+        if nodes.corners:
+            assert nodes.corners[0] <= nodes.step * nodes.first < nodes.step * nodes.last <= nodes.corners[-1]
     assert plan.products == plan.frequencies * sum(nodes.last - nodes.first for nodes in plan.nodes)
 
 
@@ -251,8 +259,8 @@ def test_the_search_in_doubles_is_close_to_the_proof(order: Order, q: float, z: 
 
 def test_plans_for_delta_and_for_epsilon_serve_the_same_point() -> None:
     question = product(Order.REMOVE, (0.02, 0.9, 300))
-    by_delta = make_plan(question, log_delta=math.log(1e-5))
-    by_epsilon = make_plan(question, epsilon=by_delta.guess)
+    by_delta = make_draft(question, log_delta=math.log(1e-5)).finished()
+    by_epsilon = make_draft(question, epsilon=by_delta.guess).finished()
     assert by_epsilon.tilt == pytest.approx(by_delta.tilt, rel=0.02)
     assert by_epsilon.log_delta == pytest.approx(math.log(1e-5), abs=0.2)
 

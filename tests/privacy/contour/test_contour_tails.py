@@ -132,7 +132,7 @@ def test_the_planners_histogram_is_the_same_one(cells: list[tuple[int, int]]) ->
 def test_rectangles_bound_every_later_frequency(order: Order, q: float, z: float, tilt: float) -> None:
     nodes = hand_made(order, q, z)
     with ctx.workprec(128):
-        rectangles = Rectangles(Moments(nodes), tilt)
+        rectangles = Rectangles(Moments(nodes), tilt, 1)
         for frequency in np.geomspace(0.3, 300 * z, 8):
             bound = float(rectangles.bound(arb(float(frequency))))
             values, whole = modulus(nodes, tilt, ahead(float(frequency), z))
@@ -145,7 +145,7 @@ def test_rectangles_are_close_at_small_frequencies(order: Order) -> None:
     """To second order in w for one hump: the exponent that decides how many frequencies are needed."""
     nodes = hand_made(order, 0.3, 1.0)
     with ctx.workprec(128):
-        rectangles = Rectangles(Moments(nodes), 1.0)
+        rectangles = Rectangles(Moments(nodes), 1.0, 1)
         for frequency in (0.3, 1.0, 2.0):
             (value,), whole = modulus(nodes, 1.0, np.array([frequency]))
             assert 1 - float(rectangles.bound(arb(frequency))) / whole > 0.5 * (1 - value / whole)
@@ -156,7 +156,7 @@ def test_rectangles_where_all_tilted_masses_underflow() -> None:
     nodes = hand_made(Order.ADD, 0.9, 0.5, step=0.0625)
     with ctx.workprec(128):
         try:
-            bound = Rectangles(Moments(nodes), 900.0).bound(arb(1))
+            bound = Rectangles(Moments(nodes), 900.0, 1).bound(arb(1))
         except Declined:
             return
         assert bound.is_finite()
@@ -170,7 +170,7 @@ def test_rectangles_lie_below_the_density(order: Order, q: float, z: float, tilt
     with ctx.workprec(128):
         moments = Moments(nodes)
         try:
-            rectangles = Rectangles(moments, tilt)
+            rectangles = Rectangles(moments, tilt, 1)
         except Declined:
             assume(False)
         covered = float((sum((h * length for h, length in rectangles.rectangles), arb(0)) * rectangles.scale).upper())
@@ -183,7 +183,7 @@ def test_rectangles_survive_losses_too_close_to_tell_apart() -> None:
     """Far left of a rare and large jump all losses agree to the last bit: cells without length, not an error."""
     nodes = hand_made(Order.REMOVE, 1e-6, 0.25, edge=9.0)
     with ctx.workprec(64):
-        rectangles = Rectangles(Moments(nodes), 0.5)
+        rectangles = Rectangles(Moments(nodes), 0.5, 1)
         bound = rectangles.bound(arb(10))
         assert bound.is_finite()
         assert float(bound) >= modulus(nodes, 0.5, ahead(10.0, 0.25))[0].max() * (1 - 1e-9)

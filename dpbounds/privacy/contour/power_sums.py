@@ -1,0 +1,168 @@
+"""Σ_j w_j e^{ikθ_j} for many k, in fixed point: all arithmetic is on integers, and doubles multiply the matrices.
+
+A number is an integer multiple of 2^-P, cut into L limbs of B bits, P = BL. Limbs are so short that every product of two
+matrices of limbs, and every partial sum of one in whatever order, is an integer below 2^53: a double holds it
+exactly. What rounding to multiples of 2^-P loses is counted (``proof.md``, section 6).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from flint import acb, arb, ctx, fmpz
+from numpy.typing import NDArray
+
+from dpbounds.privacy.proofs import Declined
+
+BITS = 21  # B
+_NODES = 1024  # per product of matrices: 1024 · 2^42 = 2^52
+_MOST_NODES = 1 << 19  # in all: 2^19 · 2^42 = 2^61
+UNDIVIDED = 1 << 18  # multiplications up to which the usual libraries start no threads, which would spin
+_HALF = 1 << (BITS - 1)
+
+Limbs = NDArray[np.int64]  # shape (2, L, ...): real and imaginary part, lowest limb first
+
+
+def limbs_for(bits: float) -> int:
+    """How many limbs hold that many bits behind the point."""
+    return max(3, math.ceil(bits / BITS))
+
+
+def power_sums(
+    weights: Sequence[Sequence[arb]], angles: Sequence[arb], frequencies: int, bits: float
+) -> list[list[acb]]:
+    """Balls around Σ_j w_j e^{ikθ_j} for k = 0..frequencies.
+
+    Args:
+        weights: One or more lists of w_j >= 0, one per angle.
+        angles: θ_j.
+        frequencies: The largest k.
+        bits: Behind the point, relative to the largest weight of a list: what is rounded away is some n 2^-bits.
+
+    Returns:
+        One list per list of weights.
+
+    Raises:
+        Declined: A ball is wider than a unit in the last place, so that the working precision is too low.
+    """
+    if len(angles) > _MOST_NODES:
+        raise Declined(f"{len(angles)} nodes are more than sums of integers in 64 bits hold")
+    limbs = limbs_for(bits)
+    size = math.isqrt(frequencies) + 1
+    rows = frequencies // size + 1
+    small, small_error = _powers(_circle(angles, limbs), size)
+    large, large_error = _powers(_circle([size * angle for angle in angles], limbs), rows)
+    found = []
+    for own in weights:
+        top = max(own, key=lambda weight: weight.mid())
+        scale = arb(2) ** math.ceil(float(top.log().mid()) / math.log(2) + 1e-6)
+        scaled = [weight / scale for weight in own]
+        if not all(0 <= weight <= 1 for weight in scaled):
+            raise Declined("condition not proven: the weights lie between 0 and 1")
+        started = _multiplied(large, _fixed(scaled, [arb(0)] * len(scaled), limbs)[:, :, None, :])
+        units = (small_error + large_error) * sum(scaled, arb(0)) + 4 * len(scaled)
+        error = (units * scale * arb(2) ** -(BITS * limbs)).upper()
+        slack = acb((-error).union(error), (-error).union(error))
+        unit = scale * arb(2) ** (BITS * (limbs - 2 - 2 * limbs))
+        real, imaginary = _product(started, small)
+        found.append(
+            [
+                acb(arb(fmpz(x)) * unit, arb(fmpz(y)) * unit) + slack
+                for x, y in zip(real[: frequencies + 1], imaginary[: frequencies + 1], strict=True)
+            ]
+        )
+    return found
+
+
+def _fixed(real: Sequence[arb], imaginary: Sequence[arb], limbs: int) -> Limbs:
+    """Multiples of 2^-P, each part at most 1.1 units off; shape (2, L, n)."""
+    scale, half, spare = fmpz(1) << (BITS * limbs), arb("0.5"), arb("0.59")
+    rows = []
+    for numbers in (real, imaginary):
+        row = []
+        for number in numbers:
+            place = number * scale
+            whole = place.mid().floor().unique_fmpz()
+            if whole is None or not abs(place - whole - half) <= spare:
+                raise Declined("condition not proven: the working precision reaches the last place")
+            row.append(int(whole))
+        rows.append(row)
+    rest: NDArray[Any] = np.array(rows, dtype=object)
+    found = []
+    for _ in range(limbs - 1):
+        low = ((rest + _HALF) & (2 * _HALF - 1)) - _HALF
+        rest = (rest - low) >> BITS
+        found.append(low.astype(np.int64))
+    found.append(rest.astype(np.int64))
+    return np.stack(found, axis=1)
+
+
+def _circle(angles: Sequence[arb], limbs: int) -> Limbs:
+    """e^{iθ}, at most 2 units off."""
+    pairs = [angle.sin_cos() for angle in angles]
+    return _fixed([cosine for _, cosine in pairs], [sine for sine, _ in pairs], limbs)
+
+
+def _multiplied(first: Limbs, second: Limbs) -> Limbs:
+    """The product of complex numbers of modulus at most about 1, rounded: at most one unit off."""
+    limbs = first.shape[1]
+    shape = np.broadcast_shapes(first.shape[2:], second.shape[2:])
+    # columns i + j from L-2 on; what is left out amounts to (L-2) 2^-20 units
+    columns = np.zeros((2, limbs + 1, *shape), dtype=np.int64)
+    (a, b), (c, d) = first, second
+    for i in range(limbs):
+        for j in range(max(0, limbs - 2 - i), limbs):
+            columns[0, i + j + 2 - limbs] += a[i] * c[j] - b[i] * d[j]
+            columns[1, i + j + 2 - limbs] += a[i] * d[j] + b[i] * c[j]
+    found = np.empty((2, limbs, *shape), dtype=np.int64)
+    carry: Any = 0
+    for place in range(limbs + 1):
+        value = columns[:, place] + carry
+        carry = (value + _HALF) >> BITS
+        if place >= 2:
+            found[:, place - 2] = value - (carry << BITS)
+    found[:, limbs - 1] = carry
+    return found
+
+
+def _powers(u: Limbs, count: int) -> tuple[Limbs, int]:
+    """u^0, u^1, ... by doubling: shape (2, L, count, n), and how many units of 2^-P they are off at most."""
+    one = np.zeros_like(u)
+    one[0, -1] = 1 << BITS
+    table, table_error = one[:, :, None, :], 0
+    power, power_error = u[:, :, None, :], 2
+    while table.shape[2] < count:
+        missing = count - table.shape[2]
+        table = np.concatenate([table, _multiplied(table[:, :, :missing], power)], axis=2)
+        table_error += power_error + 2  # 1 for rounding, 1 for the product of both errors
+        power, power_error = _multiplied(power, power), 2 * power_error + 2
+    return table, table_error
+
+
+def _product(large: Limbs, small: Limbs) -> tuple[list[int], list[int]]:
+    """Σ_j large[r, j] small[c, j], in units of 2^{B(L-2) - 2P}, as lists over r·columns + c; low columns left out."""
+    limbs, rows, nodes = large.shape[1:]
+    columns = small.shape[2]
+    left, right = large[:, :, None, None].astype(np.float64), small.swapaxes(-1, -2).astype(np.float64)[None, None]
+    total = np.zeros((2, limbs, 2, limbs, rows, columns), dtype=np.int64)
+    chunk = min(_NODES, max(16, UNDIVIDED // (rows * columns)))
+    for start in range(0, nodes, chunk):
+        here = slice(start, start + chunk)
+        total += np.matmul(left[..., here], right[..., here, :]).astype(np.int64)
+    found = []
+    for sign, pairs in ((-1, ((0, 0), (1, 1))), (1, ((0, 1), (1, 0)))):
+        value: NDArray[Any] = np.zeros((rows, columns), dtype=object)
+        for place in range(2 * limbs - 2, limbs - 3, -1):
+            column = sum(
+                total[pairs[0][0], i, pairs[0][1], place - i] + sign * total[pairs[1][0], i, pairs[1][1], place - i]
+                for i in range(max(0, place - limbs + 1), min(limbs, place + 1))
+            )
+            value = (value << BITS) + np.asarray(column).astype(object)
+        found.append(value.reshape(-1).tolist())
+    return found[0], found[1]
+
+
+__all__ = ["BITS", "UNDIVIDED", "limbs_for", "power_sums"]
