@@ -78,6 +78,8 @@ class SlopeCheck:
         finding: How they relate.
         verdict: ``holds`` (also when better), ``fails`` or ``undecided``.
         reason: Why, in one line.
+        chosen: The problem it was measured on, and why that one, where it was chosen among several.
+        others: The exponents on the others, by the problem's name: no verdict rests on them.
     """
 
     theorem: str
@@ -86,6 +88,8 @@ class SlopeCheck:
     finding: Finding
     verdict: Verdict
     reason: str
+    chosen: str = ""
+    others: tuple[tuple[str, Slope], ...] = ()
 
 
 def fit(sizes: ArrayLike, samples: Sequence[ArrayLike], confidence: float = 0.99) -> Slope:

@@ -1,10 +1,11 @@
 """`dpbounds plan`: the best guarantee for given numbers.
 
-JSON: metric, relation, values, ranking [{id, metric, sense, part, meaning, bound {lower, upper} or null, rate {value,
-formula} or null, vacuous, meaningful_from {dataset_size, monotone, part} or null, rho, privacy, releases [{count,
-release}], parameters {name: {value, meaning, up_to_constant}}, gradient_evaluations, memory, cost_note, status,
-assumes, unchecked, notes, why}], all_vacuous, trivial [{value, reason}], lower_bounds [{id, value, up_to_constant}],
-missing [{id, needs}], left_out [{id, reason}].
+JSON: metric, relation, values, ranking [{id, kind ("bound" or "order"), place (among its like), like (with what it is
+ranked), metric, sense, part, meaning, bound {lower, upper} or null, rate {value, formula, hides, logs_hidden} or null,
+vacuous, meaningful_from {dataset_size, monotone, part} or null, rho, privacy, releases [{count, release}], parameters
+{name: {value, meaning, up_to_constant}}, gradient_evaluations, memory, cost_note, status, assumes, unchecked, notes,
+why}], not_ranked (the same, of orders that hide what decides), all_vacuous, trivial [{value, reason}], lower_bounds
+[{id, value, up_to_constant}], missing [{id, needs}], left_out [{id, reason}].
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import textwrap
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -82,7 +85,7 @@ def command(
     as_json: bool,
     **quantities: str | None,
 ) -> int:
-    """Rank everything in the library that applies: proven bounds by value, then orders of growth.
+    """Rank everything in the library that applies: proven bounds by value, and apart from them orders of growth.
 
     Any quantity may be given as an option or as NAME=VALUE: what a statement needs beyond that is said.
 
@@ -128,6 +131,7 @@ def _document(found: Plan) -> dict[str, object]:
         "relation": str(found.budget.relation),
         "values": {name: output.json_given(value) for name, value in found.values.items()},
         "ranking": [_entry(one) for one in found.ranking],
+        "not_ranked": [_entry(one) for one in found.apart],
         "all_vacuous": found.all_vacuous,
         "trivial": [
             {"value": output.json_number(one.value.exact_upper, "up"), "reason": one.reason} for one in found.trivial
@@ -145,6 +149,9 @@ def _entry(one: Guarantee) -> dict[str, object]:
     since = one.meaningful_from
     return {
         "id": one.id,
+        "kind": "order" if one.bound is None else "bound",
+        "place": one.place or None,
+        "like": one.like or "proven bounds",
         "metric": str(one.metric),
         "sense": one.sense or None,
         "part": one.part,
@@ -152,7 +159,12 @@ def _entry(one: Guarantee) -> dict[str, object]:
         "bound": None if one.bound is None else output.json_ends(one.bound),
         "rate": None
         if one.rate is None
-        else {"value": output.json_number(one.rate.exact_upper, "up"), "formula": one.formula},
+        else {
+            "value": output.json_number(one.rate.exact_upper, "up"),
+            "formula": one.formula,
+            "hides": list(one.hides),
+            "logs_hidden": one.logs_hidden,
+        },
         "vacuous": one.vacuous,
         "meaningful_from": None
         if since is None
@@ -198,8 +210,12 @@ def _print(found: Plan, top: int) -> None:
     click.echo()
     _print_table(found)
     _print_verdict(found)
-    for place, one in enumerate(found.ranking[:top], 1):
-        _print_guarantee(place, one)
+    for one in found.ranking[:top]:
+        _print_guarantee(one)
+    if found.apart:
+        click.echo("\nnot ranked: what print hides decides")
+        for one in found.apart:
+            say(f"{one.id}: {one.why.removeprefix('not ranked: ')}", 2)
     if found.missing:
         click.echo("\nnot ranked: a value is missing")
         for name, needs in found.missing:
@@ -217,12 +233,17 @@ def _print(found: Plan, top: int) -> None:
 def _print_table(found: Plan) -> None:
     if not found.ranking:
         click.echo("nothing can be ranked at these numbers")
+    kinds = [(one.like or "proven bounds", _row(one)) for one in found.ranking]
+    kinds += [("orders of growth that hide what decides: not ranked", _row(one)) for one in found.apart]
+    if not kinds:
         return
-    rows: list[tuple[str, ...]] = [("#", "statement", "guarantee", "sense", "gradients", "memory", "status")]
-    rows += [_row(place, one) for place, one in enumerate(found.ranking, 1)]
+    rows = [("#", "statement", "guarantee", "sense", "gradients", "memory", "status"), *(row for _, row in kinds)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        click.echo(" ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for kind, same in groupby(kinds, key=itemgetter(0)):
+        say(kind)
+        for row in (rows[0], *(row for _, row in same)):
+            click.echo(" ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        click.echo()
     click.echo("<= proven   ~ an order of growth: the value of what stands inside O(.), no bound")
     if any(one.cost.uncounted for one in found.ranking):
         click.echo("+ and a draw from an exponential mechanism, not counted: over a net it is exponential in d")
@@ -231,10 +252,10 @@ def _print_table(found: Plan) -> None:
     click.echo("gradients: of one record; memory: numbers beside the data; -: not stated")
 
 
-def _row(place: int, one: Guarantee) -> tuple[str, ...]:
+def _row(one: Guarantee) -> tuple[str, ...]:
     sign = "<=" if one.bound is not None else "~ "
     return (
-        str(place),
+        str(one.place or "-"),
         one.id,
         f"{sign} {_up(one.value)}" + (" !" if one.vacuous else ""),
         {"expectation": "mean", "probability": "likely"}.get(one.sense, one.sense or "-"),
@@ -266,12 +287,12 @@ def _print_verdict(found: Plan) -> None:
         say(f"no method is below {value.decimals(4)[0]} on every such problem: {name}")
     if not proven and found.floors:
         name, value, _ = found.floors[0]
-        say(f"no method is below the order of {value.decimals(4)[0]} on every such problem: {name}")
+        say(f"no method is below the order of {value.decimals(4)[0]} on every such problem (~): {name}")
 
 
-def _print_guarantee(place: int, one: Guarantee) -> None:
+def _print_guarantee(one: Guarantee) -> None:
     click.echo()
-    say(f"{place}. {one.id}: {one.why}")
+    say(f"{'' if one.bound is not None else '~'}{one.place}. {one.id}: {one.why}")
     if one.meaning:
         say(f"value: {one.meaning}", 3)
     if one.mechanism is not None:

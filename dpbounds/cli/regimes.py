@@ -1,7 +1,9 @@
 """`dpbounds regimes`: who wins where, exactly.
 
 JSON: metric, space, regions [{winner, ties, where (in the exponents), conditions (in n, d, ε), value, gap,
-by_logarithms}], crossovers, left_out [{id, reason}], statuses.
+by_logarithms, pure (those of the winners that are ε-DP), pure_gap (to the best lower bound for ε-DP)}], crossovers,
+left_out [{id, reason}], statuses, derived (ids whose order follows from a bound with constants), advice (options with
+which there would be more to compare). Where nothing can be compared there are no regions.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from dpbounds.cli.options import AT_LEAST_ZERO, FILE, writable
 from dpbounds.errors import InvalidValue
 
 if TYPE_CHECKING:
+    from dpbounds.rates.promises import Promises
     from dpbounds.rates.regimes import Regime
 
 
@@ -51,11 +54,13 @@ def command(
 ) -> int:
     """Say in which region of n, d and ε which result is best, up to constants and logarithms.
 
+    Results are orders of growth, and those that follow from bounds with constants.
+
     Example: dpbounds regimes gradient-norm --output map.png
     """
     from dpbounds.rates.planes import exponent_inequalities
-    from dpbounds.rates.promises import ACCEPTED, promises
-    from dpbounds.rates.regimes import boundaries, regimes
+    from dpbounds.rates.promises import ACCEPTED, compared, promises
+    from dpbounds.rates.regimes import boundaries
     from dpbounds.rates.spaces import at_epsilon, in_letters, standard, with_rank, with_width
 
     spaces = {None: standard(), "rank": with_rank(), "width": with_width()}
@@ -75,9 +80,12 @@ def command(
         assuming=assuming.split(",") if assuming else (),
         values=assignments(words),
     )
-    found = regimes({one.id: one.order for one in known.uppers}, {one.id: one.order for one in known.lowers}, space)
+    found = compared(known, space)
     if file is not None:
+        if not found:
+            raise InvalidValue("--output", file, "left out: there is nothing to compare", _try(known))
         _draw(file, found, metric)
+    every = (*known.uppers, *known.lowers, *known.pure_lowers)
     if as_json:
         output.print_json(
             {
@@ -92,18 +100,24 @@ def command(
                         "value": in_letters(regime.value),
                         "gap": None if regime.gap is None else in_letters(regime.gap),
                         "by_logarithms": list(regime.by_logarithms),
+                        "pure": list(regime.pure),
+                        "pure_gap": None if regime.pure_gap is None else in_letters(regime.pure_gap),
                     }
                     for regime in found
                 ],
                 "crossovers": list(boundaries(found, space)),
                 "left_out": [{"id": name, "reason": reason} for name, reason in known.left_out],
-                "statuses": {one.id: str(one.standing) for one in (*known.uppers, *known.lowers)},
+                "statuses": {one.id: str(one.standing) for one in every},
+                "derived": [one.id for one in every if one.explicit],
+                "advice": list(known.advice),
             }
         )
         return 0
-    click.echo(
-        f"{metric.replace('-', ' ')}: the best known order, up to constants and logarithms; every loss has unit scale\n"
-    )
+    name = metric.replace("-", " ")
+    if found:
+        click.echo(f"{name}: the best known order, up to constants and logarithms; every loss has unit scale\n")
+    else:
+        click.echo(f"{name}: nothing to compare here; {_try(known)}")
     for regime in found:
         click.echo("where " + (" and ".join(space.inequalities(regime.cone)) or "everywhere"))
         click.echo(f"  {in_letters(regime.value)}  by {', '.join(regime.best)}")
@@ -112,6 +126,9 @@ def command(
         if regime.gap is not None:
             gap = in_letters(regime.gap)
             click.echo("  equals the lower bound" if gap == "1" else f"  {gap} above the best lower bound")
+        if regime.pure_gap is not None and regime.pure_gap != regime.gap:
+            gap = in_letters(regime.pure_gap)
+            click.echo(f"  for ε-DP: {'equals the lower bound' if gap == '1' else f'{gap} above the best lower bound'}")
     edges = boundaries(found, space)
     if edges:
         click.echo(f"\nboundaries: {'; '.join(edges)}")
@@ -125,6 +142,11 @@ def command(
     if file is not None:
         click.echo(f"\nwrote {file}")
     return 0
+
+
+def _try(known: Promises) -> str:
+    """What to do where nothing can be compared."""
+    return "try " + " or ".join(known.advice) if known.advice else "no statement about it has an order of growth"
 
 
 def _draw(file: Path, found: Sequence[Regime], metric: str) -> None:

@@ -38,7 +38,12 @@ def command(name: str, latex: bool, markdown: bool, bibtex: bool, as_json: bool)
 
         click.echo(entry(found.paper))
         return 0
-    problems = defects(found) if name.endswith(".py") else ()
+    problems: tuple[str, ...] = ()
+    if name.endswith(".py"):
+        from dpbounds.rates.consistency import contradictions
+        from dpbounds.theorems.registry import library
+
+        problems = (*defects(found), *map(str, contradictions((found,), library())))
     if as_json:
         output.print_json({**wording.as_data(found), "defects": list(problems)})
         return 0
@@ -46,7 +51,7 @@ def command(name: str, latex: bool, markdown: bool, bibtex: bool, as_json: bool)
     click.echo(teller(found))
     if name.endswith(".py"):
         lines = [f"  {problem}" for problem in problems] or [
-            "  none: formulas are exact, known and scale as they should"
+            "  none: formulas are exact, known and scale as they should, and nothing in the library contradicts them"
         ]
         click.echo("\nDefects found in the file\n" + "\n".join(lines))
     return 0

@@ -34,6 +34,7 @@ def document(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> dict[s
                 "measured": dict(zip(("mean", "low", "high"), map(_number, _measured(one)), strict=True)),
                 "verdict": str(one.check.verdict),
                 "reason": one.check.reason,
+                **_choice(one),
                 "seconds": round(one.seconds, 3),
             }
             for one in outcomes
@@ -45,6 +46,38 @@ def document(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> dict[s
             for one in pictures
         ],
     }
+
+
+def _choice(one: Outcome) -> dict[str, object]:
+    """On which of several problems an exponent was held against its promise, and what the others gave."""
+    from algorithms.verification.slopes import SlopeCheck
+
+    if not isinstance(one.check, SlopeCheck) or not one.check.chosen:
+        return {}
+    others = [
+        {"problem": name, "exponent": _number(each.value), "low": _number(each.low), "high": _number(each.high)}
+        for name, each in one.check.others
+    ]
+    return {"chosen": one.check.chosen, "others": others}
+
+
+def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
+    """Which exponents were measured on a problem that was chosen because they show there, and the others."""
+    from algorithms.verification.slopes import SlopeCheck
+
+    found = [one for one in outcomes if isinstance(one.check, SlopeCheck) and one.check.chosen]
+    if not found:
+        return []
+    lines = ["", "## Exponents on a chosen problem", ""]
+    lines.append(
+        "A match says that the rate is met somewhere, not everywhere; no verdict rests on the other problems.\n"
+    )
+    for one in found:
+        assert isinstance(one.check, SlopeCheck)
+        told = ", ".join(f"{each.value:.3g} ({name})" for name, each in one.check.others)
+        own = f"{one.check.slope.value:.3g} on {one.check.chosen}"
+        lines.append(f"- {one.planned.theorem}, {one.planned.name}: {own}; others: {told}")
+    return lines
 
 
 def _predicted(one: Outcome) -> object:
@@ -130,6 +163,7 @@ def _page(
     if undecided:
         lines += ["", "## Undecided, and why", ""]
         lines += [f"- {one.planned.theorem}, {one.planned.name}: {one.check.reason}" for one in undecided]
+    lines += _chosen_problems(outcomes)
     if pictures:
         lines += ["", "## The papers' experiments again"]
     for one in pictures:

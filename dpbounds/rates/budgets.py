@@ -1,24 +1,25 @@
 """The largest budget at which a statement's own mechanism keeps a person's (ε, δ), certified.
 
 Statements promise ρ-zCDP, ε-DP or (0, δ)-DP; a person has an (ε, δ). Gaussians that are composed adaptively are one
-Gaussian, so a mechanism of Gaussians alone that is ρ-zCDP is exactly as private as one Gaussian of that ρ; of any other
-mechanism only its ρ is used. Either way the largest ρ is found once per (ε, δ), and rounded down.
+Gaussian, so a mechanism of Gaussians alone that is ρ-zCDP is exactly as private as one Gaussian of that ρ, whose curve
+is known exactly. Of any other mechanism the ρ that every ρ-zCDP mechanism may have is where the search begins; from
+there it grows as long as the certified accountant proves that the mechanism itself keeps (ε, δ). All are rounded down.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.privacy.accountants import delta as certified_delta
 from dpbounds.privacy.calibration import calibrate
 from dpbounds.privacy.concentrated_accounts import zcdp_rho
-from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism
+from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism, parts_of
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.evaluation import admitted
 from dpbounds.theorems.record import Claim, Theorem
@@ -29,6 +30,11 @@ _NUDGE = 2e-5
 _TRIALS_FOR_RHO = 12
 _TRIALS = 4
 _SLACK = Fraction(1, 10**9)
+_STEP = Fraction(3, 2)
+_FEW = 16  # releases that are no Gaussians, up to which the certified accountant answers in tenths of a second
+EXACT = "Gaussians alone: the exact curve of one Gaussian"
+THROUGH_ZCDP = "through its zCDP"
+BY_ACCOUNTANT = "by the certified accountant"
 _MARGIN = 1 - Fraction(1, 10**18)  # records round their noise in the 30th digit
 
 
@@ -77,11 +83,7 @@ def any_rho(budget: Budget) -> Fraction:
     """
 
     def excess(rho: Fraction) -> float:
-        """Log δ(ε) - log δ: at most 0 where the budget is proven to be kept."""
-        spent = certified_delta(ZCDP(rho, relation=budget.relation), budget.epsilon, relation=budget.relation)
-        if spent.exact_upper <= budget.delta:
-            return min(0.0, _log(spent.exact_upper) - _log(budget.delta))
-        return max(_log(spent.exact_upper) - _log(budget.delta), 1e-12)
+        return _excess(ZCDP(rho, relation=budget.relation), budget)
 
     high = gaussian_rho(budget)  # a Gaussian is ρ-zCDP: no larger ρ can do
     above = excess(high)
@@ -90,6 +92,13 @@ def any_rho(budget: Budget) -> Fraction:
     while below > 0:
         high, above, low = low, below, low / 2
         below = excess(low)
+    return _largest(excess, low, below, high, above)
+
+
+def _largest(
+    excess: Callable[[Fraction], float], low: Fraction, below: float, high: Fraction, above: float
+) -> Fraction:
+    """The largest ρ to four digits whose excess is at most 0: that of ``low`` is, that of ``high`` is not."""
     for _ in range(_TRIALS_FOR_RHO):
         if high <= low * (1 + _RESOLUTION):
             break
@@ -104,6 +113,14 @@ def any_rho(budget: Budget) -> Fraction:
         else:
             high, above = middle, value
     return low
+
+
+def _excess(mechanism: Mechanism, budget: Budget) -> float:
+    """Log δ(ε) - log δ: at most 0 where the budget is proven to be kept."""
+    spent = certified_delta(mechanism, budget.epsilon, relation=budget.relation)
+    if spent.exact_upper <= budget.delta:
+        return min(0.0, _log(spent.exact_upper) - _log(budget.delta))
+    return max(_log(spent.exact_upper) - _log(budget.delta), 1e-12)
 
 
 def _log(number: Fraction | float) -> float:
@@ -134,14 +151,45 @@ def tied_rho(theorem: Theorem, values: Callable[[Fraction], Mapping[str, Any]], 
         most = gaussian_rho(budget) if pure else any_rho(budget)
         spent = zcdp_rho(mechanism, budget.relation)
         if spent <= most and (kept is None or kept.rho is None or rho > kept.rho):
-            how = "Gaussians alone: accounted as one Gaussian" if pure else "accounted through its zCDP"
-            kept = Tied(rho, mechanism, how)
+            kept = Tied(rho, mechanism, EXACT if pure else THROUGH_ZCDP)
         if most * (1 - _SLACK) <= spent <= most:
             break
         rho = rho * most / spent * _MARGIN  # whatever the record leaves unused (rounding up, half a budget) is used
     if kept is None:
         raise UnsupportedMechanism(f"{theorem.id}: what it spends does not follow its ρ")
-    return kept
+    return kept if kept.how == EXACT else _by_accountant(theorem, values, budget, kept)
+
+
+def _by_accountant(
+    theorem: Theorem, values: Callable[[Fraction], Mapping[str, Any]], budget: Budget, kept: Tied
+) -> Tied:
+    """The same with the largest ρ, to four digits, for which the certified accountant proves that (ε, δ) is kept."""
+    assert theorem.privacy is not None
+    privacy = theorem.privacy
+    tried: dict[Fraction, Mechanism] = {}
+
+    def excess(rho: Fraction) -> float:
+        tried[rho] = privacy.mechanism(Numbers(admitted(theorem, values(rho)), budget.relation))
+        return _excess(tried[rho], budget)
+
+    assert kept.rho is not None
+    low = kept.rho
+    others = sum(count for part, count in parts_of(kept.mechanism) if not isinstance(part, Gaussian))
+    if others > _FEW:
+        return replace(kept, how=f"{THROUGH_ZCDP}: the certified accountant is slow for {others} such releases")
+    try:
+        below = excess(low)
+        if below > 0:
+            return kept
+        high = low * _STEP
+        above = excess(high)
+        while above <= 0:
+            low, below, high = high, above, high * _STEP
+            above = excess(high)
+        best = _largest(excess, low, below, high, above)
+    except (NotCertified, UnsupportedMechanism) as error:
+        return replace(kept, how=f"{THROUGH_ZCDP}: the certified accountant declines ({error})")
+    return Tied(best, tried[best], BY_ACCOUNTANT)
 
 
 def tied(theorem: Theorem, values: Mapping[str, Any], budget: Budget) -> Tied:
@@ -155,4 +203,5 @@ def tied(theorem: Theorem, values: Mapping[str, Any], budget: Budget) -> Tied:
     if found.kept is not True:
         kind = "delta" if found.claim is Claim.TOTAL_VARIATION else "epsilon"
         raise InvalidValue(kind, f"{found.spent.upper:.4g}", f"a spend of at most {float(found.promised):g}")
-    return Tied(None, found.mechanism, f"spends {found.spent.decimals(4)[1]} of {float(found.promised):g}")
+    how = f"as prescribed it spends {found.spent.decimals(4)[1]} of {float(found.promised):g}"
+    return Tied(None, found.mechanism, how)

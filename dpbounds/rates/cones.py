@@ -155,6 +155,21 @@ class Cone:
             return None
         return Cone.where(self.facets | other.facets)
 
+    def without(self, hole: Cone) -> list[Cone]:
+        """What lies outside another cone, in convex pieces."""
+        if self.meet(hole) is None:
+            return [self]
+        found = []
+        rest: Cone | None = self
+        for facet in sorted(hole.facets):
+            if rest is None:
+                break
+            inner, outer = rest.cut(facet)
+            if outer is not None and outer is not inner:
+                found.append(outer)
+            rest = inner
+        return found
+
 
 def joined(cones: Sequence[Cone]) -> tuple[Cone, ...]:
     """The same union in fewer convex pieces: two of them are put together where nothing else lies in their hull.
@@ -184,21 +199,5 @@ def _is_filled(hull: Cone, pieces: Sequence[Cone]) -> bool:
     left = [hull]
     for piece in pieces:
         if _lies_in(piece, hull):
-            left = [rest for one in left for rest in _without(one, piece)]
+            left = [rest for one in left for rest in one.without(piece)]
     return not left
-
-
-def _without(cone: Cone, hole: Cone) -> list[Cone]:
-    """The cone less the hole, in convex pieces."""
-    if cone.meet(hole) is None:
-        return [cone]
-    found = []
-    rest: Cone | None = cone
-    for facet in sorted(hole.facets):
-        if rest is None:
-            break
-        inner, outer = rest.cut(facet)
-        if outer is not None and outer is not inner:
-            found.append(outer)
-        rest = inner
-    return found

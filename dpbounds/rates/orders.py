@@ -235,7 +235,7 @@ def _order(expression: Expr) -> Order:
     if isinstance(expression, floor | Abs):
         return _order(expression.args[0])
     if isinstance(expression, log):
-        return _logarithm(expression.args[0])
+        return logarithm(expression.args[0])
     allowed = "sums, products, rational powers, Max, Min and logarithms of positive quantities"
     advice = "give values to quantities that stand in exponents" if isinstance(expression, Pow | exp) else ""
     raise InvalidValue("order", expression, allowed, advice)
@@ -248,7 +248,7 @@ def _folded(arguments: Iterable[Expr], join: Any) -> Order:
     return first
 
 
-def _logarithm(argument: Expr) -> Order:
+def logarithm(argument: Expr) -> Order:
     """The logarithm of something that grows: one factor per kind of quantity that occurs in it."""
     kinds = {
         LOG_DELTA if symbol == delta else LOG_FAILURE if symbol == failure_probability else LOG

@@ -1,15 +1,17 @@
-"""The best guarantee for given numbers: everything in the library that applies, ranked.
+"""The best guarantee for given numbers: everything in the library that applies, like ranked with like.
 
-Proven bounds come first, by value; orders of growth after them, by the value of the formula inside O(.), which is no
-bound. Each bound is evaluated at parameters that its own statement prescribes and at the largest budget for which its
-own mechanism is certified to keep (ε, δ). What cannot be ranked is listed with what it needs, or why it is left out.
+Proven bounds are ranked by value, each evaluated at parameters that its own statement prescribes and at the largest
+budget for which its own mechanism is certified to keep (ε, δ). Orders of growth are ranked apart from them, by the
+value of the formula inside O(.), which is no bound, and only among orders that leave the same things out; one that
+hides how it depends on n, d, ε or δ not at all. What is not ranked is listed with what it needs, or why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import groupby
 from typing import Any
 
 from dpbounds.errors import DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
@@ -27,32 +29,29 @@ from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.rates.budgets import Budget, gaussian_rho, tied, tied_rho
 from dpbounds.rates.costs import NOT_STATED, Cost, caveat_of, cost_of
 from dpbounds.rates.prescriptions import BUDGET, Prescribed, Settled, roots, settled_at
-from dpbounds.rates.promises import ACCEPTED, as_shape, as_status, elsewhere, sides_of
-from dpbounds.rates.trivial import DIGITS, GRADIENTS, RISKS, Trivial, floor_of, own_values, trivial_bounds
+from dpbounds.rates.promises import (
+    ACCEPTED,
+    BEST_ITERATE,
+    DECIDING,
+    FROM_ELSEWHERE,
+    GOALS,
+    ON_THE_WAY,
+    SEARCHES,
+    STRONGER,
+    as_shape,
+    as_status,
+    claims_of,
+    elsewhere,
+    quotes,
+)
+from dpbounds.rates.trivial import DIGITS, Trivial, floor_of, no_floor, own_values, trivial_bounds
 from dpbounds.theorems.assumptions import Assumption
 from dpbounds.theorems.evaluation import Evaluation, evaluate
 from dpbounds.theorems.record import Bound, Claim, Metric, Parameter, Part, Rate, Side, Status, Theorem
 from dpbounds.theorems.registry import library
-from dpbounds.theorems.standing import standing
+from dpbounds.theorems.standing import standing, standing_in_words
 from dpbounds.theorems.wording import inline
 
-# What an algorithm is for.
-GOALS = (
-    Metric.GRADIENT_NORM,
-    Metric.POPULATION_GRADIENT_NORM,
-    Metric.PROJECTED_GRADIENT_NORM,
-    Metric.FRANK_WOLFE_GAP,
-    Metric.SOSP,
-    Metric.POPULATION_SOSP,
-    Metric.EXCESS_EMPIRICAL_RISK,
-    Metric.EXCESS_POPULATION_RISK,
-)
-# The names that records give to bounds on what the algorithm returns; other bounds are about something on the way.
-_FINAL = ("bound", "tuned", "prescribed", "private", "simple")
-# What another private step has to reach first; its budget would come on top.
-_FROM_ELSEWHERE = ("excess_risk", "stationarity")
-# Algorithms whose bounds are about the best of all iterates, which they do not choose.
-_SEARCHES = ("ganesh-liu-oh-thakurta-2023/algorithm-1",)
 _OPEN_STEPS = (10_000, 100_000, 1_000_000, 10_000_000)  # tried in this order where the number of steps is free
 _WORTH_WHILE = Fraction(95, 100)
 _LARGEST_SIZE = 1 << 200
@@ -99,7 +98,10 @@ class Guarantee:
         unchecked: Conditions that could not be checked.
         caveat: What stands between the bound and a run that reaches it, if anything.
         remarks: Notes of the record.
-        why: Why it has its rank.
+        hides: What print takes as 1 although it is not known to be: the value holds in units in which it is.
+        logs_hidden: Logarithms are left out of the order.
+        place: Its rank among its like; 0 where it has none.
+        why: Why it has its rank, or none.
     """
 
     id: str
@@ -122,7 +124,21 @@ class Guarantee:
     unchecked: tuple[str, ...]
     remarks: tuple[str, ...]
     caveat: str = ""
+    hides: tuple[str, ...] = ()
+    logs_hidden: bool = False
+    place: int = 0
     why: str = ""
+
+    @property
+    def like(self) -> str:
+        """With what it is ranked: in words, empty for proven bounds."""
+        if self.bound is not None:
+            return ""
+        left_out = [*(["logarithms left out"] if self.logs_hidden else [])]
+        left_out += [f"in units in which {', '.join(self.hides)} {'is' if len(self.hides) == 1 else 'are'} 1"] * bool(
+            self.hides
+        )
+        return ", ".join(["orders of growth", *left_out])
 
     @property
     def value(self) -> Fraction:
@@ -140,7 +156,8 @@ class Plan:
         metric: What is bounded.
         budget: What may be spent.
         values: The numbers given, under their quantities' names.
-        ranking: From the best.
+        ranking: Proven bounds from the best; then orders of growth, one kind after the other, each from the best.
+        apart: Orders of growth that have a value and cannot be ranked, because of what they hide.
         trivial: What holds without any algorithm, the smallest first; empty where nothing of the kind is known here.
         floors: (id, value, whether only up to a constant) of lower bounds: no algorithm does better.
         missing: (id, names): what would be needed to evaluate it.
@@ -151,6 +168,7 @@ class Plan:
     budget: Budget
     values: Mapping[str, Fraction]
     ranking: tuple[Guarantee, ...]
+    apart: tuple[Guarantee, ...]
     trivial: tuple[Trivial, ...]
     floors: tuple[tuple[str, Enclosure, bool], ...]
     missing: tuple[tuple[str, tuple[str, ...]], ...]
@@ -164,9 +182,9 @@ class Plan:
 
     def __str__(self) -> str:
         lines = []
-        for place, one in enumerate(self.ranking, 1):
+        for one in self.ranking:
             sign = "<=" if one.bound is not None else "~"
-            lines.append(f"{place}. {one.id}: {sign} {float(one.value):.4g} ({one.why})")
+            lines.append(f"{one.place}. {one.id}: {sign} {float(one.value):.4g} ({one.why})")
         return "\n".join(lines) or f"nothing can be ranked for {self.metric} at these numbers"
 
 
@@ -206,7 +224,7 @@ def plan(
     accepted = {as_status(one) for one in statuses}
     if steps_limit is not None:
         steps_limit = positive_integer(steps_limit, "steps_limit")
-    candidates = [theorem for theorem in library() if sides_of(theorem, wanted)]
+    candidates = [one for one in library() if one.side and one.metric in (wanted, *STRONGER.get(wanted, ()))]
     given = _admitted(values, candidates)
     budget = Budget(given["epsilon"], given["delta"], as_relation(relation))
     trivial = trivial_bounds(wanted, given)
@@ -215,40 +233,53 @@ def plan(
     missing: list[tuple[str, tuple[str, ...]]] = []
     left_out: list[tuple[str, str]] = []
     for theorem in candidates:
-        if not any(isinstance(part, Bound | Rate) for part in theorem.parts):
+        if quotes(theorem) or not any(isinstance(part, Bound | Rate) for part in theorem.parts):
             continue
-        known = standing(theorem)
-        if known not in accepted:
-            own = "" if known is theorem.status else " (through what it relies on)"
-            left_out.append((theorem.id, f"{known}{own}"))
-            continue
-        sides = sides_of(theorem, wanted)
-        if Side.LOWER in sides and not elsewhere(theorem, Side.LOWER, shapes):
-            floor = floor_of(theorem, given)
+        claims = claims_of(theorem, wanted)
+        for part in [part for part, side in claims if side is Side.LOWER]:
+            reason = _no_lower_bound(theorem, part, accepted, shapes) or no_floor(part, given)
+            floor = None if reason else floor_of(theorem, part, given)
             floors += [floor] if floor is not None else []
-        if Side.UPPER not in sides:
+            left_out += [(theorem.id, reason)] if reason else []
+        if theorem.side is Side.LOWER:
+            left_out += [] if claims else [(theorem.id, ON_THE_WAY)]
             continue
-        reason = elsewhere(theorem, Side.UPPER, shapes)
-        if reason:
-            left_out.append((theorem.id, reason))
+        parts, reasons = [], []
+        for part in [part for part, side in claims if side is Side.UPPER]:
+            reason = "" if standing(theorem, part) in accepted else standing_in_words(theorem, part)
+            reason = reason or elsewhere(theorem, part, Side.UPPER, shapes)
+            reasons += [reason] if reason else []
+            parts += [] if reason else [part]
+        if not parts:
+            left_out.append((theorem.id, reasons[0] if reasons else ON_THE_WAY))
             continue
         try:
-            ranked.append(_guarantee(theorem, given, budget, steps_limit, trivial, shapes))
+            ranked.append(_guarantee(theorem, parts, given, budget, steps_limit, trivial))
         except _Missing as what:
             missing.append((theorem.id, what.names))
         except _Unfit as why:
             left_out.append((theorem.id, str(why)))
-    ordered = sorted(ranked, key=lambda one: (one.bound is None, one.value, one.id))
+    apart = [one for one in ranked if _undecided(one)]
     return Plan(
         wanted,
         budget,
         given,
-        tuple(_explained(ordered)),
+        _ranked([one for one in ranked if not _undecided(one)]),
+        tuple(_set_apart(one) for one in sorted(apart, key=lambda one: one.id)),
         trivial,
         tuple(sorted(floors, key=lambda one: (one[2], -Fraction(one[1].exact_lower)))),
         tuple(missing),
         tuple(left_out),
     )
+
+
+def _no_lower_bound(theorem: Theorem, part: Part, accepted: set[Status], shapes: tuple[Assumption, ...]) -> str:
+    """Why a lower bound does not bind the algorithms that are planned for; empty if it does."""
+    if standing(theorem, part) not in accepted:
+        return standing_in_words(theorem, part)
+    if part.under is not None:
+        return f"as a lower bound: under {part.under} only"
+    return elsewhere(theorem, part, Side.LOWER, shapes)
 
 
 class _Missing(Exception):
@@ -295,37 +326,39 @@ def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) ->
 
 def _guarantee(
     theorem: Theorem,
+    parts: Sequence[Part],
     given: Mapping[str, Fraction],
     budget: Budget,
     limit: int | None,
     trivial: tuple[Trivial, ...],
-    shapes: tuple[Assumption, ...],
 ) -> Guarantee:
     """The statement's best bound that can be evaluated; else its order of growth."""
-    if theorem.algorithm in _SEARCHES:
-        raise _Unfit("a building block: about the best iterate; choosing it privately takes budget on top")
+    if theorem.algorithm in SEARCHES:
+        raise _Unfit(BEST_ITERATE)
     own = own_values(theorem, given)
     obstacles: list[_Unfit] = []
     needs: list[tuple[str, ...]] = []
     found: list[Guarantee] = []
-    for part in theorem.parts:
-        if isinstance(part, Bound) and part.name in _FINAL and _measures(part, theorem.metric):
-            try:
+    for part in sorted(parts, key=lambda part: isinstance(part, Rate)):
+        if isinstance(part, Rate) and found and found[0].bound is not None:
+            break  # an order says nothing beyond a bound
+        try:
+            if isinstance(part, Bound):
                 found.append(_with_enough_steps(theorem, part, own, budget, limit, trivial))
-            except _Missing as what:
-                needs.append(what.names)
-            except _Unfit as why:
-                obstacles.append(why)
+            elif isinstance(part, Rate):
+                found.append(_ordered(theorem, part, own, budget, limit))
+        except _Missing as what:
+            needs.append(what.names)
+        except _Unfit as why:
+            obstacles.append(why)
     if found:
         return _best(found)
-    if theorem.rate is not None:
-        return _ordered(theorem, theorem.rate, own, budget, limit)
     if obstacles:
         raise obstacles[0]
     if needs:
         fewest: tuple[str, ...] = min(needs, key=len)
         raise _Missing(fewest)
-    raise _Unfit("it bounds something on the way, not what an algorithm returns")
+    raise _Unfit(ON_THE_WAY)
 
 
 def _best(found: Sequence[Guarantee]) -> Guarantee:
@@ -335,14 +368,6 @@ def _best(found: Sequence[Guarantee]) -> Guarantee:
     if not declared:
         return smallest
     return replace(smallest, meaningful_from=min(declared, key=lambda one: one.dataset_size))
-
-
-def _measures(part: Part, metric: Metric) -> bool:
-    """Whether a part is measured as the metric is."""
-    unit = (part.unit.loss, part.unit.length)  # a bound at a fixed δ scales otherwise with the samples
-    if metric in GRADIENTS:
-        return unit == (1, -1)
-    return unit == (1, 0) if metric in (*RISKS, Metric.FRANK_WOLFE_GAP) else True
 
 
 def _with_enough_steps(
@@ -387,7 +412,7 @@ def _bounded(
     free_steps: int | None,
 ) -> Guarantee:
     wanted = roots(theorem, part.expression, given)
-    borrowed = [name for name in _FROM_ELSEWHERE if name in wanted]
+    borrowed = [name for name in FROM_ELSEWHERE if name in wanted]
     if borrowed:
         raise _Unfit(f"a building block: {', '.join(borrowed)} is what another private step reaches, at its own cost")
     if theorem.privacy is None and not wanted & set(BUDGET):
@@ -494,7 +519,7 @@ def _ordered(
     if restored is not None and all(symbol.name in known for symbol in restored.free_symbols):
         formula, hidden = restored, ()
     absent = [symbol.name for symbol in formula.free_symbols if symbol.name not in known]
-    borrowed = [name for name in _FROM_ELSEWHERE if name in absent or name in {str(s) for s in formula.free_symbols}]
+    borrowed = [name for name in FROM_ELSEWHERE if name in absent or name in {str(s) for s in formula.free_symbols}]
     if borrowed:
         raise _Unfit(f"a building block: {', '.join(borrowed)} is what another private step reaches, at its own cost")
     if absent:
@@ -506,13 +531,14 @@ def _ordered(
     except (InvalidValue, NotCertified) as error:
         raise _Unfit(f"not defined at these numbers: {error}") from None
     _refuse(theorem, found, settled, None)
-    taken = ", ".join(symbol.name for symbol in hidden)
+    unknown = tuple(symbol.name for symbol in hidden if symbol in DECIDING or given.get(symbol.name) != 1)
+    taken = ", ".join(unknown)
     return Guarantee(
         theorem.id,
         theorem.metric,
         str(theorem.mode or ""),
         rate.name,
-        rate.meaning + (f" ({taken} count as 1)" if taken else ""),
+        rate.meaning + (f" ({taken} {'counts' if len(unknown) == 1 else 'count'} as 1)" if taken else ""),
         None,
         value,
         inline(formula, theorem.local),
@@ -527,6 +553,8 @@ def _ordered(
         None,
         _unchecked(found),
         tuple(note.text for note in theorem.notes),
+        hides=unknown,
+        logs_hidden=rate.logs_hidden,
     )
 
 
@@ -594,33 +622,59 @@ def _declared(theorem: Theorem, part: Bound) -> bool:
 # --- Why this rank ---------------------------------------------------------------------------------------------------
 
 
-def _explained(ordered: Sequence[Guarantee]) -> list[Guarantee]:
-    bounds = [one for one in ordered if one.bound is not None]
-    rates = [one for one in ordered if one.bound is None]
-    places = {one.id: place for place, one in enumerate(ordered, 1)}
-    result = []
-    for one in bounds:
-        why = "the smallest proven bound" if one is bounds[0] else f"proven; {_times(one, bounds[0])} the best bound"
-        if one.vacuous:
-            why += "; vacuous here"
-            if one.meaningful_from is not None:
-                why += f": meaningful from n = {one.meaningful_from.dataset_size}"
-                why += "" if one.meaningful_from.monotone else " (not declared monotone in n)"
-        if one.caveat:
-            why += f"; {one.caveat}"
-        if one.unchecked:
-            why += "; if " + " and ".join(one.unchecked)
-        result.append(replace(one, why=why))
-    for one in rates:
-        why = "an order, no constant stated: after every proven bound" if bounds else "an order, no constant stated"
-        why += "; the smallest order" if one is rates[0] else f"; {_times(one, rates[0])} the smallest order"
-        explicit = places.get(f"{one.id}/explicit")
-        if explicit is not None:
-            why += f"; with constants it is number {explicit}"
-        if one.unchecked:
-            why += "; if " + " and ".join(one.unchecked)
-        result.append(replace(one, why=why))
-    return result
+def _undecided(one: Guarantee) -> bool:
+    """Whether an order hides what decides how large it is."""
+    return any(symbol.name in one.hides for symbol in DECIDING)
+
+
+def _set_apart(one: Guarantee) -> Guarantee:
+    hidden = ", ".join(symbol.name for symbol in DECIDING if symbol.name in one.hides)
+    return replace(one, why=f"not ranked: print hides how it depends on {hidden}")
+
+
+def _ranked(found: Sequence[Guarantee]) -> tuple[Guarantee, ...]:
+    """Proven bounds, then each kind of orders, those that leave out least first; each by value."""
+
+    def kind(one: Guarantee) -> tuple[bool, int, bool, tuple[str, ...]]:
+        return one.bound is None, len(one.hides), one.logs_hidden, tuple(sorted(one.hides))
+
+    ordered = sorted(found, key=lambda one: (kind(one), one.value, one.id))
+    result: list[Guarantee] = []
+    for _, group in groupby(ordered, key=kind):
+        same = list(group)
+        for place, one in enumerate(same, 1):
+            why = _why_bound(one, same[0]) if one.bound is not None else _why_order(one, same, result)
+            result.append(replace(one, place=place, why="; ".join((*why, *_reservations(one)))))
+    return tuple(result)
+
+
+def _why_bound(one: Guarantee, best: Guarantee) -> Iterator[str]:
+    if one.id == best.id:
+        yield "the smallest proven bound"
+    else:
+        yield "proven"
+        yield f"{_times(one, best)} the best bound"
+    if one.vacuous:
+        since = one.meaningful_from
+        declared = "" if since is None or since.monotone else " (not declared monotone in n)"
+        yield "vacuous here" + ("" if since is None else f": meaningful from n = {since.dataset_size}{declared}")
+    if one.caveat:
+        yield one.caveat
+
+
+def _why_order(one: Guarantee, same: Sequence[Guarantee], before: Sequence[Guarantee]) -> Iterator[str]:
+    yield "an order, no constant stated"
+    if len(same) > 1:
+        kind = "such orders" if one.like != "orders of growth" else "the orders that leave nothing out"
+        yield f"the smallest of {kind}" if one.id == same[0].id else f"{_times(one, same[0])} the smallest of {kind}"
+    explicit = next((bound for bound in before if bound.id == f"{one.id}/explicit" and bound.bound is not None), None)
+    if explicit is not None:
+        yield f"with constants it is number {explicit.place} of the proven bounds"
+
+
+def _reservations(one: Guarantee) -> Iterator[str]:
+    if one.unchecked:
+        yield "if " + " and ".join(one.unchecked)
 
 
 def _times(one: Guarantee, best: Guarantee) -> str:

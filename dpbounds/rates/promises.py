@@ -1,30 +1,53 @@
 """The library's orders of growth, as they can be laid side by side: per metric, with what each of them assumes.
 
-A statement that bounds a stronger quantity bounds a weaker one, too: the α of a second-order stationary point is a
-bound on the gradient's norm. Upper bounds that need a special shape of the risk (PL, quasar-convex, linear models, ...)
-are left out unless that shape is assumed; a lower bound counts where its hard examples belong to the class in question.
-Who is left out is listed with the reason, so that nothing vanishes silently.
+Orders are those that print states, and those that follow from bounds with constants (``growth``). A statement that
+bounds a stronger quantity bounds a weaker one, too: the α of a second-order stationary point is a bound on the
+gradient's norm. Upper bounds that need a special shape of the risk (PL, quasar-convex, linear models, ...) are left out
+unless that shape is assumed; a lower bound counts where its hard examples belong to the class in question. Conditions
+on n, d and ε are regions, outside of which nothing is promised. Who is left out is listed with the reason, so that
+nothing vanishes silently.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from sympy import Pow, Rational, Symbol
+from sympy import And, Ge, Gt, Le, Lt, Or, Pow, Rational, Symbol, ceiling, floor
+from sympy import Max as Larger
+from sympy.logic.boolalg import Boolean
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.symbols import delta, failure_probability, quantity
+from dpbounds.expressions.symbols import by_name, delta, failure_probability, quantity
+from dpbounds.expressions.symbols import dataset_size as records
+from dpbounds.expressions.symbols import dimension as parameters
+from dpbounds.expressions.symbols import epsilon as privacy_loss
+from dpbounds.rates.cones import Cone
+from dpbounds.rates.growth import Prescriptions, growth
 from dpbounds.rates.orders import ONE, Order
+from dpbounds.rates.regimes import Regime, Restricted, compare, outside, regimes
 from dpbounds.rates.spaces import Space, standard
 from dpbounds.theorems import assumptions as known
 from dpbounds.theorems.assumptions import Assumption
-from dpbounds.theorems.record import Metric, Rate, Side, Status, Theorem
+from dpbounds.theorems.record import Bound, Claim, Metric, Parameter, Part, Rate, Side, Status, Theorem
 from dpbounds.theorems.registry import library
-from dpbounds.theorems.standing import standing
+from dpbounds.theorems.standing import standing, standing_in_words
 
+# What an algorithm is for; about other metrics there is nothing to compare.
+GOALS = (
+    Metric.GRADIENT_NORM,
+    Metric.POPULATION_GRADIENT_NORM,
+    Metric.PROJECTED_GRADIENT_NORM,
+    Metric.FRANK_WOLFE_GAP,
+    Metric.SOSP,
+    Metric.POPULATION_SOSP,
+    Metric.EXCESS_EMPIRICAL_RISK,
+    Metric.EXCESS_POPULATION_RISK,
+)
+GRADIENTS = (Metric.GRADIENT_NORM, Metric.POPULATION_GRADIENT_NORM, Metric.SOSP, Metric.POPULATION_SOSP)
+RISKS = (Metric.EXCESS_EMPIRICAL_RISK, Metric.EXCESS_POPULATION_RISK)
 # Metric -> the metrics whose upper bounds bound it, too.
 STRONGER = {
     Metric.GRADIENT_NORM: (Metric.SOSP,),
@@ -43,7 +66,20 @@ _SPECIAL = (
     known.GENERALISED_LINEAR,
     known.MINIMAX,
 )
+# Assumptions in which lengths are measured otherwise: what is hard at unit scale there need not be hard at unit scale
+# elsewhere, so that such a lower bound does not pass on to a larger class.
+OTHER_NORMS = (known.LIPSCHITZ_L1, known.SMOOTH_L1, known.L1_GEOMETRY)
 ACCEPTED = (Status.PROVED, Status.PROVED_HERE, Status.REPAIRED, Status.CLAIMED)
+PROVEN = (Status.PROVED, Status.PROVED_HERE, Status.REPAIRED)
+DECIDING = (records, parameters, privacy_loss, delta, quantity("rho").symbol)  # a floor may not hide them
+# The names that records give to bounds on what the algorithm returns; other bounds are about something on the way.
+FINAL = ("bound", "tuned", "prescribed", "private", "simple")
+# What another private step has to reach first; its budget would come on top.
+FROM_ELSEWHERE = ("excess_risk", "stationarity")
+ON_THE_WAY = "it bounds something on the way, not what an algorithm returns"
+# Algorithms whose bounds are about the best of all iterates, which they do not choose.
+SEARCHES = ("ganesh-liu-oh-thakurta-2023/algorithm-1",)
+BEST_ITERATE = "a building block: about iterates among which it does not choose; that takes budget on top"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +87,20 @@ class Promise:
     """One order of growth of the library.
 
     Attributes:
-        id: The statement's id.
-        order: The order, with the quantities that print hides set to 1.
+        id: The statement's id; with the part's name, if that is not the main one.
+        order: The order, with the quantities that print hides set to 1, and where it holds.
         standing: What is known of the statement, and of what it rests on.
         shape: The special class of problems it is for, if any.
+        pure: Reached with (or, for a lower bound, binding for) ε-DP alone.
+        explicit: Derived from a bound with constants.
     """
 
     id: str
-    order: Order
+    order: Restricted
     standing: Status
     shape: tuple[str, ...]
+    pure: bool
+    explicit: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +110,46 @@ class Promises:
     Attributes:
         metric: What is bounded.
         uppers: Upper bounds.
-        lowers: Lower bounds.
+        lowers: Lower bounds for every (ε, δ)-DP algorithm.
+        pure_lowers: Lower bounds for ε-DP algorithms only.
         left_out: (id, reason) of every other statement about the metric.
     """
 
     metric: Metric
     uppers: tuple[Promise, ...]
     lowers: tuple[Promise, ...]
+    pure_lowers: tuple[Promise, ...]
     left_out: tuple[tuple[str, str], ...]
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """Options with which something of what was left out could be compared."""
+        found = []
+        for _, reason in self.left_out:
+            if reason.startswith("assumes "):
+                found += [f"--assuming '{name}'" for name in [reason.removeprefix("assumes ").replace(", ", ",")]]
+            elif reason == "depends on gaussian_width, which is no axis here":
+                found.append("--axis width")
+            elif reason == "depends on rank, which is no axis here":
+                found.append("--axis rank")
+            elif reason.startswith("needs a value of "):
+                name = reason.removeprefix("needs a value of ").split(",")[0]
+                found.append(f"--with {name}=...")
+            elif reason.split()[0] in (Status.DISPUTED, Status.CONJECTURED):
+                found.append(f"--status {','.join((*ACCEPTED, reason.split()[0]))}")
+        return tuple(dict.fromkeys(found))
 
 
 @cache
 def shapes() -> dict[str, Assumption]:
     """The special classes that can be assumed, by name."""
     every = [value for value in vars(known).values() if isinstance(value, Assumption)]
-    return {one.name: one for one in every if _is_special(one)}
+    every += [one for theorem in library() for one in theorem.assumptions]
+    return {one.name: one for one in every if is_special(one)}
 
 
-def _is_special(assumption: Assumption) -> bool:
+def is_special(assumption: Assumption) -> bool:
+    """Whether an assumption singles out a special class of problems."""
     return any(assumption.implies(special) for special in _SPECIAL)
 
 
@@ -98,6 +160,7 @@ def promises(
     statuses: Iterable[str | Status] = ACCEPTED,
     assuming: Sequence[str] = (),
     values: Mapping[str, Fraction] | None = None,
+    statements: Sequence[Theorem] | None = None,
 ) -> Promises:
     """The orders of growth for a metric.
 
@@ -107,6 +170,7 @@ def promises(
         statuses: Which statements count, by what is known of them and of what they rest on.
         assuming: Names of special classes of problems that are assumed (see ``shapes``).
         values: Values of quantities that stand in exponents, such as ``kl_exponent``.
+        statements: What to look through; by default the library.
 
     Raises:
         InvalidValue: There is no such metric, status, class or quantity.
@@ -114,27 +178,53 @@ def promises(
     wanted = as_metric(metric)
     accepted = {as_status(one) for one in statuses}
     given = tuple(as_shape(name) for name in assuming)
-    fixed = dict(_fixed(name, value, space or standard()) for name, value in (values or {}).items())
+    where = space or standard()
+    fixed = dict(_fixed(name, value, where) for name, value in (values or {}).items())
     uppers: list[Promise] = []
     lowers: list[Promise] = []
+    pure_lowers: list[Promise] = []
     left_out: list[tuple[str, str]] = []
-    for theorem in library():
-        sides = sides_of(theorem, wanted)
-        rate = theorem.rate
-        if not sides or rate is None:
-            continue
-        obstacle = _unfit(theorem, rate, accepted, space or standard(), fixed)
-        reasons = {side: obstacle or elsewhere(theorem, side, given) for side in sides}
-        left_out += [(theorem.id, reason) for reason in dict.fromkeys(reasons.values()) if reason]
-        fit = {side for side, reason in reasons.items() if not reason}
-        if not fit:
-            continue
-        promise = Promise(theorem.id, order_of(rate, fixed), standing(theorem), _shape_names(theorem))
-        if Side.UPPER in fit:
-            uppers.append(promise)
-        if Side.LOWER in fit:  # 1 is always reached: no lower bound is above it
-            lowers.append(replace(promise, order=promise.order.minimum(Order.single(ONE))))
-    return Promises(wanted, tuple(uppers), tuple(lowers), tuple(left_out))
+    for theorem in library() if statements is None else statements:
+        if theorem.metric is wanted and not claims_of(theorem, wanted) and _bounds_something(theorem):
+            left_out.append((theorem.id, ON_THE_WAY))
+        found: dict[Side, list[Promise]] = {Side.UPPER: [], Side.LOWER: []}
+        reasons: list[str] = []
+        for part, side in claims_of(theorem, wanted):
+            reason = obstacle(theorem, part, side, accepted) or elsewhere(theorem, part, side, given)
+            if not reason:
+                try:
+                    found[side].append(_promise(theorem, part, side, order_in(theorem, part, side, where, fixed)))
+                except NotComparable as error:
+                    reason = str(error)
+                except InvalidValue as error:
+                    reason = str(error) if isinstance(part, Rate) else "no order of growth follows from its constants"
+            reasons += [reason] if reason else []
+        if found[Side.UPPER]:
+            uppers.append(_joined(found[Side.UPPER]))
+        for one in found[Side.LOWER]:
+            (pure_lowers if one.pure else lowers).append(one)
+        if not found[Side.UPPER] and not found[Side.LOWER]:
+            left_out += [(theorem.id, reason) for reason in dict.fromkeys(reasons)]
+        elif any(isinstance(part, Rate) for part, _ in claims_of(theorem, wanted)):
+            left_out += [(theorem.id, f"in part: {reason}") for reason in dict.fromkeys(reasons)]
+    return Promises(wanted, tuple(uppers), tuple(lowers), tuple(pure_lowers), tuple(left_out))
+
+
+def compared(known: Promises, space: Space | None = None) -> tuple[Regime, ...]:
+    """The regions in which each promise is best; none where there is nothing to compare."""
+    if not known.uppers:
+        return ()
+    return regimes(
+        {one.id: one.order for one in known.uppers},
+        {one.id: one.order for one in known.lowers},
+        space,
+        pure=[one.id for one in known.uppers if one.pure],
+        pure_lowers={one.id: one.order for one in known.pure_lowers},
+    )
+
+
+class NotComparable(Exception):
+    """Why a statement cannot be laid beside others."""
 
 
 def _fixed(name: str, value: Fraction, space: Space) -> tuple[Symbol, Fraction]:
@@ -148,11 +238,10 @@ def _fixed(name: str, value: Fraction, space: Space) -> tuple[Symbol, Fraction]:
 
 
 def as_metric(name: str | Metric) -> Metric:
-    """The metric of that name, if the library has an upper bound for it; else ``InvalidValue``."""
-    try:
-        return Metric(name)
-    except ValueError:
-        raise InvalidValue("metric", name, "one of " + ", ".join(sorted(metrics()))) from None
+    """The metric of that name, if results about it can be compared; else ``InvalidValue``."""
+    if name not in metrics():
+        raise InvalidValue("metric", name, "one of " + ", ".join(metrics()), "about others there is nothing to compare")
+    return Metric(name)
 
 
 def as_status(name: str | Status) -> Status:
@@ -172,10 +261,136 @@ def as_shape(name: str) -> Assumption:
 
 @cache
 def metrics() -> tuple[str, ...]:
-    """The metrics for which the library has an upper bound's order of growth."""
-    return tuple(
-        sorted({str(one.metric) for one in library() if one.rate is not None and one.side in (Side.UPPER, Side.TIGHT)})
+    """The metrics about which the library has upper bounds that can be compared."""
+    claimed = {one for theorem in library() for one in GOALS if claims_of(theorem, one)}
+    return tuple(sorted(map(str, claimed)))
+
+
+# --- Which parts of a statement bound a metric ------------------------------------------------------------------------
+
+
+def claims_of(theorem: Theorem, metric: Metric) -> tuple[tuple[Part, Side], ...]:
+    """The parts that bound a metric, the statement's own or a weaker one, and on which side.
+
+    Of orders the main one, and those that declare a side of their own; of bounds with constants those on what the
+    algorithm returns, and all lower bounds that are measured as the metric is. None of a table: it quotes others.
+    """
+    if quotes(theorem):
+        return ()
+    if theorem.metric is not metric and theorem.metric not in STRONGER.get(metric, ()):
+        return ()
+    found = []
+    for part in theorem.parts:
+        side = theorem.side_of(part)
+        if side is None or isinstance(part, Parameter):
+            continue
+        if isinstance(part, Rate) and part is not theorem.rate and part.side is None:
+            continue
+        if isinstance(part, Bound) and not measures(part, theorem.metric):
+            continue
+        sides = (Side.UPPER, Side.LOWER) if side is Side.TIGHT else (side,)
+        for one in sides:
+            if one is Side.LOWER and not (theorem.metric is metric and (_is_scaled(part) or measures(part, metric))):
+                continue
+            if one is Side.UPPER and isinstance(part, Bound) and part.name not in FINAL:
+                continue
+            found.append((part, one))
+    return tuple(found)
+
+
+def quotes(theorem: Theorem) -> bool:
+    """Whether a statement is a table or a figure: they repeat other statements."""
+    return theorem.id.split("/")[-1].startswith(("table-", "figure-"))
+
+
+def _bounds_something(theorem: Theorem) -> bool:
+    return (
+        theorem.side is not None and not quotes(theorem) and any(isinstance(one, Bound | Rate) for one in theorem.parts)
     )
+
+
+def measures(part: Part, metric: Metric) -> bool:
+    """Whether a part is measured as the metric is."""
+    unit = (part.unit.loss, part.unit.length)  # a bound at a fixed δ scales otherwise with the samples
+    if metric in GRADIENTS:
+        return unit == (1, -1)
+    return unit == (1, 0) if metric in (*RISKS, Metric.FRANK_WOLFE_GAP) else True
+
+
+def _is_scaled(part: Part) -> bool:
+    """Whether print takes a unit as 1, so that the part is measured as its metric is."""
+    return isinstance(part, Rate) and bool(part.hides)
+
+
+def sides_of(theorem: Theorem, metric: Metric) -> set[Side]:
+    """On which sides a statement bounds a metric, its own or a weaker one; on none if it quotes others."""
+    return {side for _, side in claims_of(theorem, metric)}
+
+
+def elsewhere(theorem: Theorem, part: Part, side: Side, given: tuple[Assumption, ...]) -> str:
+    """Why a part says nothing about the problems in question; empty if it does."""
+    assumed = theorem.assumptions_of(part)
+    special = [one for one in assumed if is_special(one)]
+    if side is Side.UPPER:
+        missing = [one.name for one in special if not any(other.implies(one) for other in given)]
+        return "assumes " + ", ".join(missing) if missing else ""
+    measured = [one for one in assumed if any(one.implies(norm) for norm in OTHER_NORMS)]
+    foreign = [one.name for one in measured if not any(other.implies(one) for other in given)]
+    if foreign:
+        return "as a lower bound: its scale is that of " + ", ".join(foreign)
+    unknown = [other.name for other in given if not any(one.implies(other) for one in special)]
+    return "as a lower bound: its hard examples are not known to be " + ", ".join(unknown) if unknown else ""
+
+
+def obstacle(theorem: Theorem, part: Part, side: Side, accepted: set[Status]) -> str:
+    """Why a part counts for nothing, whatever the problems: its standing, or what it bounds; empty if it counts."""
+    if standing(theorem, part) not in accepted:
+        return standing_in_words(theorem, part)
+    if isinstance(part, Bound) and side is Side.UPPER:
+        if theorem.algorithm in SEARCHES:
+            return BEST_ITERATE
+        if theorem.privacy is None and not _sources(theorem, part) & {"epsilon", "delta", "rho"}:
+            return "a building block: no privacy budget is tied to it"
+    return ""
+
+
+def hidden_from_floors(part: Part) -> tuple[Symbol, ...]:
+    """What a lower bound hides although it decides how large the bound is: with any of these it is no floor."""
+    return tuple(one for one in part.hides if one in DECIDING) if isinstance(part, Rate) else ()
+
+
+def _sources(theorem: Theorem, part: Part) -> set[str]:
+    """The names of what a part needs after all that is prescribed."""
+    found: set[Symbol] = set()
+    pending = set(part.expression.free_symbols)
+    inner = prescriptions(theorem)
+    while pending:
+        symbol = pending.pop()
+        if symbol not in found:
+            found.add(symbol)
+            pending |= inner[symbol].free_symbols if symbol in inner else set()
+    return {symbol.name for symbol in found if symbol not in inner}
+
+
+def prescriptions(theorem: Theorem) -> Prescriptions:
+    """The formulas of what a statement prescribes with constants, rounded as it says, by the quantity's symbol."""
+    own = {one.name: one for one in theorem.local}
+    found = {}
+    for part in theorem.parts:
+        record = own.get(part.name) or by_name().get(part.name)
+        if not isinstance(part, Parameter) or part.up_to_constant or record is None or part.name in _BUDGET:
+            continue
+        formula = part.expression
+        if record.domain.whole:
+            formula = Larger(1, floor(formula)) if "round down" in part.meaning else ceiling(formula)
+        found[record.symbol] = formula
+    return found
+
+
+_BUDGET = ("epsilon", "delta", "rho")
+
+
+# --- Orders, and where they hold ----------------------------------------------------------------------------------
 
 
 def order_of(rate: Rate, values: Mapping[Symbol, Fraction] | None = None) -> Order:
@@ -187,60 +402,139 @@ def order_of(rate: Rate, values: Mapping[Symbol, Fraction] | None = None) -> Ord
     return Order.of(expression, logs_hidden=rate.logs_hidden or len(hidden) < len(rate.hides)).without(hidden)
 
 
-def sides_of(theorem: Theorem, metric: Metric) -> set[Side]:
-    """On which sides a statement bounds a metric, its own or a weaker one; on none if it quotes others."""
-    if theorem.id.split("/")[-1].startswith(("table-", "figure-")):
-        return set()  # they quote other statements
-    own: set[Side] = {theorem.side} if theorem.side else set()
-    if theorem.side is Side.TIGHT:
-        own = {Side.UPPER, Side.LOWER}
-    if theorem.metric is metric:
-        return own
-    return own & {Side.UPPER} if theorem.metric in STRONGER.get(metric, ()) else set()
+def order_in(
+    theorem: Theorem,
+    part: Part,
+    side: Side,
+    space: Space,
+    fixed: Mapping[Symbol, Fraction],
+    *,
+    at_face_value: bool = False,
+) -> Restricted:
+    """A part's order in a space, and where it holds.
 
+    Args:
+        theorem: The statement.
+        part: The part.
+        side: On which side it bounds.
+        space: The axes.
+        fixed: Values of quantities that stand in exponents.
+        at_face_value: Take what print hides as 1 even where it is an axis.
 
-def _shape_names(theorem: Theorem) -> tuple[str, ...]:
-    return tuple(one.name for one in theorem.assumptions if _is_special(one))
-
-
-def elsewhere(theorem: Theorem, side: Side, given: tuple[Assumption, ...]) -> str:
-    """Why a statement says nothing about the problems in question; empty if it does."""
-    special = [one for one in theorem.assumptions if _is_special(one)]
-    if side is Side.UPPER:
-        missing = [one.name for one in special if not any(other.implies(one) for other in given)]
-        return "assumes " + ", ".join(missing) if missing else ""
-    unknown = [other.name for other in given if not any(one.implies(other) for one in special)]
-    return "as a lower bound: its hard examples are not known to be " + ", ".join(unknown) if unknown else ""
-
-
-def _unfit(theorem: Theorem, rate: Rate, accepted: set[Status], space: Space, fixed: Mapping[Symbol, Fraction]) -> str:
-    """Why a statement cannot be laid beside others at all; empty if it can."""
-    known_of_it = standing(theorem)
-    if known_of_it not in accepted:
-        own = "" if known_of_it is theorem.status else " (through what it relies on)"
-        return f"{known_of_it}{own}"
-    tied = {symbol for symbol, monomial in space.tied if monomial.powers}
-    hidden = [symbol.name for symbol in rate.hides if symbol in space.axes or symbol in tied]
-    if hidden:
-        return "print hides how it depends on " + ", ".join(hidden)
-    unknown = {symbol for power in rate.expression.atoms(Pow) for symbol in power.exp.free_symbols} - set(fixed)
-    if unknown:
-        return (
-            "needs a value of " + ", ".join(sorted(symbol.name for symbol in unknown)) + ", which stands in exponents"
-        )
-    try:
-        order = order_of(rate, fixed)
-        for monomial in order.monomials:
-            space.form(monomial)
-    except InvalidValue as error:
-        return str(error)
-    bound = {symbol.name for symbol in (*space.axes, *(symbol for symbol, _ in space.tied))}
+    Raises:
+        InvalidValue: Its formula, or a condition, has no order of growth.
+        NotComparable: It depends on what is no axis, or hides how it depends on one.
+    """
+    hidden = _hidden_in(part, space)
+    if hidden and not at_face_value:
+        raise NotComparable("print hides how it depends on " + ", ".join(hidden))
+    unknown = {symbol for power in part.expression.atoms(Pow) for symbol in power.exp.free_symbols} - set(fixed)
+    if unknown and isinstance(part, Rate):
+        names = ", ".join(sorted(symbol.name for symbol in unknown))
+        raise NotComparable(f"needs a value of {names}, which stands in exponents")
+    inner = prescriptions(theorem)
+    order = order_of(part, fixed) if isinstance(part, Rate) else growth(part.expression, side, inner)
+    for monomial in order.monomials:
+        space.form(monomial)
+    axes = {symbol.name for symbol in (*space.axes, *(symbol for symbol, _ in space.tied))}
     local = {record.name for record in theorem.local}
-    free = sorted(symbol.name for symbol in order.symbols if symbol.name in (_GROWING | local) - bound)
-    return f"depends on {', '.join(free)}, which is no axis here" if free else ""
+    free = sorted(symbol.name for symbol in order.symbols if symbol.name in (_GROWING | local) - axes)
+    if free:
+        raise NotComparable(f"depends on {', '.join(free)}, which is no axis here")
+    if side is Side.LOWER:  # 1 is always reached: no lower bound is above it
+        order = order.minimum(Order.single(ONE))
+    conditions = [one.holds for one in (*theorem.conditions(), *part.conditions())]
+    region = region_of(conditions, space, inner if isinstance(part, Bound) else {})
+    if not region:
+        raise NotComparable("its conditions leave no room here")
+    return Restricted(order, region)
 
 
-_GROWING = {"dataset_size", "dimension", "epsilon", "rank", "gaussian_width", "steps", "batch_size", "candidates",
-            "excess_risk", "inverse_temperature", "step_size", "stationarity", "kl_exponent",
-            "dual_norm_square",
-            "step_epsilon", "rho"}  # fmt: skip
+def _hidden_in(part: Part, space: Space) -> list[str]:
+    if not isinstance(part, Rate):
+        return []
+    tied = {symbol for symbol, monomial in space.tied if monomial.powers}
+    return [symbol.name for symbol in part.hides if symbol in space.axes or symbol in tied]
+
+
+def region_of(conditions: Iterable[Boolean | bool], space: Space, prescribed: Prescriptions) -> tuple[Cone, ...]:
+    """Convex regions that do not overlap, in which conditions hold up to constants, logarithms, and δ small enough.
+
+    Raises:
+        InvalidValue: A condition is no comparison of orders of growth.
+    """
+    region: tuple[Cone, ...] = (space.whole,)
+    for one in conditions:
+        wanted = _where(one, space, prescribed)
+        region = tuple(both for left in region for right in wanted if (both := left.meet(right)) is not None)
+    return region
+
+
+def _where(condition: Boolean | bool, space: Space, prescribed: Prescriptions) -> tuple[Cone, ...]:
+    match condition:
+        case And():
+            return region_of(condition.args, space, prescribed)
+        case Or():
+            found: list[Cone] = []
+            for one in condition.args:
+                for cone in _where(one, space, prescribed):
+                    found += outside(cone, found)
+            return tuple(found)
+        case Le() | Lt():
+            small, large = condition.args
+        case Ge() | Gt():
+            large, small = condition.args
+        case _:
+            return (space.whole,) if bool(condition) else ()
+    axes = {*space.axes, *(symbol for symbol, _ in space.tied), *prescribed}
+    if small == delta or not (small.free_symbols | large.free_symbols) & axes:
+        return (space.whole,)  # δ is small; constants are what they are
+    verdict = compare(growth(small, Side.UPPER, prescribed), growth(large, Side.LOWER, prescribed), space)
+    return (*verdict.smaller, *verdict.equal)
+
+
+def is_pure(theorem: Theorem, part: Part, side: Side) -> bool:
+    """Whether a part is reached with ε-DP alone; for a lower bound, whether it binds ε-DP algorithms only."""
+    promised = theorem.privacy is not None and theorem.privacy.claim is Claim.PURE
+    return part.under is Claim.PURE or (promised and side is Side.UPPER)
+
+
+def _promise(theorem: Theorem, part: Part, side: Side, order: Restricted) -> Promise:
+    main = part is (theorem.rate or theorem.bound)
+    return Promise(
+        theorem.id if main else f"{theorem.id}: {part.name}",
+        order,
+        standing(theorem, part),
+        tuple(one.name for one in theorem.assumptions_of(part) if is_special(one)),
+        is_pure(theorem, part, side),
+        isinstance(part, Bound),
+    )
+
+
+def _joined(found: Sequence[Promise]) -> Promise:
+    """One statement's upper bounds as one: the main order; of several bounds with constants the least."""
+    rates = [one for one in found if not one.explicit]
+    if rates:
+        return rates[0]
+    same = [one for one in found if one.order.region == found[0].order.region]
+    least = same[0].order.order
+    for one in same[1:]:
+        least = least.minimum(one.order.order)
+    first = found[0]
+    return Promise(
+        first.id.split(": ")[0],
+        Restricted(least, first.order.region),
+        first.standing,
+        first.shape,
+        first.pure,
+        explicit=True,
+    )
+
+
+# Quantities that are chosen, or grow with the data: where one of them is left, an order cannot be laid beside others.
+_GROWING = {
+    "dataset_size", "dimension", "epsilon", "rank", "gaussian_width", "steps", "batch_size", "candidates",
+    "excess_risk", "inverse_temperature", "step_size", "stationarity", "kl_exponent", "dual_norm_square",
+    "step_epsilon", "rho", "net_radius", "noise_stddev", "hessian_noise_stddev", "difference_noise_stddev", "radius",
+    "noise_multiplier", "anchor_period", "drift_threshold", "sample_rate",
+}  # fmt: skip

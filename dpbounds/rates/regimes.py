@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
 
@@ -18,6 +18,30 @@ class Piece:
 
     cone: Cone
     monomial: Monomial
+
+
+@dataclass(frozen=True, slots=True)
+class Restricted:
+    """An order of growth, and where it holds.
+
+    Attributes:
+        order: The order.
+        region: Cones that do not overlap; None for everywhere.
+    """
+
+    order: Order
+    region: tuple[Cone, ...] | None = None
+
+    @classmethod
+    def of(cls, order: Order | Restricted) -> Restricted:
+        """An order that holds everywhere, unless it is restricted already."""
+        return order if isinstance(order, Restricted) else cls(order)
+
+    def pieces(self, space: Space) -> tuple[Piece, ...]:
+        """Cones on each of which the order is one monomial; together they fill the region."""
+        return tuple(
+            piece for cone in self.region or (space.whole,) for piece in linear_pieces(self.order, space, cone)
+        )
 
 
 def linear_pieces(order: Order, space: Space, within: Cone | None = None) -> tuple[Piece, ...]:
@@ -108,8 +132,10 @@ def _touch(first: Cone, second: Cone, facet: tuple[int, ...]) -> bool:
     return any(second.contains(ray) for ray in own) or any(first.contains(ray) for ray in other)
 
 
-def compare(first: Order, second: Order, space: Space | None = None) -> Comparison:
-    """Where the first order of growth is smaller than the second.
+def compare(
+    first: Order | Restricted, second: Order | Restricted, space: Space | None = None, within: Cone | None = None
+) -> Comparison:
+    """Where the first order of growth is smaller than the second, as far as both hold.
 
     >>> from sympy import sqrt
     >>> from dpbounds.expressions.symbols import dataset_size as n, dimension as d, epsilon
@@ -120,10 +146,11 @@ def compare(first: Order, second: Order, space: Space | None = None) -> Comparis
     """
     chosen = space or standard()
     found: dict[int, list[Cone]] = {-1: [], 0: [], 1: []}
-    right = linear_pieces(second, chosen)
-    for one in linear_pieces(first, chosen):
+    right = Restricted.of(second).pieces(chosen)
+    for one in Restricted.of(first).pieces(chosen):
         for other in right:
             common = one.cone.meet(other.cone)
+            common = common.meet(within) if common is not None and within is not None else common
             if common is None:
                 continue
             slope = _difference(chosen, one.monomial, other.monomial)
@@ -146,6 +173,8 @@ class Regime:
         value: What they amount to.
         by_logarithms: Those of ``best`` whose powers of logarithms are smallest; none where print hides some of them.
         floor: The largest lower bound there, if one is known.
+        pure: Those of ``best`` that are reached with ε-DP alone.
+        pure_floor: The largest lower bound for ε-DP there, where one of ``best`` is pure; None else.
     """
 
     cone: Cone
@@ -153,6 +182,13 @@ class Regime:
     value: Monomial
     by_logarithms: tuple[str, ...]
     floor: Monomial | None
+    pure: tuple[str, ...] = ()
+    pure_floor: Monomial | None = None
+
+    @property
+    def pure_gap(self) -> Monomial | None:
+        """How far the best ε-DP result is from the lower bound for ε-DP, up to logarithms."""
+        return None if self.pure_floor is None else self.value / self.pure_floor
 
     @property
     def gap(self) -> Monomial | None:
@@ -164,9 +200,12 @@ TRIVIAL = "trivial"
 
 
 def regimes(
-    uppers: Mapping[str, Order],
-    lowers: Mapping[str, Order] | None = None,
+    uppers: Mapping[str, Order | Restricted],
+    lowers: Mapping[str, Order | Restricted] | None = None,
     space: Space | None = None,
+    *,
+    pure: Collection[str] = (),
+    pure_lowers: Mapping[str, Order | Restricted] | None = None,
 ) -> tuple[Regime, ...]:
     """The regions in which each of several upper bounds is best.
 
@@ -174,26 +213,39 @@ def regimes(
         uppers: Upper bounds by name. The bound 1, which needs no theorem, is added as "trivial".
         lowers: Lower bounds by name.
         space: The axes; n, d and 1/ε by default.
+        pure: Names of upper bounds that ε-DP algorithms reach.
+        pure_lowers: Lower bounds for ε-DP algorithms alone, by name.
 
     Returns:
         Convex regions that fill the space, each with its winners and the distance to the best lower bound.
     """
     chosen = space or standard()
-    named = {TRIVIAL: Order.single(ONE), **uppers}
+    named = {TRIVIAL: Order.single(ONE), **{name: Restricted.of(order).order for name, order in uppers.items()}}
     cells = [_Cell(chosen.whole, None, frozenset(), {})]
-    for name, order in named.items():
-        cells = list(_with_result(cells, name, order, chosen))
+    for name, order in {TRIVIAL: named[TRIVIAL], **uppers}.items():
+        cells = list(_with_result(cells, name, Restricted.of(order), chosen))
     found = []
     floors = _largest(lowers or {}, chosen)
+    pure_floors = _largest({**(lowers or {}), **pure_lowers}, chosen) if pure_lowers else []
+    attained = frozenset((*pure, TRIVIAL))
     for _, group in groupby(sorted(cells, key=_key), key=_key):
         same = list(group)
         cones = joined([cell.cone for cell in same])
         for cone in cones:
-            for piece in floors or (None,):
-                common = cone if piece is None else cone.meet(piece.cone)
-                if common is not None:
-                    found.append(_regime(common, same[0], piece, named, chosen))
-    return tuple(sorted(found, key=lambda regime: sorted(regime.cone.rays)))
+            for common, floor in _cut(cone, floors):
+                for part, pure_floor in _cut(common, pure_floors if same[0].best & attained else []):
+                    found.append(_regime(part, same[0], floor, named, chosen, attained, pure_floor))
+    return tuple(sorted(_merged(found), key=lambda regime: sorted(regime.cone.rays)))
+
+
+def _merged(found: Sequence[Regime]) -> Iterator[Regime]:
+    """Regions that differ in nothing but their place, put together where that is convex."""
+    same: dict[object, list[Regime]] = {}
+    for one in found:
+        same.setdefault((one.best, one.value, one.by_logarithms, one.floor, one.pure_floor), []).append(one)
+    for group in same.values():
+        for cone in joined([one.cone for one in group]):
+            yield replace(group[0], cone=cone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +261,11 @@ def _key(cell: _Cell) -> tuple[object, ...]:
     return sorted(cell.best), str(cell.value.without(LOGARITHMS)), sorted(map(str, cell.monomials.values()))
 
 
-def _with_result(cells: Iterable[_Cell], name: str, order: Order, space: Space) -> Iterator[_Cell]:
-    pieces = linear_pieces(order, space)
+def _with_result(cells: Iterable[_Cell], name: str, order: Restricted, space: Space) -> Iterator[_Cell]:
+    pieces = order.pieces(space)
     for cell in cells:
+        for rest in () if order.region is None else outside(cell.cone, order.region):
+            yield replace(cell, cone=rest)
         for piece in pieces:
             common = cell.cone.meet(piece.cone)
             if common is None:
@@ -231,22 +285,57 @@ def _with_result(cells: Iterable[_Cell], name: str, order: Order, space: Space) 
                 yield _Cell(below, cell.value, cell.best, cell.monomials)
 
 
-def _largest(lowers: Mapping[str, Order], space: Space) -> list[Piece]:
+def outside(cone: Cone, region: Iterable[Cone]) -> list[Cone]:
+    """What of a cone lies in none of several others, in convex pieces."""
+    left = [cone]
+    for hole in region:
+        left = [rest for one in left for rest in one.without(hole)]
+    return left
+
+
+def _largest(lowers: Mapping[str, Order | Restricted], space: Space) -> list[Piece]:
+    """The largest of several lower bounds, where there is one."""
     pieces: list[Piece] = []
     for order in lowers.values():
-        mine = list(linear_pieces(order, space))
-        pieces = mine if not pieces else list(_better(pieces, mine, space, 1))
+        mine = list(Restricted.of(order).pieces(space))
+        both = list(_better(pieces, mine, space, 1))
+        pieces = [*both, *_uncovered(pieces, mine), *_uncovered(mine, pieces)]
     return pieces
 
 
-def _regime(cone: Cone, cell: _Cell, floor: Piece | None, named: Mapping[str, Order], space: Space) -> Regime:
+def _uncovered(pieces: Iterable[Piece], others: Sequence[Piece]) -> list[Piece]:
+    taken = [one.cone for one in others]
+    return [Piece(rest, one.monomial) for one in pieces for rest in outside(one.cone, taken)]
+
+
+def _cut(cone: Cone, floors: Sequence[Piece]) -> Iterator[tuple[Cone, Monomial | None]]:
+    """A region along the lower bounds that hold in it, and what of it has none."""
+    for piece in floors:
+        common = cone.meet(piece.cone)
+        if common is not None:
+            yield common, piece.monomial
+    for rest in outside(cone, [piece.cone for piece in floors]):
+        yield rest, None
+
+
+def _regime(
+    cone: Cone,
+    cell: _Cell,
+    floor: Monomial | None,
+    named: Mapping[str, Order],
+    space: Space,
+    attained: frozenset[str],
+    pure_floor: Monomial | None,
+) -> Regime:
     assert cell.value is not None
     return Regime(
         cone,
         tuple(name for name in named if name in cell.best),
         space.reduced(cell.value),
         _fewest_logarithms(cell, named),
-        None if floor is None else space.reduced(floor.monomial),
+        None if floor is None else space.reduced(floor),
+        tuple(name for name in named if name in cell.best & attained),
+        None if pure_floor is None else space.reduced(pure_floor),
     )
 
 

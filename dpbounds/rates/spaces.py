@@ -50,7 +50,7 @@ class Space:
         if monomial.exponent(delta):
             raise InvalidValue("order", monomial, "δ inside logarithms only")
         tied = dict(self.tied)
-        whole = monomial.without((*tied, *LOGARITHMS))
+        whole = monomial.without((*tied, *(one for one in LOGARITHMS if one not in self.axes)))
         for symbol, value in self.tied:
             whole = whole * value ** monomial.exponent(symbol)
         return tuple(whole.exponent(axis) for axis in self.axes)
@@ -136,6 +136,21 @@ def standard() -> Space:
     return Space(
         (dataset_size, dimension, epsilon),
         (Monomial.of({dataset_size: 1}), Monomial.of({dimension: 1}), Monomial.of({epsilon: -1})),
+        (_budget(Monomial.of({epsilon: 1})),),
+    )
+
+
+@cache
+def with_delta() -> Space:
+    """The space of n, d, ε and log 1/δ, which is at least 1 and at most n: beyond that δ is below every chance."""
+    return Space(
+        (dataset_size, dimension, epsilon, LOG_DELTA),
+        (
+            Monomial.of({dimension: 1}),
+            Monomial.of({epsilon: -1}),
+            Monomial.of({LOG_DELTA: 1}),
+            Monomial.of({dataset_size: 1, LOG_DELTA: -1}),
+        ),
         (_budget(Monomial.of({epsilon: 1})),),
     )
 

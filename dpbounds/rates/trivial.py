@@ -12,12 +12,11 @@ from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate as value_of
 from dpbounds.expressions.symbols import by_name, diameter, initial_gap, lipschitz, loss_range, smoothness
+from dpbounds.rates.promises import GRADIENTS, RISKS, hidden_from_floors
 from dpbounds.theorems.evaluation import evaluate
-from dpbounds.theorems.record import Metric, Theorem
+from dpbounds.theorems.record import Metric, Part, Rate, Theorem
 
 DIGITS = 15
-GRADIENTS = (Metric.GRADIENT_NORM, Metric.POPULATION_GRADIENT_NORM, Metric.SOSP, Metric.POPULATION_SOSP)
-RISKS = (Metric.EXCESS_EMPIRICAL_RISK, Metric.EXCESS_POPULATION_RISK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +63,32 @@ def trivial_bounds(metric: Metric, given: Mapping[str, Fraction]) -> tuple[Trivi
     return tuple(sorted(found, key=lambda one: one.value.exact_upper))
 
 
-def floor_of(theorem: Theorem, given: Mapping[str, Fraction]) -> tuple[str, Enclosure, bool] | None:
+def no_floor(part: Part, given: Mapping[str, Fraction]) -> str:
+    """Why a lower bound says nothing about numbers: it hides what decides how large it is; empty if it does not."""
+    if not isinstance(part, Rate):
+        return ""
+    hidden = hidden_from_floors(part)
+    if not hidden and part.restored_expression is None:
+        hidden = tuple(one for one in part.hides if given.get(one.name) != 1)
+    names = ", ".join(one.name for one in hidden)
+    return f"no floor: print hides how it depends on {names}" if hidden else ""
+
+
+def floor_of(theorem: Theorem, part: Part, given: Mapping[str, Fraction]) -> tuple[str, Enclosure, bool] | None:
     """A lower bound's value, where the numbers given suffice and its conditions hold."""
-    part = theorem.bound or theorem.rate
-    if part is None:
-        return None
-    own = own_values(theorem, given)
-    if any(symbol.name not in own for symbol in part.expression.free_symbols):
-        return None
+    restored = part.restored_expression if isinstance(part, Rate) else None
+    formula = part.expression if restored is None else restored
+    known = {name: value for name, value in given.items() if name in by_name()}
+    if any(symbol.name not in known for symbol in formula.free_symbols):
+        return None  # what only the statement's own notation has is an assumption about the problem, not a number of it
     try:
-        found = evaluate(theorem, part.name, own, digits=DIGITS)
+        found = evaluate(theorem, part.name, known, digits=DIGITS)
+        value = found.value if restored is None else value_of(restored, known, digits=DIGITS)
     except (InvalidValue, NotCertified):
         return None
-    return (theorem.id, found.value, found.up_to_constant) if found.applies else None
+    main = part is (theorem.bound or theorem.rate)
+    name = theorem.id if main else f"{theorem.id}: {part.name}"
+    return (name, value, found.up_to_constant) if found.applies else None
 
 
 def own_values(theorem: Theorem, given: Mapping[str, Fraction]) -> dict[str, Fraction]:

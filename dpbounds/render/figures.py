@@ -46,14 +46,10 @@ def write(folder: Path) -> list[Path]:
 
 
 def _regimes(metric: str, statuses: tuple[str, ...] | None = None) -> Figure:
-    from dpbounds.rates.promises import ACCEPTED, promises
-    from dpbounds.rates.regimes import regimes
+    from dpbounds.rates.promises import ACCEPTED, compared, promises
     from dpbounds.rates.spaces import standard
 
-    known = promises(metric, statuses=statuses or ACCEPTED)
-    found = regimes(
-        {one.id: one.order for one in known.uppers}, {one.id: one.order for one in known.lowers}, standard()
-    )
+    found = compared(promises(metric, statuses=statuses or ACCEPTED), standard())
     title = metric.replace("-", " ") + ": who wins where" + (", disputed proofs included" if statuses else "")
     return regime_map(found, standard(), title=title)
 

@@ -318,6 +318,7 @@ class Theorem:
         conditions: Predicates that are checked on evaluation, and reported one by one.
         parts: The formulas.
         local: Quantities of this paper that the symbol table does not have.
+        in_text: The letters (LaTeX) that the claim has for quantities which formulas show by another letter.
         privacy: What is promised and spent, for an algorithm.
         algorithm: The id of the algorithm's record.
         errata: What is wrong in print.
@@ -343,6 +344,7 @@ class Theorem:
     conditions: Conditions = unconditional
     parts: tuple[Part, ...] = ()
     local: tuple[Quantity, ...] = ()
+    in_text: tuple[tuple[Symbol, str], ...] = ()
     privacy: Privacy | None = None
     algorithm: str | None = None
     errata: tuple[Erratum, ...] = ()

@@ -94,6 +94,21 @@ def in_latex(expression: Any, local: Iterable[Quantity] = ()) -> str:
     return text
 
 
+def letters_of(theorem: Theorem) -> list[tuple[str, str, str]]:
+    """The letters of the formulas, the name under which each is given a value, and its letter in the text, if another.
+
+    Sorted by name, so that a reader finds what to type.
+    """
+    conditions = (*theorem.conditions(), *(one for part in theorem.parts for one in part.conditions()))
+    symbols = {symbol for part in theorem.parts for symbol in part.expression.free_symbols}
+    symbols |= {symbol for one in conditions for symbol in getattr(one.holds, "free_symbols", ())}
+    names, other = _letters(theorem.local), dict(theorem.in_text)
+    found = [
+        (letter(names[symbol]), symbol.name, letter(other.get(symbol, ""))) for symbol in symbols if symbol in names
+    ]
+    return sorted(found, key=lambda one: one[1])
+
+
 def heading(theorem: Theorem) -> str:
     """What stands first: number, paper, title."""
     return f"{theorem.number} ({theorem.paper}): {theorem.title}"
@@ -192,6 +207,10 @@ def as_text(theorem: Theorem) -> str:
             for one in part.conditions()
         ]
         lines.append("")
+    legend = letters_of(theorem)
+    if legend:
+        told = [f"{one} is {name}" + (f" ({other} in the text)" if other else "") for one, name, other in legend]
+        lines += [*_paragraphs(f"Letters: {'; '.join(told)}.")]
     if theorem.privacy is not None:
         lines += [f"Privacy: promises {theorem.privacy.claim} under {theorem.privacy.relation}; "
                   f"`dpbounds evaluate {theorem.id} --part spent ...` computes what it spends.", ""]  # fmt: skip
@@ -348,6 +367,7 @@ def as_data(theorem: Theorem) -> dict[str, object]:
             }
             for one in theorem.errata
         ],
+        "letters": {name: one for one, name, _ in letters_of(theorem)},
         "notes": [one.text for one in theorem.notes],
         "relies_on": list(theorem.relies_on),
         "superseded_by": list(theorem.superseded_by),

@@ -34,9 +34,14 @@ def test_for_programs(capsys):
     assert first["parameters"]["steps"]["value"] == 269713
     assert [one["count"] for one in first["releases"]] == [519, 269713 - 519]
     assert first["meaningful_from"]["monotone"] is True
+    assert (first["kind"], first["place"], first["like"]) == ("bound", 1, "proven bounds")
     last = found["ranking"][-1]
     assert last["bound"] is None
+    assert last["kind"] == "order"
     assert last["rate"]["value"] > 0
+    apart = {one["id"]: one for one in found["not_ranked"]}
+    assert apart["cited/gao-wright-2023/main-result"]["place"] is None
+    assert "epsilon" in apart["cited/gao-wright-2023/main-result"]["why"]
     assert found["all_vacuous"] is False
     assert {"id": "lowy-ullman-wright-2024/corollary-4.3/explicit", "needs": ["diameter"]} in found["missing"]
 
@@ -44,15 +49,17 @@ def test_for_programs(capsys):
 def test_for_people(capsys):
     out = said(capsys, *NUMBERS, "diameter=1", "loss_range=1", "--failure-probability", "0.05", "radius=20")
     assert max(map(len, out.splitlines())) <= 110
-    assert "1 lowy-ullman-wright-2024/corollary-4.3/explicit <= 0.001314" in " ".join(out.split())
+    assert "1 lowy-ullman-wright-2024/corollary-4.3/explicit <= 0.001135" in " ".join(out.split())
+    assert out.index("proven bounds\n") < out.index("orders of growth\n") < out.index("not ranked\n")
+    assert "cited/gao-wright-2023/main-result: print hides how it depends on epsilon, delta" in " ".join(out.split())
     assert "without any algorithm: at most 1: no gradient is longer than lipschitz" in out
     assert "not ranked: a value is missing\n" in out
     assert "needs batch_size" in out
     assert "left out: " in out
-    assert "\n4. " not in out
+    assert "\n~1. " not in out
     assert "assumes quasar-convex" not in out
     everything = said(capsys, *NUMBERS, "--top", "99")
-    assert "\n4. " in everything
+    assert "\n~1. " in everything
     assert "assumes quasar-convex" in everything
 
 

@@ -26,7 +26,8 @@ def test_for_programs(capsys):
 
 def test_for_people(capsys):
     out = said(capsys, "gradient-norm")
-    assert "where n ε >= d\n  d^(2/3)/(n ε)  by lowy-ullman-wright-2024/corollary-4.3\n" in out
+    warm = "lowy-ullman-wright-2024/corollary-4.3"
+    assert f"where n ε >= d\n  d^(2/3)/(n ε)  by {warm}, {warm}/explicit\n" in out
     assert "equals the lower bound" in out
     assert "boundaries: " in out
     assert "not compared" in out

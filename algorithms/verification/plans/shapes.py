@@ -7,13 +7,13 @@ What is promised is a function, so that listing the checks builds no bound.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from algorithms.verification.cells import Cell, Result, number, parameter, vector
+from algorithms.verification.cells import Cell, Result, number, parameter, text, vector
 from algorithms.verification.checks import Check, Measured, Numerical, Verdict, bound_check
 from algorithms.verification.estimates import always_check, estimate_check, formula_check, quantile_check
-from algorithms.verification.slopes import SlopeCheck, slope_check
+from algorithms.verification.slopes import SlopeCheck, fit, slope_check
 from algorithms.verification.suite import Planned, Size
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact
@@ -184,6 +184,39 @@ def slope(
         sizes = [parameter(each, against) for each in results]
         samples = [_samples(each, quantity) for each in results]
         return slope_check(theorem, exponent, sizes, samples, confidence=confidence)
+
+    return Planned(theorem, "slope", name, cells, judge)
+
+
+def slope_where_it_shows(
+    theorem: str, name: str, cells: CellsAt, quantity: Quantity, exponent: float, against: str, chosen: str
+) -> Planned:
+    """The same on a problem that was chosen among several because the exponent shows there; the others are told.
+
+    A match then says that the rate is met somewhere; the verdict rests on the chosen problem alone.
+
+    Args:
+        theorem: Id of the statement that promises the exponent.
+        name: Of the check.
+        cells: Sweeps over all problems, each with its parameter ``problem``.
+        quantity: Positive, at least 2 repetitions a cell.
+        exponent: Promised.
+        against: Which parameter of the cells is the size.
+        chosen: The problem on which the exponent is held against the promise.
+    """
+
+    def judge(results: Sequence[Result], confidence: float) -> SlopeCheck:
+        sweeps: dict[str, tuple[list[float], list[Sequence[float]]]] = {}
+        for each in results:
+            sizes, samples = sweeps.setdefault(text(each, "problem"), ([], []))
+            sizes.append(float(parameter(each, against)))
+            samples.append(_samples(each, quantity))
+        check = slope_check(theorem, exponent, *sweeps.pop(chosen), confidence=confidence)
+        others = tuple((problem, fit(*sweep, confidence)) for problem, sweep in sweeps.items())
+        why = f"{chosen}: chosen among {len(others) + 1} problems because the exponents show there"
+        elsewhere = ", ".join(f"{each.value:.2f} ({problem})" for problem, each in others)
+        reason = f"{check.reason}; on {why}; on the others: {elsewhere}"
+        return replace(check, reason=reason, chosen=why, others=others)
 
     return Planned(theorem, "slope", name, cells, judge)
 

@@ -6,6 +6,7 @@ from dpbounds.render.catalogue.numbers import Values, applies, at_in_words, show
 from dpbounds.render.tables import Cell, Formula, Table
 from dpbounds.theorems.record import Rate
 from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.standing import standing_in_words
 
 PRINTED = {
     "wang-xu-2019-table-1": "wang-xu-2019/table-1",
@@ -29,6 +30,7 @@ def printed(name: str, at: Values) -> Table:
             Formula(part.expression, order=rate is not None, logs_hidden=bool(rate and rate.logs_hidden),
                     local=record.local),
             None if restored is None else Formula(restored, local=record.local),
+            standing_in_words(record, part),
         ]  # fmt: skip
         if at:
             found = value_of(record, part.name, at)
@@ -38,7 +40,7 @@ def printed(name: str, at: Values) -> Table:
     return Table(
         name=name,
         title=f"{record.paper}, {record.number}: {record.title}",
-        columns=("row", "what", "as printed", "with constants", *numbers),
+        columns=("row", "what", "as printed", "with constants", "standing", *numbers),
         rows=tuple(rows),
         preface=(
             f"Where it stands: {record.where}.",

@@ -97,6 +97,7 @@ THEOREM = Theorem(
     relation=Relation.REPLACE_ONE,
     sampling="full batch",
     assumptions=(SMOOTH_RISK, LIPSCHITZ, BOUNDED_RISK, CLOSED_CONVEX_SET, CONVEX_REGULARISER),
+    in_text=((step_size, r"\gamma"),),
     parts=(
         Bound(
             formula=at_the_gradient,

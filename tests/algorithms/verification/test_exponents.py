@@ -9,7 +9,7 @@ import sympy
 from algorithms.verification.cells import Result
 from algorithms.verification.plans.exponents import PLANNED
 from algorithms.verification.suite import Size, planned
-from algorithms.verification.tasks.exponents import padded, prescribed_descent, prescribed_gradient
+from algorithms.verification.tasks.exponents import CHOSEN, PROBLEMS, padded, prescribed_descent, prescribed_gradient
 from dpbounds.expressions import symbols
 from dpbounds.theorems.registry import theorem
 
@@ -30,15 +30,16 @@ def test_only_the_dimension_changes():
 
 @pytest.mark.parametrize("epsilon", [0.125, 1.0])
 def test_the_variance_is_the_prescribed_one(epsilon):
-    algorithm = prescribed_descent(500, 4, epsilon)
+    algorithm = prescribed_descent(padded(500, 4), epsilon)
     log = math.log(1e5)
     rho = (math.sqrt(log + epsilon) - math.sqrt(log)) ** 2
     assert float(algorithm.noise_multiplier) ** 2 == pytest.approx(2 * algorithm.steps / rho, rel=1e-9)
 
 
 def test_the_budget_is_kept():
-    found = prescribed_gradient(200, 4, 1.0, 2, 0)
-    assert 0.5 < found["spent_lower"] <= found["spent_upper"] <= 1
+    for problem in PROBLEMS:
+        found = prescribed_gradient(problem, 200, 4, 1.0, 2, 0)
+        assert 0.5 < found["spent_lower"] <= found["spent_upper"] <= 1
     assert len(found["exact"]) == 2
 
 
@@ -59,7 +60,9 @@ def test_a_typed_exponent_is_that_of_the_rate(plan):
 
     cells = plan.cells(Size.QUICK)
     (against,) = (
-        name for name in dict(cells[0].parameters) if len({dict(cell.parameters)[name] for cell in cells}) > 1
+        name
+        for name in dict(cells[0].parameters)
+        if name != "problem" and len({dict(cell.parameters)[name] for cell in cells}) > 1
     )
     check = plan.judge([Result(cell.key, Numbers(), 0.0) for cell in cells], 0.99)
     symbol, rate = SYMBOLS[against], theorem(plan.theorem).rate.formula()
@@ -80,5 +83,27 @@ def test_nothing_else_changes_within_a_sweep():
             continue
         for size in Size:
             given = [dict(cell.parameters) for cell in one.cells(size)]
-            changing = {name for name in given[0] if len({each[name] for each in given}) > 1}
-            assert changing in ({"dimension"}, {"epsilon"})
+            for problem in {each.get("problem") for each in given}:
+                same = [each for each in given if each.get("problem") == problem]
+                changing = {name for name in same[0] if len({each[name] for each in same}) > 1}
+                assert changing in ({"dimension"}, {"epsilon"})
+
+
+def test_a_problem_that_was_chosen_is_said_with_what_the_others_gave():
+    """The verdict rests on the chosen problem; every other exponent is reported as it was measured."""
+    (plan,) = [one for one in PLANNED if one.name == "DP-PGD, exact mapping against d"]
+    powers = dict(zip(PROBLEMS, (0.5, 0.9, 0.4, 0.1, 0.0, -0.3, 0.46, 0.2), strict=True))
+    results = []
+    for cell in plan.cells(Size.QUICK):
+        given = dict(cell.parameters)
+        mean = given["dimension"] ** powers[given["problem"]]
+        results.append(Result(cell.key, {"exact": [mean * share for share in (0.99, 1.0, 1.01)]}, 0.0))
+    check = plan.judge(results, 0.99)
+    assert check.verdict == "holds"
+    assert check.slope.value == pytest.approx(0.5)
+    assert len(check.others) == 7
+    assert {name: each.value for name, each in check.others} == pytest.approx(
+        {name: power for name, power in powers.items() if name != CHOSEN}
+    )
+    assert f"{CHOSEN}: chosen among 8 problems because" in check.reason
+    assert "0.90 (the same with an l1 term)" in check.reason
