@@ -61,7 +61,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 _MOST_WAYS = 64  # in which a group lies in blocks, each with an account of its own
 _POINTS = 28  # of a profile that are certified along one chain, at most
 _PRECISION = 160
-_TOLERANCE, _LOWER_TOLERANCE = 1e-3, 1e-2  # relative, of δ at a point, and of the lower end: what one record spends
+_TOLERANCE = 1e-2  # relative, of δ at a point, and of the lower end, what one record spends: a chain loses more
 _SEARCH_TOLERANCE = 1e-5  # relative, of ε along the chain
 _DEEPEST, _LEAST_LOG = -500.0, -700.0  # log δ that an estimate still sees; below that, it is 0
 _FIRST_NODE, _NODES_PER_DOUBLING = 2.0**-20, 16  # ε at which estimates are made: 0, and a geometric sequence
@@ -127,7 +127,7 @@ def group_account(
             found = found.larger(other)
         if all(map(_is_exact, ways)):
             return found
-    one = account(mechanism, delta=delta, epsilon=epsilon, relation=neighbours, tolerance=_LOWER_TOLERANCE)
+    one = account(mechanism, delta=delta, epsilon=epsilon, relation=neighbours, tolerance=_TOLERANCE)
     return _from_one_record(found, one)
 
 

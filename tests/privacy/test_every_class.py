@@ -395,7 +395,20 @@ def test_the_worst_block_counts(asker: str) -> None:
     assert any(answered)
 
 
+QUICK = (
+    *("accountants.delta", "concentrated_accounts.zcdp_rho", "filters.squared_shift", "filters.zcdp_cost"),
+    *("filters.renyi_cost", "renyi.renyi_curve", "spending.largest_loss"),
+)
+
+
 @pytest.mark.thorough
+@pytest.mark.parametrize("asker", QUICK)
+def test_the_worst_block_counts_for_every_mechanism(asker: str) -> None:
+    for leaf, (shape, relation) in itertools.product(LEAVES, BLOCKS):
+        _check(asker, _declared(shape, leaf, relation), relation)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("asker", ASKERS)
 @pytest.mark.parametrize("leaf", LEAVES, ids=lambda leaf: leaf.__name__)
 def test_the_worst_block_counts_in_every_shape(asker: str, leaf: type[Mechanism]) -> None:
@@ -406,7 +419,7 @@ def test_the_worst_block_counts_in_every_shape(asker: str, leaf: type[Mechanism]
 ONE_CLASS_IS_NO_ANSWER = {"group_accounts.group_account", "certificates"}  # a group's chain needs both directions
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("asker", [asker for asker in ASKERS if asker not in ONE_CLASS_IS_NO_ANSWER])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_worst_class_counts(asker: str, shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
