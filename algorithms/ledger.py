@@ -200,6 +200,9 @@ class Ledger:
             spends is what its filter guarantees; the accountant's answer for the realised list would prove nothing,
             and is refused.
 
+    Raises:
+        InvalidValue: Batches of a fixed size are said to be drawn from different numbers of records.
+
     >>> ledger = Ledger((Release(Fraction(2), Fraction(1, 2), count=10),))
     >>> Ledger.from_json(ledger.to_json()) == ledger
     True
@@ -207,6 +210,9 @@ class Ledger:
 
     releases: tuple[Release | DescribedRelease, ...] = ()
     adaptive: bool = False
+
+    def __post_init__(self) -> None:
+        ledger_format.demand_one_size(release.mechanism() for release in self.releases)
 
     @property
     def gaussian_releases(self) -> tuple[Release, ...]:

@@ -13,7 +13,7 @@ True
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dpbounds import documents, limits
@@ -28,7 +28,14 @@ from dpbounds.privacy.descriptions import (
     described,
     digest,
 )
-from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, parts_of
+from dpbounds.privacy.mechanisms import (
+    Composed,
+    Gaussian,
+    Mechanism,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    parts_of,
+)
 from dpbounds.privacy.relations import Relation
 
 FORMAT, VERSION = "dpbounds/ledger", 2
@@ -64,7 +71,29 @@ def read_releases(text: str) -> Mechanism:
         raise UnsupportedMechanism(ADAPTIVE)
     if not entries:
         raise InvalidValue("ledger", "empty", "at least one release")
-    return Composed(tuple(map(read_entry, entries)))
+    releases = tuple(map(read_entry, entries))
+    demand_one_size(mechanism for mechanism, _ in releases)
+    return Composed(releases)
+
+
+def demand_one_size(releases: Iterable[Mechanism]) -> None:
+    """Raise ``InvalidValue`` where batches of a fixed size are said to be drawn from different numbers of records.
+
+    The releases of a ledger are on one data set, and n is public: two numbers for it cannot both be right, and the
+    larger one makes each draw look rarer than it was.
+    """
+    sizes = {
+        mechanism.dataset_size
+        for mechanism in releases
+        if isinstance(mechanism, SampledWithoutReplacement | SampledWithReplacement)
+    }
+    if len(sizes) > 1:
+        raise InvalidValue(
+            "dataset_size",
+            " and ".join(map(str, sorted(sizes))),
+            "one number of records for all batches of a ledger",
+            "where it is a lower bound, write the smallest one everywhere; other data are another ledger",
+        )
 
 
 # --- the document --------------------------------------------------------------------------------------------------

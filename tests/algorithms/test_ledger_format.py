@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpbounds as dp
-from algorithms.ledger import Ledger, Release
+from algorithms.ledger import Ledger, OpenLedger, Release
 from algorithms.ledger_format import read_releases, to_text, write_releases
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy import mechanisms as m
@@ -259,3 +259,19 @@ def test_the_digest_is_that_of_the_releases_in_any_spelling():
 def test_other_releases_have_another_digest(other):
     assert digest(other) != digest(m.Gaussian("1/3"))
     assert digest(other) == digest(other**1) != digest(other**2) == digest(other @ other)
+
+
+@pytest.mark.parametrize("scheme", [m.SampledWithoutReplacement, m.SampledWithReplacement])
+def test_batches_of_one_ledger_are_drawn_from_one_data_set(scheme: type[m.Mechanism]) -> None:
+    """The same records cannot be 100 in one release and 10 000 in another."""
+    one, other = scheme(m.Gaussian(1), 2, 100), m.SampledWithoutReplacement(m.Laplace(1), 3, 10_000)
+    text = write_releases(one @ other)
+    for read in (read_releases, Ledger.from_json):
+        with pytest.raises(InvalidValue, match=r"dataset_size = 100 and 10000 .*one number of records"):
+            read(text)
+    ledger = OpenLedger()
+    ledger.release(one @ other)
+    with pytest.raises(InvalidValue, match="one number of records"):
+        ledger.close()
+    inside = m.SampledWithoutReplacement(m.Gaussian(1), 2, 100) @ m.PoissonSampled(m.Gaussian(1), "0.1") @ one
+    assert read_releases(write_releases(inside)) == inside
