@@ -353,7 +353,7 @@ class RenyiFilter:
 
     >>> from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
     >>> budget, step = RenyiFilter.for_target([8], 2, "1e-5", "add-or-remove-one"), PoissonSampled(Gaussian(1), "0.01")
-    >>> for _ in range(1000):
+    >>> for _ in range(500):
     ...     budget = budget.spend(step)
 
     Attributes:
