@@ -210,7 +210,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
             generator=made.generator,
             steps=sampling.steps,
         )
-        sampler.watch = watch
+        sampler.watch, sampler.ahead = watch, made.num_workers > 0
         return PoissonLoader(made, sampler)
 
     def _prepare_optimizer(self, *, optimizer: Any, noise_generator: Any = None, **options: Any) -> Any:
