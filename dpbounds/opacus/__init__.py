@@ -15,9 +15,19 @@ if TYPE_CHECKING:
 __all__ = ["PrivacyEngine"]
 
 
+_OLDEST = (1, 6)  # that was looked at
+
+
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'dpbounds.opacus' has no attribute {name!r}")
+    try:
+        import opacus
+    except ImportError:
+        opacus = None
+    if opacus is None or tuple(map(int, opacus.__version__.split(".")[:2])) < _OLDEST:
+        needed = ".".join(map(str, _OLDEST))
+        raise ModuleNotFoundError(f"dpbounds.opacus needs Opacus {needed} or later: pip install 'dpbounds[opacus]'")
     from dpbounds.opacus import engine
 
     return getattr(engine, name)

@@ -14,10 +14,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import opacus
+import torch
+from opacus.data_loader import DPDataLoader
+from opacus.optimizers import DPOptimizer, get_optimizer_class
+from torch.utils.data import BatchSampler, IterableDataset, RandomSampler, SequentialSampler
+
 from algorithms.ledger import DescribedRelease, Ledger
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.opacus.watching import OPTIMIZERS, PoissonLoader, PoissonSampler, Watch, sum_of_squares
 from dpbounds.privacy import certificates
 from dpbounds.privacy.accountants import Account
 from dpbounds.privacy.calibration import calibrate
@@ -25,18 +32,6 @@ from dpbounds.privacy.interoperability.opacus_accountant import NAME, POISSON, C
 from dpbounds.privacy.interoperability.opacus_sampler import demand_known_sampler, drawn_rate
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
 from dpbounds.privacy.relations import Relation, as_relation
-
-try:
-    import opacus
-    import torch
-    from opacus.data_loader import DPDataLoader
-    from opacus.optimizers import DPOptimizer, get_optimizer_class
-    from torch.utils.data import BatchSampler, IterableDataset, RandomSampler, SequentialSampler
-except ImportError:
-    needed = "dpbounds.opacus needs Opacus 1.5 or later: pip install 'dpbounds[opacus]'"
-    raise ModuleNotFoundError(needed) from None
-
-from dpbounds.opacus.watching import OPTIMIZERS, PoissonLoader, PoissonSampler, Watch, sum_of_squares
 
 _NOISE_DRAWN = (
     "pseudo-random Gaussian numbers of PyTorch, in the precision of the parameters; whoever knows the seed of its "
@@ -210,7 +205,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
             generator=made.generator,
             steps=sampling.steps,
         )
-        sampler.watch = watch
+        sampler.watch, sampler.ahead = watch, made.num_workers > 0
         return PoissonLoader(made, sampler)
 
     def _prepare_optimizer(self, *, optimizer: Any, noise_generator: Any = None, **options: Any) -> Any:
@@ -358,7 +353,7 @@ def _demand_decided(options: Mapping[str, Any]) -> None:
             raise UnsupportedMechanism(f"the option {name} of Opacus was not looked at here; leave it out")
         OPTIONS[name](value)
     reduction = getattr(options.get("criterion"), "reduction", None)
-    if reduction not in (None, options.get("loss_reduction", "mean")):
+    if reduction in {"mean", "sum"} - {options.get("loss_reduction", "mean")}:
         raise InvalidValue(
             "loss_reduction",
             options.get("loss_reduction", "mean"),

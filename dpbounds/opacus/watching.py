@@ -121,9 +121,15 @@ def _left_out() -> UnsupportedMechanism:
 
 
 class PoissonSampler(UniformWithReplacementSampler):  # type: ignore[misc]  # Opacus has no types
-    """Opacus' Poisson sampler, which tells a watch how many records it drew."""
+    """Opacus' Poisson sampler, which tells a watch how many records it drew.
+
+    Attributes:
+        watch: Whom it tells.
+        ahead: Whether batches are drawn before they are asked for, as they are for worker processes.
+    """
 
     watch: Watch
+    ahead: bool
 
     def __iter__(self) -> Iterator[list[int]]:
         demand_known_sampler(self.sample_rate)
@@ -131,6 +137,8 @@ class PoissonSampler(UniformWithReplacementSampler):  # type: ignore[misc]  # Op
         for batch in super().__iter__():
             self.watch.drawn.append(len(batch))
             yield batch
+        if not self.ahead:
+            self.watch.end()
 
 
 class PoissonLoader(DPDataLoader):  # type: ignore[misc]

@@ -59,6 +59,7 @@ def test_the_list_has_every_statement(capsys):
     assert [one["id"] for one in found] == [entry.id for entry in registry.listing()]
     assert set(found[0]) == {
         *("id", "paper", "number", "title", "metric", "side", "mode", "status", "parts", "algorithm", "errata"),
+        "part_statuses",
     }
 
 

@@ -389,17 +389,20 @@ def test_empty_batches_are_steps_and_leaving_them_out_is_refused() -> None:
         train(made, ((x, y) for x, y in made[2] if len(x) > 0))
 
 
-def test_a_batch_left_out_at_the_end_of_a_pass_is_refused() -> None:
+@pytest.mark.parametrize(("split", "workers"), [(False, 0), (False, 1), (True, 0)])
+def test_a_batch_left_out_at_the_end_of_a_pass_is_refused(split: bool, workers: int) -> None:
     mine = engine()
-    model, optimizer, loader = mine.make_private(**parts())
+    loader = torch_data.DataLoader(dataset(), batch_size=BATCH, num_workers=workers)
+    made = mine.make_private(**parts(data_loader=loader))
 
-    def all_but_the_last() -> Any:
-        for number, batch in enumerate(loader, start=1):
+    def all_but_the_last(batches: Any) -> Any:
+        for number, batch in enumerate(batches, start=1):
             if number < STEPS:
                 yield batch
 
-    with pytest.raises(UnsupportedMechanism, match="no step was taken"):
-        train((model, optimizer, loader), all_but_the_last())
+    manager = BatchMemoryManager(data_loader=made[2], max_physical_batch_size=60, optimizer=made[1])
+    with manager as whole, pytest.raises(UnsupportedMechanism, match="no step was taken"):
+        train(made, all_but_the_last(whole if split else made[2]))
 
 
 def test_a_pass_may_be_left_early_or_only_looked_at() -> None:
@@ -719,11 +722,12 @@ def test_opacus_own_engine_is_seen_to_shuffle_by_nobody_but_ours(monkeypatch: py
 
 
 def test_without_opacus_the_error_says_what_to_install() -> None:
-    code = (
-        "import sys; sys.modules['opacus'] = None\n"
-        "import dpbounds.opacus\n"
-        "try: dpbounds.opacus.PrivacyEngine\n"
-        "except ModuleNotFoundError as error: print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "dpbounds.opacus needs Opacus 1.5 or later: pip install 'dpbounds[opacus]'\n"
+    for missing in ("sys.modules['opacus'] = None", "import opacus; opacus.__version__ = '1.5.4'"):
+        code = (
+            f"import sys; {missing}\n"
+            "import dpbounds.opacus\n"
+            "try: dpbounds.opacus.PrivacyEngine\n"
+            "except ModuleNotFoundError as error: print(error)"
+        )
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout == "dpbounds.opacus needs Opacus 1.6 or later: pip install 'dpbounds[opacus]'\n"
