@@ -67,7 +67,11 @@ def read_text(path: str | Path, name: str, most: int = limits.TEXT_BYTES) -> str
 
 def read_json(path: str | Path, name: str) -> Any:
     """The JSON document in a regular file; errors as ``read_bytes`` and ``parsed``."""
-    return parsed(read_text(path, name, limits.JSON_BYTES), name)
+    text = read_text(path, name, limits.JSON_BYTES)
+    try:
+        return parsed(text, "the content")
+    except InvalidValue as error:
+        raise InvalidValue(name, path, "a JSON file that means one thing", str(error)) from None
 
 
 def parsed(text: str, name: str) -> Any:

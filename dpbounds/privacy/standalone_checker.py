@@ -180,7 +180,7 @@ def well_formed(document: Any) -> int:
     if document["assumptions"] != list(ASSUMPTIONS):
         raise Malformed("the assumptions are not those of the format: what holds under others is not known here")
     for name, text in has_fields(document["versions"], "versions").items():
-        if not isinstance(text, str) or re.fullmatch(r"[0-9A-Za-z.+!_-]{1,40}", text) is None:
+        if not isinstance(text, str) or re.fullmatch(r"[0-9][0-9A-Za-z.+!_-]{0,39}", text) is None:
             raise Malformed(f"the version {quoted(text)} of {name}")
     accounts, calibration = field(document, "accounts", list), field(document, "calibration", (dict, type(None)))
     roles = ["account"]

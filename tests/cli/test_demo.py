@@ -1,5 +1,7 @@
 import csv
+import errno
 import json
+import os
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +12,7 @@ from algorithms import problems
 from algorithms.ledger import Ledger
 from algorithms.verification import Verdict
 from dpbounds.cli import demo, demo_report, demo_training, main
+from dpbounds.errors import NotCertified
 from dpbounds.expressions.exact import exact
 
 DELTA = "1e-5"
@@ -182,6 +185,47 @@ def test_bad_records_are_one_line(arguments, fragments, records, monkeypatch, ca
     ]
     for fragment in fragments:
         assert fragment in captured.err
+    assert {path.name for path in records.iterdir()} == {"records.csv", "ranges.csv"}  # nothing is left behind
+
+
+def test_every_way_to_write_a_budget_names_a_file(tmp_path, short_baseline, capsys):
+    """Slashes, powers, many digits: what was trained is written, each ledger into a file of its own."""
+    budgets = ["4/3", "2**-1", "1.00000000000000001", "1.00000000000000002"]
+    arguments = [word for budget in budgets for word in ("--epsilon", budget)]
+    assert main(["demo", "--output", str(tmp_path / "of"), *arguments, "--repetitions", "2", "--json"]) in (0, 1)
+    files = [name for name in json.loads(capsys.readouterr().out)["files"] if "ledger" in name]
+    assert len(set(files)) == len(budgets)
+    for name in files:
+        assert Ledger.from_json((tmp_path / "of" / name.rsplit("/", 1)[-1]).read_text()).releases
+
+
+def test_what_is_refused_leaves_nothing_behind(tmp_path, monkeypatch, capsys):
+    def refused(*arguments):
+        raise NotCertified("the noise of this budget could not be proven")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(demo, "trained", refused)
+        assert main(["demo", "--output", str(tmp_path / "new" / "place"), "--epsilon", "4"]) == 1
+    assert list(tmp_path.iterdir()) == []
+    capsys.readouterr()
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file" / "below", tmp_path / ("x" * 6000)):
+        assert main(["demo", "--output", str(place), "--epsilon", "4"]) == 2
+        assert "--output" in capsys.readouterr().err
+
+
+def test_a_full_disk_keeps_what_an_earlier_demo_wrote(tmp_path, short_baseline, monkeypatch, capsys):
+    assert _demo(tmp_path, "--seed", "1") == 0
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    capsys.readouterr()
+    assert _demo(tmp_path, "--seed", "2") == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize(
