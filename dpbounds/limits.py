@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 # --- Numbers ----------------------------------------------------------------------------------------------------------
 
 # Decimal digits of a numerator and of a denominator that come in: more than any use needs (δ = 1e-1000), and few enough
@@ -13,6 +15,8 @@ CHARACTERS = 2_100
 COUNT = 10**30
 # Powers of ten of what plans, tables and runs take, either way: three such numbers have a product that is a double.
 PRACTICAL = 100
+# The smallest relative width that can be aimed at: a double.
+SMALLEST_TOLERANCE = Fraction(1, 10**300)
 # Runs and repetitions, each of which is done: more would take years.
 RUNS = 10_000_000
 # Processes on one machine.

@@ -20,6 +20,7 @@ from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, de
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, brief, exact, to_float
 from dpbounds.expressions.working import OUTER_PRECISION, working
+from dpbounds.limits import SMALLEST_TOLERANCE
 from dpbounds.privacy.beside_gaussian import delta_beside, epsilon_beside, lies_beside
 from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.contour.estimate import quick_log_delta
@@ -183,8 +184,8 @@ def account(
     """
     if (delta is None) == (epsilon is None):
         raise InvalidValue("delta, epsilon", (delta, epsilon), "exactly one of the two")
-    if not 0 < exact(tolerance, "tolerance") < 1:
-        raise InvalidValue("tolerance", tolerance, "a number greater than 0 and less than 1")
+    if not SMALLEST_TOLERANCE <= exact(tolerance, "tolerance") < 1:
+        raise InvalidValue("tolerance", tolerance, "a number less than 1 and at least 1e-300")
     tolerance = float(exact(tolerance, "tolerance"))
     demand_one_of("route", route, get_args(Route))
     neighbours = as_relation(relation)

@@ -14,7 +14,7 @@ from typing import get_args
 
 from dpbounds.errors import InvalidValue, NotCertified, demand, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer, practical, to_float
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants import (
     DEFAULT_TOLERANCE,
@@ -119,7 +119,8 @@ def calibrate(
     """
     demand_one_of("solve", solve, get_args(Solve))
     demand("factory", factory, Callable)
-    budget, failure = valid_epsilon(target_epsilon, "target_epsilon"), valid_delta(target_delta, "target_delta")
+    budget = valid_epsilon(practical(target_epsilon, "target_epsilon"), "target_epsilon")
+    failure = valid_delta(target_delta, "target_delta")
     neighbours = as_relation(relation)
     probe = neighbour_classes(factory(Fraction(1)), neighbours)
     if all(as_gaussian(each.product) is not None for each in probe.every()):
@@ -193,7 +194,7 @@ def hidden_constant(
         NotCertified: The proof did not close on either side.
     """
     q, count = exact(sample_rate, "sample_rate"), positive_integer(steps, "steps")
-    budget = valid_epsilon(target_epsilon, "target_epsilon")
+    budget = valid_epsilon(practical(target_epsilon, "target_epsilon"), "target_epsilon")
     if budget == 0:
         raise InvalidValue("target_epsilon", target_epsilon, "a number greater than 0", "the formula divides by it")
     found = calibrate(lambda z: PoissonSampled(Gaussian(z), q) ** count, budget, target_delta, relation)
@@ -226,6 +227,8 @@ class _Search:
 
     def excess(self, parameter: float, precise: bool) -> float:
         """Estimate of log δ(ε) - log δ, positive where the budget is overspent; it decides nothing."""
+        if self.solve == "noise" and not _SMALLEST**2 < parameter < _LARGEST**2:
+            raise NotCertified(f"the budget does not bound the noise between {_SMALLEST**2:g} and {_LARGEST**2:g}")
         value = Fraction(max(1, round(parameter))) if self.solve == "steps" else Fraction(parameter)
         classes = neighbour_classes(self.factory(value), self.relation)
         worst = None if self.worst is None else classes.with_key(self.worst)

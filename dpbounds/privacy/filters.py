@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar, Protocol, Self
 
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
@@ -29,6 +29,7 @@ from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.conversions import convert, gaussian_budget, gaussian_epsilon
 from dpbounds.privacy.domination import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.mechanisms.algebra import listed
 from dpbounds.privacy.notions import (
     Notion,
     RenyiDP,
@@ -188,6 +189,17 @@ def least_multiplier(squared: Fraction, relation: Relation) -> Fraction | None:
 # --- filters -------------------------------------------------------------------------------------------------------
 
 
+def _set_columns(record: RenyiFilter | Odometer, *names: str) -> None:
+    """Make the relation and the columns of a record, the first of which are orders, what they are declared to be."""
+    object.__setattr__(record, "relation", as_relation(record.relation))
+    for name in names:
+        read = valid_order if name == names[0] else partial(exact, name=name)
+        column = tuple(read(entry) for entry in listed(getattr(record, name), name, "numbers, one per order"))
+        object.__setattr__(record, name, column)
+    if len({len(getattr(record, name)) for name in names}) > 1 or not getattr(record, names[0]):
+        raise InvalidValue(names[0], getattr(record, names[0]), f"at least one, as many as {' and '.join(names[1:])}")
+
+
 class PrivacyFilter(Protocol):
     """Whoever decides, before a release, whether the budget still has room for it."""
 
@@ -215,6 +227,9 @@ class _SumFilter(ABC):
     _letter: ClassVar[str]
 
     def __post_init__(self) -> None:
+        for name in ("budget", "spent"):
+            object.__setattr__(self, name, exact(getattr(self, name), name))
+        object.__setattr__(self, "relation", as_relation(self.relation))
         if not 0 <= self.spent <= self.budget:
             allowed = "0 <= spent <= budget"
             raise InvalidValue("budget, spent", (str(self.budget), str(self.spent)), allowed)
@@ -372,6 +387,11 @@ class RenyiFilter:
     target_epsilon: Fraction
     target_delta: Fraction
 
+    def __post_init__(self) -> None:
+        _set_columns(self, "orders", "budgets", "spent")
+        for name in ("target_epsilon", "target_delta"):
+            object.__setattr__(self, name, exact(getattr(self, name), name))
+
     @classmethod
     def for_target(
         cls,
@@ -499,6 +519,9 @@ class Odometer:
     shares: tuple[Fraction, ...]
     relation: Relation
     losses: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        _set_columns(self, "orders", "shares", "losses")
 
     @classmethod
     def ladder(

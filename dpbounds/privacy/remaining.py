@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbounds.errors import InvalidValue, NotCertified, demand
-from dpbounds.expressions.exact import ExactLike
+from dpbounds.expressions.exact import ExactLike, practical
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants import Account, account, valid_epsilon
 from dpbounds.privacy.calibration import Calibration, calibrate
@@ -85,7 +85,7 @@ def remaining(
     >>> left.within, left.more, left.too_many
     (True, 12, 13)
     """
-    budget = valid_epsilon(target_epsilon, "target_epsilon")
+    budget = valid_epsilon(practical(target_epsilon, "target_epsilon"), "target_epsilon")
     spent = account(mechanism, delta=target_delta, relation=relation)
     failure, neighbours = spent.target, spent.relation
     last, _ = parts_of(mechanism)[-1]

@@ -23,21 +23,21 @@ def fuzzed(kind, count):
 
 @pytest.mark.thorough
 def test_commands():
-    report = fuzzed("commands", 200)
-    assert report["cases"] == 200
+    report = fuzzed("commands", 120)
+    assert report["cases"] == 120
     assert set(report["statuses"]) == set(commands.BASES)  # every verb is reached,
     assert all(found.get("0") for found in report["statuses"].values())  # and answers, at least sometimes
     refused = sum(found.get("2", 0) for found in report["statuses"].values())
-    assert 40 < refused < 160
+    assert 25 < refused < 100
 
 
 @pytest.mark.thorough
 def test_calls():
-    report = fuzzed("calls", 500)
-    assert report["cases"] == 500
+    report = fuzzed("calls", 350)
+    assert report["cases"] == 350
     returned = [name for name, found in report["statuses"].items() if found.get("returned")]
     assert len(returned) > 0.9 * len(report["statuses"])
-    assert sum(found.get("refused", 0) for found in report["statuses"].values()) > 150
+    assert sum(found.get("refused", 0) for found in report["statuses"].values()) > 100
 
 
 def test_cases_are_always_the_same_and_reach_every_option():
@@ -52,7 +52,8 @@ def test_cases_are_always_the_same_and_reach_every_option():
         command = _commands.get_command(click.Context(_commands), verb)
         assert command is not None
         for param in command.params:
-            assert not isinstance(param, click.Option) or set(param.opts) & seen, f"{verb} {param.opts}"
+            known = seen | commands.MINUTES
+            assert not isinstance(param, click.Option) or set(param.opts) & known, f"{verb} {param.opts}"
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,11 @@ class TooDearError(Declined):
     """There is a plan, but it takes too much work at this accuracy: so many node-frequency products."""
 
     def __init__(self, cost: int) -> None:
-        super().__init__(f"{cost:.1e} node-frequency products are too many")
+        super().__init__(cost)
         self.cost = cost
+
+    def __str__(self) -> str:
+        return f"{self.cost:.1e} node-frequency products are too many"
 
 
 @dataclass(frozen=True)

@@ -223,7 +223,7 @@ class CertifiedAccountant:
 
 
 def _declared(sampling: str | None) -> str:
-    if sampling != POISSON:
+    if not isinstance(sampling, str) or sampling != POISSON:
         raise InvalidValue(
             "sampling",
             sampling,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue, shown
+from dpbounds.errors import InvalidValue, demand, shown
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.mechanisms.additive import positive
 from dpbounds.privacy.mechanisms.algebra import Mechanism, listed_pairs
@@ -128,6 +128,7 @@ class AboveThreshold(Mechanism):
 
 
 def _monotone(claimed: bool, relation: Relation) -> bool:
+    demand("monotone", claimed, bool)
     if claimed and relation is Relation.REPLACE_ONE:
         raise InvalidValue(
             "monotone",
