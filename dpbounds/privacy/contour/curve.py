@@ -11,6 +11,7 @@ from flint import acb, arb
 
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.privacy.contour.choices import Nodes, Plan
 from dpbounds.privacy.contour.estimate import quick_log_delta, settled_plan
@@ -65,6 +66,7 @@ class Curve:
     def _terms(self) -> list[acb]:
         """c_k = G(s_k) / (s_k (s_k + 1)), less what the bulk alone contributes in a peeled plan; half of c_0."""
         plan = self.plan
+        checkpoint()
         values = [part.at_frequencies(plan.tilt, plan.spacing, plan.frequencies) for part in self.parts]
         terms = []
         for k in range(plan.frequencies + 1):
@@ -124,6 +126,7 @@ class Curve:
 
     def pieces(self, epsilon: Fraction) -> dict[str, arb]:
         """The terms of the final inequality at one ε >= 0."""
+        checkpoint()
         e = ball(epsilon)
         angle = -self.spacing * e
         total = self.terms[0].real

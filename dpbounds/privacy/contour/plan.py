@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.privacy.contour.choices import Bulk, Nodes, Plan, dyadic
 from dpbounds.privacy.contour.landscape import Landscape, Saddle, refined, survey
 from dpbounds.privacy.contour.nodes import choose_nodes
@@ -62,6 +63,7 @@ def make_plan(
     # A soft cut-off lets jumps back in that a large tilt then mistakes for the bulk of δ: the tilt stays far too low.
     steep = survey(product, softnesses[-1], math.log(accuracy), log_delta, epsilon)[1].tilt
     for softness in softnesses:
+        checkpoint()
         landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
         if saddle.tilt < _MISTAKEN * steep:
             reasons.append(f"softness {softness:g}: the cut-off lets the largest jumps back in")
