@@ -25,7 +25,7 @@ from dpbounds.privacy.beside_gaussian import delta_beside, epsilon_beside, lies_
 from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.domination import NeighbourClass, neighbour_classes
-from dpbounds.privacy.drawn_steps import delta_between, epsilon_between, nearly_full_batch, plannable
+from dpbounds.privacy.drawn_steps import delta_between, epsilon_between, nearly_full_batch, negligible, plannable
 from dpbounds.privacy.lattice import Work, delta_bounds, epsilon_bounds, resolved
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs import FourPoints, GaussianProduct, Product, as_gaussian
@@ -408,6 +408,8 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
         return beside
     gaussian = as_gaussian(product)
     if route == "auto":
+        if gaussian is not None and negligible(gaussian, epsilon):
+            return _delta_between(product, gaussian, epsilon, refine=False)
         quick = _quick(product, epsilon, lambda: _delta_between(product, gaussian, epsilon), tolerance)
         if quick is not None:
             return quick
