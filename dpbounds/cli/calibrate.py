@@ -13,7 +13,9 @@ from dpbounds.cli.options import (
     PROBABILITY,
     PUBLISHING_OPTIONS,
     RELATION_OPTION,
+    TIME_LIMIT_OPTION,
     missing,
+    note_if_stopped,
     warn_if_delta_is_large,
 )
 from dpbounds.cli.spending import write_publications
@@ -40,6 +42,7 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
 )
 @TRAINING_OPTIONS
 @RELATION_OPTION
+@TIME_LIMIT_OPTION
 @PUBLISHING_OPTIONS
 def command(
     target_epsilon: Fraction | None,
@@ -68,7 +71,9 @@ def command(
         target_delta,
         training.relation,
         solve=solve,
+        time_limit=given["time_limit"],
     )
+    note_if_stopped(found.complete)
     statement = write_publications(found, given)
     if given["as_json"]:
         output.print_json({**_as_json(found, training), **({} if statement is None else {"statement": statement})})
@@ -108,6 +113,7 @@ def _as_json(found: Calibration, training: Training) -> dict[str, object]:
         "relation": str(found.relation),
         "sampling": training.sampling,
         "certified": True,
+        **({} if found.complete else {"complete": False}),
         "tight": _is_tight(found),
         **{name: value for name, value in context.items() if name != field},
     }
@@ -145,6 +151,8 @@ def _failing(found: Calibration) -> str:
     if found.fails_at is None and found.solve == "sample-rate" and found.value == 1:
         return "nothing: even rate 1 suffices"
     if found.fails_at is None:
+        if not found.complete:
+            return "not known: the time limit ended the search"
         return f"not known: no attack is known, so that {'less' if found.solve == 'noise' else 'more'} may do"
     _, unsafe = _directions(found.solve)
     value = str(found.fails_at) if found.solve == "steps" else to_decimal(found.fails_at, _DIGITS, unsafe)

@@ -24,6 +24,7 @@ class Question:
         relation: The neighbouring relation.
         tolerance: Relative width to aim at; None for the default.
         group_size: How many records at once.
+        time_limit: In seconds, or None.
     """
 
     wanted: Literal["epsilon", "delta"]
@@ -32,6 +33,7 @@ class Question:
     relation: Relation
     tolerance: float | None
     group_size: int
+    time_limit: Fraction | None = None
 
     @property
     def delta(self) -> Fraction | None:
@@ -87,6 +89,7 @@ def certified(question: Question) -> Answer:
         epsilon=question.epsilon,
         relation=question.relation,
         tolerance=question.tolerance or DEFAULT_TOLERANCE,
+        time_limit=question.time_limit,
     )
     bound = _largest([proof.enclosure for _, proof in proven.proofs if proof.route != "dominated"])
     if proven.moments is not None:

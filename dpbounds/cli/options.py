@@ -122,6 +122,12 @@ RELATION_OPTION = click.option(
     show_default=True,
     help="Which data sets must be hard to tell apart.",
 )
+TIME_LIMIT_OPTION = click.option(
+    "--time-limit",
+    callback=POSITIVE,
+    metavar="SECONDS",
+    help="Stop after so long, with the best that is proven by then.",
+)
 LEDGER_OPTION = click.option("--ledger", type=FILE, metavar="FILE", help="Releases of a run, instead of the above.")
 PUBLISHING_OPTIONS = options(
     click.option("--statement", is_flag=True, help="Also write the privacy statement to publish."),
@@ -134,6 +140,12 @@ PUBLISHING_OPTIONS = options(
     ),
     click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output."),
 )
+
+
+def note_if_stopped(complete: bool) -> None:
+    """Say on standard error that a time limit ended the proofs."""
+    if not complete:
+        note("the time limit ended the search: what is shown is proven, and more time may prove more")
 
 
 def missing(option: str, wanted: str) -> click.UsageError:

@@ -19,8 +19,10 @@ from dpbounds.cli.options import (
     POSITIVE,
     PROBABILITY,
     RELATION_OPTION,
+    TIME_LIMIT_OPTION,
     missing,
     note,
+    note_if_stopped,
     warn_if_delta_is_large,
     whole,
 )
@@ -39,6 +41,7 @@ _KEPT = {True: "kept (proven)", False: "NOT kept (proven)", None: "NOT proven to
 @click.option("--target-delta", callback=PROBABILITY, metavar="D", help="The δ to keep.")
 @click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public).")
 @RELATION_OPTION
+@TIME_LIMIT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     ledger: Path | None,
@@ -46,6 +49,7 @@ def command(
     target_delta: Fraction | None,
     dataset_size: int | None,
     relation: str,
+    time_limit: Fraction | None,
     as_json: bool,
 ) -> int:
     """What a ledger spent of a budget, and what still fits; exit status 1 where the budget is not proven to be kept.
@@ -65,7 +69,8 @@ def command(
     warn_if_delta_is_large(target_delta, subject.dataset_size, "--target-delta")
     if not is_gaussian(subject.mechanism):
         note("for other than Gaussian noise, or batches of a fixed size, this can take a few minutes")
-    left = remaining(subject.mechanism, target_epsilon, target_delta, relation)
+    left = remaining(subject.mechanism, target_epsilon, target_delta, relation, time_limit=time_limit)
+    note_if_stopped(left.complete)
     if as_json:
         output.print_json(_as_json(left, ledger))
     else:
@@ -91,6 +96,7 @@ def _as_json(left: Remaining, path: Path) -> dict[str, object]:
         "last": described(left.last),
         "tight": left.spent.tight,
         "certified": True,
+        **({} if left.complete else {"complete": False}),
         "ledger": str(path),
     }
 

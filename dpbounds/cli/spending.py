@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from dpbounds.privacy.accountants import Account
     from dpbounds.privacy.calibration import Calibration
 
-_CERTIFIED_ONLY = ("tolerance", "curve", "trade_off", "certificate", "statement", "explain", "group_size")
-_ONE_RECORD_ONLY = ("tolerance", "curve", "trade_off", "certificate", "statement")
+_CERTIFIED_ONLY = ("tolerance", "time_limit", "curve", "trade_off", "certificate", "statement", "explain", "group_size")
+_ONE_RECORD_ONLY = ("tolerance", "time_limit", "curve", "trade_off", "certificate", "statement")
 
 SPENDING_OPTIONS = given_options.options(
     TRAINING_OPTIONS,
@@ -41,6 +41,7 @@ SPENDING_OPTIONS = given_options.options(
     click.option(
         "--tolerance", callback=given_options.PROBABILITY, metavar="W", help="Relative width to aim at (default 1e-9)."
     ),
+    given_options.TIME_LIMIT_OPTION,
     click.option("--digits", type=click.IntRange(1, 1000), metavar="N", help="Digits to print; text in JSON above 15."),
     click.option("--explain", is_flag=True, help="Say how it was proven, on which assumptions, and what would help."),
     click.option(
@@ -89,7 +90,13 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     demand_publishable(subject.mechanism, given)
     tolerance = None if given["tolerance"] is None else _as_float(given["tolerance"])
     question = Question(
-        wanted, target, subject.mechanism, Relation(given["relation"]), tolerance, int(given["group_size"])
+        wanted,
+        target,
+        subject.mechanism,
+        Relation(given["relation"]),
+        tolerance,
+        int(given["group_size"]),
+        given["time_limit"],
     )
     if given["method"] != "certified":
         from dpbounds.cli.side_by_side import answer_by
@@ -116,6 +123,7 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
 def _warn(question: Question, found: Answer, subject: Subject, digits: int | None) -> None:
     """Say on standard error what is not as it was asked for, or not wise."""
     bound = found.bound
+    given_options.note_if_stopped(found.account is None or found.account.complete)
     delta_in_use = question.delta if question.delta is not None else bound.exact_upper
     given_options.warn_if_delta_is_large(delta_in_use, subject.dataset_size)
     if digits is not None and bound.digits < digits and bound.width > 0:
@@ -157,6 +165,8 @@ def _as_json(
         "digits": found.bound.digits,
         "route": found.enclosure.method,
     }
+    if question.time_limit is not None and found.account is not None:
+        document["complete"] = found.account.complete
     if found.tight is not None:
         document["tight"] = found.tight
     if found.tight is False:

@@ -43,16 +43,17 @@ class working:  # noqa: N801 (used like a function: ``with working(bits):`` and 
     """A context, or a decorator, in which balls are computed at ``bits`` bits. May be nested, each level restored.
 
     Raises:
-        TimeIsUp: On entry, where a time limit has passed.
+        TimeIsUp: On entry of a ``with``, where a time limit has passed.
     """
 
-    __slots__ = ("_before", "_held", "bits")
+    __slots__ = ("_before", "_held", "_looks", "bits")
 
-    def __init__(self, bits: int) -> None:
-        self.bits = bits
+    def __init__(self, bits: int, looks: bool = True) -> None:
+        self.bits, self._looks = bits, looks
 
     def __enter__(self) -> None:
-        checkpoint()
+        if self._looks:
+            checkpoint()
         self._held = _lock
         self._held.acquire()
         context = flint.ctx
@@ -75,7 +76,7 @@ class working:  # noqa: N801 (used like a function: ``with working(bits):`` and 
 
         @wraps(function)
         def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
-            with working(self.bits):
+            with working(self.bits, looks=False):
                 return function(*args, **kwargs)
 
         return wrapped

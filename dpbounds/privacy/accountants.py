@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, get_args
 
@@ -19,13 +19,14 @@ from flint import arb
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, brief, exact, to_float
+from dpbounds.expressions.time_limit import TimeIsUp, is_limited, time_limited, without_time_limit
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.limits import SMALLEST_TOLERANCE
 from dpbounds.privacy.beside_gaussian import delta_beside, epsilon_beside, lies_beside
 from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.domination import NeighbourClass, NeighbourClasses, neighbour_classes
-from dpbounds.privacy.drawn_steps import delta_between, epsilon_between, nearly_full_batch, plannable
+from dpbounds.privacy.drawn_steps import delta_between, epsilon_between, nearly_full_batch, negligible, plannable
 from dpbounds.privacy.lattice import Work, delta_bounds, epsilon_bounds, resolved
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs import FourPoints, GaussianProduct, Product, as_gaussian
@@ -42,6 +43,7 @@ _ACCEPTED = 1e-3  # the width, relative, at which the contour's answer is taken 
 _LATTICE_AIM = 1e-5  # the same where there is no contour integral, and the lattice is asked first
 _BESIDE_AIM = 1e-4  # the same for one law beside a Gaussian, if it is continuous: a few hundred cells
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
+_STOPPED = "stopped by the time limit"
 _NOT_PLANNABLE = "these numbers lie beyond what this route can plan in doubles; ask with route='auto'"
 _CLOSED_FORM_PRECISION = 160
 _CLOSED_FORM_WIDTH = 2.0**-52  # relative, of what has a closed form, unless less is asked for
@@ -61,6 +63,7 @@ class Account:
         attacks: For the classes whose dominating pairs are not attained, what explicit attacks attain. Where there are
             any, the lower end of ``enclosure`` is theirs.
         moments: Where Rényi divergences prove a smaller upper end than the pairs, how; else None.
+        complete: False where a time limit ended the proofs: what is here was proven by then.
     """
 
     mechanism: Mechanism
@@ -71,6 +74,7 @@ class Account:
     proofs: tuple[tuple[str, Proof], ...]
     attacks: tuple[tuple[str, Proof], ...] = ()
     moments: Proof | None = None
+    complete: bool = True
 
     def __post_init__(self) -> None:
         demand("mechanism", self.mechanism, Mechanism)
@@ -115,6 +119,7 @@ def epsilon(
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
     *,
     tolerance: float = DEFAULT_TOLERANCE,
+    time_limit: ExactLike | None = None,
 ) -> Enclosure:
     """Enclose ε(δ) = inf{ε >= 0 : the mechanism is (ε, δ)-DP}, taken over its dominating pairs.
 
@@ -122,7 +127,8 @@ def epsilon(
         mechanism: What ran, or will run.
         delta: In (0, 1); text such as ``"1e-6"`` is exact.
         relation: The neighbouring relation.
-        tolerance: Relative width aimed at; what is reached is the width of the answer.
+        tolerance: Relative width aimed at; what is reached is the width of the answer. One below 1e-9 is a demand.
+        time_limit: Seconds after which the best that is proven by then is returned (None: no limit).
 
     Returns:
         Proven ends; publish the upper one. Both are 0 where δ is at least the total variation distance.
@@ -130,13 +136,15 @@ def epsilon(
     Raises:
         InvalidValue: δ, the tolerance or the relation is not allowed.
         UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
-        NotCertified: No route could prove an answer.
+        NotCertified: No route could prove an answer, or not one as narrow as was demanded, or nothing within the time.
+
+    Threads may call this and all of dpbounds at once: they wait for each other, and get the answers that one would get.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> epsilon(Gaussian(5), delta="1e-5").contains("0.72552175085779582692")
     True
     """
-    return account(mechanism, delta=delta, relation=relation, tolerance=tolerance).enclosure
+    return account(mechanism, delta=delta, relation=relation, tolerance=tolerance, time_limit=time_limit).enclosure
 
 
 def delta(
@@ -145,6 +153,7 @@ def delta(
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
     *,
     tolerance: float = DEFAULT_TOLERANCE,
+    time_limit: ExactLike | None = None,
 ) -> Enclosure:
     """Enclose δ(ε), the smallest δ for which the dominating pairs are (ε, δ)-indistinguishable.
 
@@ -154,7 +163,7 @@ def delta(
     >>> "1.7546333e-8" < delta(Gaussian(5), epsilon=1) < "1.7546334e-8"
     True
     """
-    return account(mechanism, epsilon=epsilon, relation=relation, tolerance=tolerance).enclosure
+    return account(mechanism, epsilon=epsilon, relation=relation, tolerance=tolerance, time_limit=time_limit).enclosure
 
 
 @working(OUTER_PRECISION)
@@ -166,6 +175,7 @@ def account(
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
     tolerance: float = DEFAULT_TOLERANCE,
     route: Route = "auto",
+    time_limit: ExactLike | None = None,
 ) -> Account:
     """Prove ε(δ) or δ(ε), whichever was not given, and keep the proofs.
 
@@ -174,13 +184,14 @@ def account(
         delta: In (0, 1), or None.
         epsilon: At least 0, or None; exactly one of the two is given.
         relation: The neighbouring relation.
-        tolerance: Relative width aimed at.
+        tolerance: Relative width aimed at; one below the default, 1e-9, is a demand.
         route: One route alone, or "auto".
+        time_limit: Seconds after which the best that is proven by then is returned (None: no limit).
 
     Raises:
         InvalidValue: Both or neither of δ and ε, or a value (or a route) that is not allowed.
         UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
-        NotCertified: No route could prove an answer.
+        NotCertified: No route could prove an answer, or not one as narrow as was demanded, or nothing within the time.
     """
     if (delta is None) == (epsilon is None):
         raise InvalidValue("delta, epsilon", (delta, epsilon), "exactly one of the two")
@@ -193,7 +204,28 @@ def account(
     if question is None:
         assert epsilon is not None
         question = _Question("epsilon", valid_epsilon(epsilon), tolerance, route)
-    classes = neighbour_classes(mechanism, neighbours)
+    with time_limited(time_limit) as limit:
+        found = _accounted(mechanism, neighbours, question)
+    if limit.passed:
+        if found.enclosure.exact_upper == math.inf > found.enclosure.exact_lower:
+            raise NotCertified("the time limit passed before any ε was proven to suffice; allow more time")
+        return replace(found, enclosure=replace(found.enclosure, method=_STOPPED), complete=False)
+    if tolerance < DEFAULT_TOLERANCE:
+        _demand_narrow(found.proofs, tolerance)
+    return found
+
+
+def _demand_narrow(proofs: tuple[tuple[str, Proof], ...], tolerance: float) -> None:
+    width = max(_relative_width(proof) for _, proof in proofs if proof.route != "dominated")
+    if width > tolerance:
+        raise NotCertified(
+            f"the relative width reached is {width:.2g}, not {tolerance:.2g}; ask for a looser tolerance"
+        )
+
+
+def _accounted(mechanism: Mechanism, neighbours: Relation, question: _Question) -> Account:
+    with without_time_limit():
+        classes = neighbour_classes(mechanism, neighbours)
     proofs = _all_classes(classes, question)
     attacks = tuple(
         (each.name, question.answered(product))
@@ -204,7 +236,7 @@ def account(
     )
     enclosure = _together(classes, proofs, attacks)
     moments: Proof | None = None
-    if route == "auto" and not classes.tight and _moments_may_help(classes, proofs, enclosure):
+    if question.route == "auto" and not classes.tight and _moments_may_help(classes, proofs, enclosure):
         moments = _by_moments(enclosure, mechanism, question, neighbours)
     if moments is not None:
         enclosure = moments.enclosure
@@ -231,7 +263,7 @@ def _by_moments(enclosure: Enclosure, mechanism: Mechanism, question: _Question,
     convert = renyi_epsilon if question.given == "delta" else renyi_delta
     try:
         found = convert(mechanism, question.target, relation)
-    except (UnsupportedMechanism, NotCertified):  # the pairs' answer stands
+    except (UnsupportedMechanism, NotCertified, TimeIsUp):  # the pairs' answer stands
         return None
     if found.enclosure.exact_upper >= enclosure.exact_upper:
         return None
@@ -251,16 +283,32 @@ class _Question:
 
     def answered(self, product: Product) -> Proof:
         prove = prove_epsilon if self.given == "delta" else prove_delta
-        return prove(product, self.target, self.tolerance, self.route)
+        try:
+            return prove(product, self.target, self.tolerance, self.route)
+        except TimeIsUp:
+            with without_time_limit():
+                return self._at_once(resolved(product))
+
+    def _at_once(self, product: Product) -> Proof:
+        """What closed forms prove in milliseconds; else what always holds."""
+        between = _epsilon_between if self.given == "delta" else _delta_between
+        try:
+            return between(product, as_gaussian(product), self.target, refine=False)
+        except (NotCertified, Declined):
+            top = math.inf if self.given == "delta" else Fraction(1)
+            return Proof(Enclosure(Fraction(0), top, _STOPPED), "bounds")
 
     def at_most(self, product: Product, least: Fraction) -> bool:
         """Whether a quick bound shows that the product spends no more than ``least``."""
         gaussian = as_gaussian(product)
         if gaussian is None or has_closed_form(product) or not plannable(product, self.target):
             return False
-        if self.given == "delta":
-            return contour_at_most(gaussian, least, self.target)
-        return least > 0 and contour_at_most(gaussian, self.target, least)
+        try:
+            if self.given == "delta":
+                return contour_at_most(gaussian, least, self.target)
+            return least > 0 and contour_at_most(gaussian, self.target, least)
+        except TimeIsUp:
+            return False
 
 
 def _all_classes(classes: NeighbourClasses, question: _Question) -> tuple[tuple[str, Proof], ...]:
@@ -354,6 +402,8 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
         return beside
     gaussian = as_gaussian(product)
     if route == "auto":
+        if gaussian is not None and negligible(gaussian, epsilon):
+            return _delta_between(product, gaussian, epsilon, refine=False)
         quick = _quick(product, epsilon, lambda: _delta_between(product, gaussian, epsilon), tolerance)
         if quick is not None:
             return quick
@@ -407,14 +457,16 @@ def _quick(product: Product, target: Fraction, between: Callable[[], Proof], tol
     return None
 
 
-def _epsilon_between(product: Product, gaussian: GaussianProduct | None, delta: Fraction) -> Proof:
+def _epsilon_between(
+    product: Product, gaussian: GaussianProduct | None, delta: Fraction, *, refine: bool = True
+) -> Proof:
     """What is left where every route declines: bounds from closed forms and, if doubles can plan it, Chernoff's."""
     if gaussian is None:
         return _epsilon_by_basic(product, delta)
     found = epsilon_between(gaussian, delta)
     low, high = Fraction(found.exact_lower), Fraction(found.exact_upper)
     method = found.method
-    if plannable(product, delta):
+    if refine and plannable(product, delta):
         floor = low
         for _ in range(20):
             middle = (floor + high) / 2
@@ -425,13 +477,15 @@ def _epsilon_between(product: Product, gaussian: GaussianProduct | None, delta: 
     return Proof(Enclosure(low, high, method, found.precision), "bounds")
 
 
-def _delta_between(product: Product, gaussian: GaussianProduct | None, epsilon: Fraction) -> Proof:
+def _delta_between(
+    product: Product, gaussian: GaussianProduct | None, epsilon: Fraction, *, refine: bool = True
+) -> Proof:
     """The same for δ(ε)."""
     if gaussian is None:
         return _delta_by_basic(product, epsilon)
     found = delta_between(gaussian, epsilon)
     high = Fraction(found.exact_upper)
-    if plannable(product, epsilon):
+    if refine and plannable(product, epsilon):
         with contextlib.suppress(Declined):  # what there is stands
             high = min(high, chernoff_bound(gaussian, epsilon, quick_log_delta(gaussian, float(epsilon), False)))
     return Proof(Enclosure(min(Fraction(found.exact_lower), high), high, found.method, found.precision), "bounds")
@@ -512,9 +566,15 @@ def _first_good(
             reasons.append(f"contour: {reason}")
     if route in ("auto", "lattice"):
         work = Work()
-        for width in sorted({enough, max(enough, _ACCEPTED), max(enough, 10 * _ACCEPTED)}):
+        widths = sorted({enough, max(enough, _ACCEPTED), max(enough, 10 * _ACCEPTED)}, reverse=is_limited())
+        for width in widths:  # where time is short, from the widest on; else the first that there is will do
             try:
                 found.append(lattice(width, work))
+                if not is_limited():
+                    break
+            except TimeIsUp:
+                if not found:
+                    raise
                 break
             except Declined as reason:
                 reasons.append(f"lattice to {width:g}: {reason}")

@@ -15,6 +15,7 @@ from typing import get_args
 from dpbounds.errors import InvalidValue, NotCertified, demand, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, practical, to_float
+from dpbounds.expressions.time_limit import TimeIsUp, checkpoint, time_limited
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants import (
     DEFAULT_TOLERANCE,
@@ -55,6 +56,7 @@ class Calibration:
         solve: What ``value`` is: "noise", "steps" or "sample-rate".
         mechanism: The calibrated mechanism.
         failing: The mechanism at ``fails_at``, or None.
+        complete: False where a time limit ended the search: ``value`` suffices, and better ones may.
     """
 
     value: Fraction
@@ -66,6 +68,7 @@ class Calibration:
     solve: Solve
     mechanism: Mechanism
     failing: Mechanism | None
+    complete: bool = True
 
     def __post_init__(self) -> None:
         for name in ("value", "target_epsilon", "target_delta"):
@@ -95,6 +98,7 @@ def calibrate(
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
     *,
     solve: Solve = "noise",
+    time_limit: ExactLike | None = None,
 ) -> Calibration:
     """Find the parameter that just keeps an (ε, δ) budget.
 
@@ -105,13 +109,14 @@ def calibrate(
         target_delta: In (0, 1).
         relation: The neighbouring relation.
         solve: "noise" for the smallest, "steps" or "sample-rate" for the largest value that suffices.
+        time_limit: Seconds after which the best value that is proven by then is returned (None: no limit).
 
     Returns:
         The value and a neighbouring one that fails. Noise and rate are doubles, steps a whole number.
 
     Raises:
         InvalidValue: A target is not allowed, or no value of the parameter keeps the budget.
-        NotCertified: The proof did not close on either side.
+        NotCertified: The proof did not close on either side, or not within the time.
 
     >>> found = calibrate(lambda z: Gaussian(z) ** 100, target_epsilon=1, target_delta="1e-6")
     >>> float(found.value) > float(found.fails_at)
@@ -122,20 +127,35 @@ def calibrate(
     budget = valid_epsilon(practical(target_epsilon, "target_epsilon"), "target_epsilon")
     failure = valid_delta(target_delta, "target_delta")
     neighbours = as_relation(relation)
+    with time_limited(time_limit) as limit:
+        try:
+            value, fails_at, spent = _calibrated(factory, budget, failure, neighbours, solve)
+        except TimeIsUp:
+            raise NotCertified(f"the time limit passed before any {solve} was proven to suffice; allow more") from None
+    if limit.passed:  # what suffices spends no more than the budget, whatever else was proven of it
+        low, high = min(spent.exact_lower, budget), min(spent.exact_upper, budget)
+        spent = Enclosure(low, high, "stopped by the time limit", spent.precision)
+    failing = None if fails_at is None else factory(fails_at)
+    return Calibration(
+        value, fails_at, spent, budget, failure, neighbours, solve, factory(value), failing, not limit.passed
+    )
+
+
+def _calibrated(
+    factory: Callable[[Fraction], Mechanism], budget: Fraction, failure: Fraction, neighbours: Relation, solve: Solve
+) -> tuple[Fraction, Fraction | None, Enclosure]:
+    """A value that suffices, one that does not, and what the first spends."""
     probe = neighbour_classes(factory(Fraction(1)), neighbours)
     if all(as_gaussian(each.product) is not None for each in probe.every()):
-        value, fails_at, spent = _Search(factory, budget, failure, neighbours, solve).certified()
-    else:
-        value, fails_at = _by_delta(factory, budget, failure, neighbours, solve)
-        at_value = account(factory(value), delta=failure, relation=neighbours)
-        if at_value.moments is not None:  # divergences promise less than the pairs: they may keep the budget further on
-            further = least_by_moments(factory, value, budget, failure, neighbours, solve)
-            at_further = account(factory(further), delta=failure, relation=neighbours)
-            if at_further.enclosure.exact_upper <= budget:
-                value, at_value = further, at_further
-        spent = at_value.enclosure
-    failing = None if fails_at is None else factory(fails_at)
-    return Calibration(value, fails_at, spent, budget, failure, neighbours, solve, factory(value), failing)
+        return _Search(factory, budget, failure, neighbours, solve).certified()
+    value, fails_at = _by_delta(factory, budget, failure, neighbours, solve)
+    at_value = account(factory(value), delta=failure, relation=neighbours)
+    if at_value.moments is not None:  # divergences promise less than the pairs: they may keep the budget further on
+        further = least_by_moments(factory, value, budget, failure, neighbours, solve)
+        at_further = account(factory(further), delta=failure, relation=neighbours)
+        if at_further.enclosure.exact_upper <= budget:
+            value, at_value = further, at_further
+    return value, fails_at, at_value.enclosure
 
 
 def _by_delta(
@@ -357,6 +377,12 @@ class _Search:
                 if value in tried or value < 1:
                     break
             tried.add(value)
+            try:
+                checkpoint()
+            except TimeIsUp:
+                if safe is None:
+                    raise
+                return safe[1], None if unsafe is None else unsafe[1], safe[2]
             at = math.log(value) if self.solve == "noise" else -math.log(value)
             spent = self.spent_at_least(value) if aim < 0 else self.spent(value)
             if aim < 0 and spent.exact_lower <= self.budget:

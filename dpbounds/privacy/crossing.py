@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Literal
 
 from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.expressions.time_limit import TimeIsUp
 from dpbounds.privacy.accountants import prove_delta
 from dpbounds.privacy.beside_gaussian import lies_beside, log_delta_beside
 from dpbounds.privacy.lattice import expected_log_delta
@@ -71,12 +72,17 @@ class Crossing:
             InvalidValue: No value of the parameter keeps the budget.
             NotCertified: The proofs did not decide on either side.
         """
-        if self._decided_at_the_end():
-            assert self.safe is not None
-            return self.safe, None
-        low, high = self._bracket()
-        if self.solve == "steps" or not self._approach(low, high):
-            self._close_in(low, high)
+        try:
+            if self._decided_at_the_end():
+                assert self.safe is not None
+                return self.safe, None
+            low, high = self._bracket()
+            if self.solve == "steps" or not self._approach(low, high):
+                self._close_in(low, high)
+        except TimeIsUp:
+            if self._lacks("safe"):
+                raise
+            return self.safe, self.unsafe
         if self._lacks("safe") or self._lacks("unsafe"):
             raise NotCertified(f"the {self.solve} that just keeps the budget could not be enclosed")
         return self.safe, self.unsafe

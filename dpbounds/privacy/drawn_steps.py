@@ -281,3 +281,10 @@ def nearly_full_batch(product: Product) -> bool:
     """Whether hardly a step of a sampled product leaves the record out: then (2) and (4) nearly meet."""
     rates = [pair.sample_rate for pair, _ in product if isinstance(pair, SampledGaussians)]
     return bool(rates) and all(1 - rate <= _HARDLY for rate in rates)
+
+
+def negligible(product: GaussianProduct, epsilon: Fraction) -> bool:
+    """Whether even without sampling δ(ε) is below 10^-1000: ε >= μ²/2 + sqrt(2 log 10^1000) μ, sqrt(...) < 68."""
+    whole = _Bounds.of(product).whole
+    beyond = epsilon - whole / 2
+    return beyond > 0 and beyond * beyond > 68**2 * whole

@@ -141,7 +141,7 @@ def closed_form_epsilon(pair: Pair, delta: Fraction, tolerance: float = 2.0**-52
     Raises:
         NotCertified: The two ends could not be proven.
     """
-    bits = max(60, math.ceil(-math.log2(tolerance)) + 8)
+    bits = max(60, math.ceil(-math.log2(tolerance)) + 12)
     rest = 1 - delta
     near_one = max(0, rest.denominator.bit_length() - rest.numerator.bit_length())  # bits that are lost next to δ = 1
     with working(2 * bits + 40):

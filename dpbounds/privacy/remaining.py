@@ -7,11 +7,12 @@ release, and with how much noise, needs a filter (``filters.py``): what is compu
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpbounds.errors import InvalidValue, NotCertified, demand
 from dpbounds.expressions.exact import ExactLike, practical
+from dpbounds.expressions.time_limit import time_limited
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants import Account, account, valid_epsilon
 from dpbounds.privacy.calibration import Calibration, calibrate
@@ -34,6 +35,7 @@ class Remaining:
         last: The kind of release that came last.
         more: So many more of that kind are proven to fit.
         too_many: So many more are proven not to: ``more`` + 1 where the analysis is tight, None where none is known.
+        complete: False where a time limit ended the search.
     """
 
     spent: Account
@@ -44,6 +46,7 @@ class Remaining:
     last: Mechanism
     more: int
     too_many: int | None
+    complete: bool = True
 
     def __post_init__(self) -> None:
         demand("spent", self.spent, Account)
@@ -67,6 +70,8 @@ def remaining(
     target_epsilon: ExactLike,
     target_delta: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    time_limit: ExactLike | None = None,
 ) -> Remaining:
     """Hold what a mechanism spends against a budget, and find what else would fit.
 
@@ -75,6 +80,7 @@ def remaining(
         target_epsilon: The budget's ε, at least 0.
         target_delta: The budget's δ, in (0, 1).
         relation: The neighbouring relation.
+        time_limit: Seconds after which what is proven by then is returned (None: no limit).
 
     Raises:
         InvalidValue: A target is not allowed.
@@ -86,6 +92,12 @@ def remaining(
     (True, 12, 13)
     """
     budget = valid_epsilon(practical(target_epsilon, "target_epsilon"), "target_epsilon")
+    with time_limited(time_limit) as limit:
+        found = _found(mechanism, budget, target_delta, relation)
+    return replace(found, complete=False) if limit.passed else found
+
+
+def _found(mechanism: Mechanism, budget: Fraction, target_delta: ExactLike, relation: str | Relation) -> Remaining:
     spent = account(mechanism, delta=target_delta, relation=relation)
     failure, neighbours = spent.target, spent.relation
     last, _ = parts_of(mechanism)[-1]

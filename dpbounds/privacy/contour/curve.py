@@ -11,6 +11,7 @@ from flint import acb, acb_mat, arb
 
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.privacy.contour.choices import Nodes, Plan
 from dpbounds.privacy.contour.estimate import quick_log_delta, settled_plan
@@ -68,6 +69,7 @@ class Curve:
         Row by row in a matrix, as a sum over k = k₁ + b k₂ needs them.
         """
         plan = self.plan
+        checkpoint()
         values = [part.at_frequencies(plan.tilt, plan.spacing, plan.frequencies, plan.bits) for part in self.parts]
         terms = []
         for k in range(plan.frequencies + 1):
@@ -130,6 +132,7 @@ class Curve:
 
     def pieces(self, epsilon: Fraction) -> dict[str, arb]:
         """The terms of the final inequality at one ε >= 0."""
+        checkpoint()
         e = ball(epsilon)
         rows, columns = self.terms.nrows(), self.terms.ncols()
         angle = -self.spacing * e

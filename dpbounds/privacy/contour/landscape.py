@@ -28,6 +28,7 @@ _REFINEMENTS = 4
 _TWO_HUMPED = 30.0  # spread times tilt beyond which a tilted law is not taken for a normal one
 _DEEPEST = -1e6  # log δ at which no cut-off further out is tried
 _COARSE_CELLS = 1 << 15
+_FARTHEST_EDGE = 1e9  # standard deviations
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,8 @@ def cut_edge(part: Part, softness: float, log_allowance: float) -> float:
     high = 4.0 + shift
     while excess(high) > 0:
         high *= 2
+        if high > _FARTHEST_EDGE:
+            raise Declined("no cut-off is found in doubles")
     return math.ceil(64 * float(brentq(excess, -40.0 - shift, high, xtol=1e-3))) / 64 if excess(0.0) > 0 else 0.0
 
 

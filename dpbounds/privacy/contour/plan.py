@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.privacy.contour.choices import Bulk, Nodes, Plan, dyadic
 from dpbounds.privacy.contour.landscape import Landscape, Saddle, refined, survey
 from dpbounds.privacy.contour.nodes import choose_nodes
@@ -134,6 +135,7 @@ def make_draft(
     steep = survey(product, softnesses[-1], math.log(accuracy), log_delta, epsilon)[1].tilt
     looking = _LOOKING * (len(product) - 1)
     for softness in softnesses:
+        checkpoint()
         landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
         if saddle.tilt < _MISTAKEN * steep:
             reasons.append(f"softness {softness:g}: the cut-off lets the largest jumps back in")

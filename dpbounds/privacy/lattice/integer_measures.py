@@ -15,6 +15,7 @@ import numpy as np
 from flint import arb, fmpz
 from numpy.typing import NDArray
 
+from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.privacy.proofs import Declined
 
 LARGEST_WINDOW = 1 << 19  # slots; beyond that a query would take too long
@@ -33,7 +34,9 @@ class Work:
 
         Raises:
             Declined: It would go beyond the limit.
+            TimeIsUp: A time limit has passed.
         """
+        checkpoint()
         if amount > self.left:
             raise Declined("lattice: the work limit is reached; ask for a looser tolerance")
         self.left -= amount

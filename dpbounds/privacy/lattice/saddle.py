@@ -18,6 +18,7 @@ from flint import arb
 from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, logsumexp, ndtr
 
+from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.privacy.lattice.steps import AnyStep, Lattice, LawStep, Step, natural_spacing
 from dpbounds.privacy.laws import Law, Masses
@@ -194,6 +195,7 @@ class Saddle:
 
 def cumulants(sketches: Sequence[Sketch], tilt: float) -> tuple[float, float, float]:
     """Log E e^(tilt·L) of the composed loss, and its mean and deviation under that tilt."""
+    checkpoint()
     value = mean = variance = 0.0
     for part in sketches:
         log_mass, weights = part.tilted(tilt)
