@@ -23,7 +23,7 @@ from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism, parts_of
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.evaluation import admitted
 from dpbounds.theorems.record import Claim, Theorem
-from dpbounds.theorems.spending import Numbers, only_gaussians, spending
+from dpbounds.theorems.spending import Numbers, composed, only_gaussians, spending
 
 _RESOLUTION = Fraction(1, 10**4)  # relative, of a ρ that is found by trials
 _NUDGE = 2e-5
@@ -146,7 +146,7 @@ def tied_rho(theorem: Theorem, values: Callable[[Fraction], Mapping[str, Any]], 
     kept: Tied | None = None
     for _ in range(_TRIALS):
         numbers = Numbers(admitted(theorem, values(rho)), budget.relation)
-        mechanism = theorem.privacy.mechanism(numbers)
+        mechanism = composed(theorem, theorem.privacy, numbers)
         pure = only_gaussians(mechanism, budget.relation)
         most = gaussian_rho(budget) if pure else any_rho(budget)
         spent = zcdp_rho(mechanism, budget.relation)

@@ -15,7 +15,7 @@ from typing import Any
 from flint import arb
 from sympy import Expr, Symbol
 
-from dpbounds.errors import InvalidValue, demand
+from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import exact
@@ -105,8 +105,7 @@ def spending(theorem: Theorem, values: Mapping[str, Any], relation: str | Relati
         relation: By default the statement's own.
 
     Raises:
-        InvalidValue: The statement has no mechanism, a value is missing or outside its domain, or a record is added or
-            removed where the statement's assumptions bound only what replacing one changes.
+        InvalidValue: The statement has no mechanism, or a value is missing or outside its domain.
         UnsupportedMechanism: Nothing is proven for the mechanism under the relation.
     """
     demand("theorem", theorem, Theorem)
@@ -118,21 +117,29 @@ def spending(theorem: Theorem, values: Mapping[str, Any], relation: str | Relati
         )
     wanted = privacy.relation if relation is None else as_relation(relation)
     numbers = Numbers(admitted(theorem, values), wanted)
-    mechanism = privacy.mechanism(numbers)
-    if wanted is not Relation.REPLACE_ONE and not bounds_single_records(theorem.assumptions):
-        _demand_batches_of_one_size(mechanism, wanted)
+    mechanism = composed(theorem, privacy, numbers)
     promised, spent = _spent(privacy, numbers, mechanism)
     return Spending(privacy.claim, wanted, promised, spent, mechanism)
 
 
-def _demand_batches_of_one_size(mechanism: Mechanism, relation: Relation) -> None:
-    """Refuse to account for a single record's contribution where only differences of records are bounded.
+def composed(theorem: Theorem, privacy: Privacy, numbers: Numbers) -> Mechanism:
+    """The mechanism of a statement, for a relation that its assumptions cover.
 
-    In a batch of a fixed size a record that is added takes another one's place, so that only differences count.
+    Where they bound only differences of records, adding or removing one is covered by batches of a fixed size alone:
+    there a record that is added takes another one's place.
+
+    Raises:
+        InvalidValue: A value is missing.
+        UnsupportedMechanism: What one record contributes is not bounded.
     """
-    if not all(isinstance(one, SampledWithoutReplacement) for one, _ in parts_of(mechanism)):
-        reason = "the assumptions bound how far the gradients of two records differ, not what one record contributes"
-        raise InvalidValue("relation", relation, str(Relation.REPLACE_ONE), reason)
+    mechanism = privacy.mechanism(numbers)
+    covered = numbers.relation is Relation.REPLACE_ONE or bounds_single_records(theorem.assumptions)
+    if not covered and not all(isinstance(one, SampledWithoutReplacement) for one, _ in parts_of(mechanism)):
+        what = "how far the gradients of two records differ, not what one record contributes"
+        raise UnsupportedMechanism(
+            f"{numbers.relation}: the assumptions of {theorem.id} bound {what}; account for {Relation.REPLACE_ONE}"
+        )
+    return mechanism
 
 
 def _spent(privacy: Privacy, at: Numbers, mechanism: Mechanism) -> tuple[Fraction, Enclosure]:

@@ -10,7 +10,10 @@ from fractions import Fraction
 import pytest
 import sympy
 
+from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.evaluation import decide
+from dpbounds.privacy.relations import Relation
+from dpbounds.rates.budgets import Budget, tied_rho
 from dpbounds.theorems import assumptions as known
 from dpbounds.theorems import consistency, record, registry
 from dpbounds.theorems.checking import defects
@@ -28,6 +31,7 @@ from dpbounds.theorems.rational_functions import (
     supremum,
 )
 from dpbounds.theorems.record import Metric, Side, Status
+from dpbounds.theorems.spending import spending
 from dpbounds.theorems.witnesses import HYPERBOLA, LINE, SEGMENT, WITNESSES, Domain, Witness, tilted
 
 LIBRARY = registry.library()
@@ -306,3 +310,17 @@ def test_suprema(function, interval, largest):
 )
 def test_signs(function, interval, answer):
     assert never_negative(function, interval) is answer
+
+
+def test_no_route_accounts_for_a_record_that_nothing_bounds():
+    """Neither the statement's own account nor the planner's search for a ρ."""
+    budget = Budget(Fraction(1), Fraction(1, 10**6), Relation.ADD_OR_REMOVE_ONE)
+    for name, others in (
+        ("dpbounds/polyak-lojasiewicz-restarted-spider", {"steps": 9, "stages": 2}),
+        ("dpbounds/langevin-under-pl", {"steps": 9}),
+    ):
+        one = registry.theorem(name)
+        with pytest.raises(UnsupportedMechanism, match="not what one record contributes"):
+            spending(one, {"rho": "0.1", **others}, budget.relation)
+        with pytest.raises(UnsupportedMechanism, match="not what one record contributes"):
+            tied_rho(one, lambda rho, others=others: {"rho": rho, **others}, budget)

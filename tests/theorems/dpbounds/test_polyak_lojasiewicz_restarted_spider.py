@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mpmath import ceil, ln, log, sqrt
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import UnsupportedMechanism
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 
@@ -46,7 +46,7 @@ def test_everything_together_spends_rho(steps, stages):
     found = spending(STATEMENT, {"rho": "0.4", "steps": steps, "stages": stages})
     assert found.kept is True
     assert found.spent.upper == pytest.approx(0.4)
-    with pytest.raises(InvalidValue, match="not what one record contributes"):
+    with pytest.raises(UnsupportedMechanism, match="not what one record contributes"):
         spending(STATEMENT, {"rho": "0.4", "steps": steps, "stages": stages}, "add-or-remove-one")
 
 
