@@ -91,7 +91,9 @@ class Curve:
         plan = self.plan
         w = self.spacing * (plan.frequencies + 1)
         steps = sum(part.count for part in self.parts)
-        rectangles = [None if nodes.turn is not None else Rectangles(part, plan.tilt, steps) for nodes, part in self._pairs]
+        rectangles = [
+            None if nodes.turn is not None else Rectangles(part, plan.tilt, steps) for nodes, part in self._pairs
+        ]
         bound = self._jumps(w) if self.peeled else self._decay(w, rectangles)
         return upper(bound / (arb.pi() * self.spacing * plan.frequencies))
 
@@ -267,9 +269,7 @@ def _epsilon_on(plan: Plan, delta: Fraction) -> Proof:
     with working(plan.precision):
         curve = Curve(plan)
         try:
-            low, high = invert(
-                curve, ball(delta), plan.guess, lambda e: curve.pieces(e)["value"], slope=plan.tilt
-            )
+            low, high = invert(curve, ball(delta), plan.guess, lambda e: curve.pieces(e)["value"], slope=plan.tilt)
         except NotCertified as reason:
             raise Declined(str(reason)) from reason
         return _proof(curve, Enclosure(low, high, "contour", plan.precision), high)

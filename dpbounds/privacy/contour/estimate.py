@@ -12,8 +12,8 @@ from scipy.special import erfc, logsumexp
 
 from dpbounds.privacy.contour.choices import Nodes, Plan
 from dpbounds.privacy.contour.landscape import Complexes, Floats, log_erfc, refined, survey
-from dpbounds.privacy.contour.power_sums import UNDIVIDED
 from dpbounds.privacy.contour.plan import SOFTNESSES, Draft, TooDearError, make_draft, plain_draft
+from dpbounds.privacy.contour.power_sums import UNDIVIDED
 from dpbounds.privacy.pairs import GaussianProduct
 from dpbounds.privacy.profiles import losses_stay_below
 from dpbounds.privacy.proofs import Declined

@@ -377,9 +377,7 @@ class Moments:
         terms = (share * value for share, value in zip(self.bulk_share, self.tilted(tilt), strict=True))
         return sum(terms, arb(0)) + up_to(self.error(tilt, 0.0, True))
 
-    def at_frequencies(
-        self, tilt: float, spacing: float, frequencies: int, bits: float
-    ) -> tuple[list[acb], list[acb]]:
+    def at_frequencies(self, tilt: float, spacing: float, frequencies: int, bits: float) -> tuple[list[acb], list[acb]]:
         """Balls around M(tilt + i·spacing·k), k = 0..frequencies; and around the bulk's part of it (or nothing).
 
         ``bits`` behind the point, relative to the largest weight, are kept in the sums over the nodes.
@@ -405,4 +403,3 @@ class Moments:
         spread = (2 + self.softness * self.softness).sqrt()
         here, there = (self.edge / spread).erfc() / 2, ((self.edge - 1 / self.z) / spread).erfc() / 2
         return upper((1 - self.q) * here + self.q * there)
-

@@ -174,12 +174,12 @@ def choose_nodes(
     """
     part = law.part
     loss = math.log(part.count) + nats
-    split = turn is not None or bulk is not None
+    celled = turn is not None or bulk is not None
     step, strip = _bare_strip(part, law.softness, saddle, sigmas, frequency, loss)
-    if split or step < _BARE * min(1.0, part.z):
+    if celled or step < _BARE * min(1.0, part.z):
         finer, other = _strip(law, saddle, sigmas, frequency, loss, bulk)
-        if split or finer > 2 * step:
-            step, strip, split = finer, other, True
+        if celled or finer > 2 * step:
+            step, strip, celled = finer, other, True
     step = min(step, 0.5)
     mantissa, exponent = math.frexp(step)
     step = math.ldexp(math.floor(mantissa * 4096), exponent - 12)
@@ -187,7 +187,7 @@ def choose_nodes(
     if part.cut:
         low = -max(reach, 0.5 / part.z + step)
         high = _right_end(law, (saddle.tilt, *sigmas), loss)
-        if not split:
+        if not celled:
             high = _last_corner(law, (saddle.tilt, *sigmas), None, None, high, loss)
     else:
         low = _left_end(law, (saddle.tilt, *sigmas), loss)
@@ -195,7 +195,7 @@ def choose_nodes(
     if (high - low) / step > 4e6:
         raise Declined(f"{(high - low) / step:.1e} nodes are too many")
     first, last = math.floor(low / step), math.ceil(high / step)
-    if not split:
+    if not celled:
         return Nodes(part, step, first, last, strip, (), law.edge, law.softness, turn, bulk)
     if not cells:
         return Nodes(part, step, first, last, strip, (), law.edge, law.softness, turn, bulk)

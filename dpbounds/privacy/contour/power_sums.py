@@ -1,7 +1,7 @@
 """Σ_j w_j e^{ikθ_j} for many k, in fixed point: all arithmetic is on integers, and doubles multiply the matrices.
 
-A number is an integer multiple of 2^-P, cut into L limbs of B bits, P = BL. Limbs are so short that every product of two
-matrices of limbs, and every partial sum of one in whatever order, is an integer below 2^53: a double holds it
+A number is an integer multiple of 2^-P, cut into L limbs of B bits, P = BL. Limbs are so short that every product of
+two matrices of limbs, and every partial sum of one in whatever order, is an integer below 2^53: a double holds it
 exactly. What rounding to multiples of 2^-P loses is counted (``proof.md``, section 6).
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from flint import acb, arb, ctx, fmpz
+from flint import acb, arb, fmpz
 from numpy.typing import NDArray
 
 from dpbounds.privacy.proofs import Declined

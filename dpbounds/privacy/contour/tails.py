@@ -53,9 +53,7 @@ class Rectangles:
         if level > 0:
             corners = [moments.point(width * j) for j in range(first << level, (last << level) + 1)]
             losses = [moments.loss(point) for point in corners]
-            tilted = [
-                moments.density(point) * (a * loss).exp() for point, loss in zip(corners, losses, strict=True)
-            ]
+            tilted = [moments.density(point) * (a * loss).exp() for point, loss in zip(corners, losses, strict=True)]
         else:
             chosen = slice(heavy[0], heavy[-1] + 1, 1 << -level)
             corners, losses = moments.grid[chosen], moments.losses[chosen]

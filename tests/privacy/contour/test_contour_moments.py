@@ -398,3 +398,74 @@ def test_signs_that_the_proof_takes_for_granted_are_asserted(changes: dict[str, 
     nodes = replace(hand_made(Order.REMOVE, 0.3, 1.0), **changes)  # type: ignore[arg-type]
     with ctx.workprec(96), pytest.raises(Declined, match="positive"):
         Moments(nodes)
+
+
+# --- without cells ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("q", "z"), CASES)
+def test_without_cells_moments_enclose_integrals_in_forty_digits(order: Order, q: float, z: float) -> None:
+    nodes = replace(hand_made(order, q, z, step=0.0625), corners=())
+    with ctx.workprec(160):
+        moments = Moments(nodes)
+        real = moments.at_real(1.75)
+        along, _ = moments.at_frequencies(1.75, 0.75, 5, 100.0)
+        assert real.rel_accuracy_bits() > 20
+        assert encloses(real, exact_moment(nodes, 1.75).real)
+        truth = exact_moment(nodes, complex(1.75, 0.75 * 5))
+        assert encloses(along[5].real, truth.real)
+        assert encloses(along[5].imag, truth.imag)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("q", [0.3, 0.9])  # for the replace order on both sides of p + p₋ <= 1
+@pytest.mark.parametrize("step", [0.5, 0.75])
+def test_without_cells_coarse_steps_pay_for_themselves(order: Order, q: float, step: float) -> None:
+    nodes = replace(hand_made(order, q, 0.8, step=step, strip=0.9), corners=())
+    with ctx.workprec(128):
+        moments = Moments(nodes)
+        for tilt, frequency in ((0.5, 0.0), (2.0, 0.0), (2.0, 2.5), (0.5, 6.0)):
+            t = np.linspace(-16, 16, 25601)
+            truth = numerical_integrand(nodes, complex(tilt, frequency), t + 0j).sum() * (t[1] - t[0])
+            points = step * np.arange(nodes.first, nodes.last + 1)
+            plain = step * numerical_integrand(nodes, complex(tilt, frequency), points + 0j).sum()
+            try:
+                bound = float(moments.error(tilt, frequency))
+            except Declined:
+                continue
+            assert abs(plain - truth) <= bound + 1e-9 * abs(truth)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("q", [0.001, 0.3, 0.5, 0.7, 1.0])
+@pytest.mark.parametrize("z", [0.6, 1.5])
+def test_off_the_line_the_integrand_is_at_most_a_multiple_of_itself(order: Order, q: float, z: float) -> None:
+    """Section 6, *Without cells*: pointwise, on lines up to near the branch points."""
+    t = np.linspace(-14, 14, 4001)
+    for share in (0.2, 0.6, 0.9):
+        nodes = replace(hand_made(order, q, z, strip=share * math.pi * z), corners=())
+        with ctx.workprec(128):
+            moments = Moments(nodes)
+            decay = (2 * arb.pi() * moments.strip / moments.step).exp() - 1
+            for tilt, frequency in ((0.0, 0.0), (1.5, 0.0), (1.5, 4.0), (6.0, 0.5)):
+                multiple = float(moments._mistake(tilt, frequency) * decay / 2)
+                on_line = np.abs(numerical_integrand(nodes, complex(tilt, 0), t + 0j))
+                for sign in (1, -1):
+                    s = complex(tilt, frequency)
+                    off = np.abs(numerical_integrand(nodes, s, t + 1j * sign * nodes.strip))
+                    assert np.all(off <= multiple * on_line * (1 + 1e-9) + 1e-290)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_without_cells_the_ends_of_the_nodes_must_be_far_out(order: Order) -> None:
+    nodes = replace(hand_made(order, 0.3, 1.0), corners=())
+    with ctx.workprec(128):
+        for first, last in ((1, nodes.last), (nodes.first, 2)):
+            with pytest.raises(Declined, match="condition not proven"):
+                Moments(replace(nodes, first=first, last=last)).error(3.0, 0.0)
+        with pytest.raises(Declined, match="a split law has cells"):
+            Moments(nodes).error(1.0, 0.0, True)
+        with pytest.raises(Declined, match="close enough"):
+            Moments(replace(nodes, strip=1e-3)).error(1.0, 0.0)

@@ -93,9 +93,7 @@ def changed_nodes(nodes: Nodes, change: dict[str, object], random: np.random.Gen
     high = max(last, math.ceil(corners[-1] / step)) + 1
     exact = Fraction(step)
     required = {float(exact * end) for end in (low, first, last, high)}
-    inner = {
-        corner for corner in corners if low * step < corner < high * step and random.random() < number["kept"]
-    }
+    inner = {corner for corner in corners if low * step < corner < high * step and random.random() < number["kept"]}
     z = math.sqrt(nodes.part.pair.variance)
     turn = nodes.turn if change["turn"] is None else number["turn"] * math.pi * z
     bulk = nodes.bulk
