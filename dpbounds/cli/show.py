@@ -40,10 +40,10 @@ def command(name: str, latex: bool, markdown: bool, bibtex: bool, as_json: bool)
         return 0
     problems: tuple[str, ...] = ()
     if name.endswith(".py"):
-        from dpbounds.rates.consistency import contradictions
+        from dpbounds.rates.refutations import refutations
         from dpbounds.theorems.registry import library
 
-        problems = (*defects(found), *map(str, contradictions((found,), library())))
+        problems = (*defects(found), *map(str, refutations((found,), library())))
     if as_json:
         output.print_json({**wording.as_data(found), "defects": list(problems)})
         return 0

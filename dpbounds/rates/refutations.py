@@ -69,7 +69,7 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
+class Refutation:
     """Two statements that cannot both stand as they are recorded.
 
     Attributes:
@@ -90,9 +90,9 @@ class Contradiction:
         return self.text
 
 
-def contradictions(
+def refutations(
     statements: Sequence[Theorem] | None = None, against: Sequence[Theorem] | None = None, *, seed: int = 0
-) -> tuple[Contradiction, ...]:
+) -> tuple[Refutation, ...]:
     """Everything in a family of statements that cannot be true at once.
 
     Args:
@@ -103,7 +103,7 @@ def contradictions(
     own = tuple(library() if statements is None else statements)
     looked_at = {one.id for one in own}
     every = (*own, *(one for one in against or () if one.id not in looked_at))
-    found: list[Contradiction] = []
+    found: list[Refutation] = []
     for metric in GOALS:
         claims = [
             Claimed(theorem, part, side, metric) for theorem in every for part, side in claims_of(theorem, metric)
@@ -134,7 +134,7 @@ def _binds(lower: Claimed, upper: Claimed) -> bool:
 # --- Orders -----------------------------------------------------------------------------------------------------------
 
 
-def _above(lower: Claimed, upper: Claimed, seed: int) -> Iterator[Contradiction]:
+def _above(lower: Claimed, upper: Claimed, seed: int) -> Iterator[Refutation]:
     """Where a lower bound exceeds an upper bound."""
     local = {record.symbol for record in lower.theorem.local}
     if local & lower.part.expression.free_symbols:
@@ -150,7 +150,7 @@ def _above(lower: Claimed, upper: Claimed, seed: int) -> Iterator[Contradiction]
         translated = _translated(most, lower, upper)
         for cone in () if translated is None else compare(translated, least, space).smaller:
             where = " and ".join(space.inequalities(cone)) or "everywhere"
-            yield Contradiction(
+            yield Refutation(
                 lower.metric, lower.name, upper.name, where,
                 f"{lower.name} (at least) exceeds {upper.name} (at most) where {where}",
             )  # fmt: skip
@@ -195,7 +195,7 @@ def _in_other_norm(assumptions: Sequence[Assumption]) -> bool:
     return any(one.implies(norm) for one in assumptions for norm in OTHER_NORMS)
 
 
-def _implied(doubted: Claimed, proven: Claimed) -> Iterator[Contradiction]:
+def _implied(doubted: Claimed, proven: Claimed) -> Iterator[Refutation]:
     """Whether what is marked as refuted or disputed follows, in its order, from what is proven."""
     if doubted.side is not proven.side:
         return
@@ -218,7 +218,7 @@ def _implied(doubted: Claimed, proven: Claimed) -> Iterator[Contradiction]:
         if beyond or not covered:
             return
     known_of_it = standing(doubted.theorem, doubted.part)
-    yield Contradiction(
+    yield Refutation(
         doubted.metric, doubted.name, proven.name, "everywhere",
         f"{doubted.name} is marked {known_of_it}, and follows up to constants from {proven.name}",
     )  # fmt: skip
@@ -227,7 +227,7 @@ def _implied(doubted: Claimed, proven: Claimed) -> Iterator[Contradiction]:
 # --- Constants --------------------------------------------------------------------------------------------------------
 
 
-def _above_with_constants(lower: Claimed, upper: Claimed, seed: int) -> Iterator[Contradiction]:
+def _above_with_constants(lower: Claimed, upper: Claimed, seed: int) -> Iterator[Refutation]:
     """A point within the conditions of both at which the lower bound is proven to be above the upper one."""
     draw = random.Random(f"{lower.name} {upper.name} {seed}")  # noqa: S311 (no secret: the same on every machine)
     tested = 0
@@ -246,7 +246,7 @@ def _above_with_constants(lower: Claimed, upper: Claimed, seed: int) -> Iterator
         tested += 1
         if above.value.less_than(below.value):
             where = ", ".join(f"{name} = {float(value):.4g}" for name, value in sorted(point.items()))
-            yield Contradiction(
+            yield Refutation(
                 lower.metric, lower.name, upper.name, where,
                 f"{lower.name} (at least {below.value.lower:.4g}) exceeds {upper.name} (at most "
                 f"{above.value.upper:.4g}) at {where}",

@@ -7,9 +7,10 @@ import pytest
 from sympy import log, sqrt
 
 from dpbounds.expressions.symbols import Unit, dataset_size, delta, diameter, dimension, epsilon, lipschitz
-from dpbounds.rates.consistency import Claimed, _binds, contradictions
+from dpbounds.rates.refutations import Claimed, _binds, refutations
 from dpbounds.rates.promises import DECIDING, GOALS, claims_of, promises
 from dpbounds.theorems.assumptions import LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
+from dpbounds.theorems.evaluation import evaluate
 from dpbounds.theorems.record import Bound, Claim, Metric, Rate, Side, Status, Theorem, unconditional
 from dpbounds.theorems.registry import library, theorem
 
@@ -27,11 +28,11 @@ def as_it_was(name, parts, **changes):
 
 
 def told(statement):
-    return [str(one) for one in contradictions((statement,), library())]
+    return [str(one) for one in refutations((statement,), library())]
 
 
 def test_nothing_in_the_library_contradicts_anything_else():
-    assert [str(one) for one in contradictions()] == []
+    assert [str(one) for one in refutations()] == []
 
 
 def test_enough_pairs_are_compared():
@@ -107,7 +108,7 @@ def test_constants_decide_where_orders_agree():
 
     wrong = replace(MINE, parts=(Bound(formula=half, unit=Unit(loss=1)),), status=Status.PROVED)
     relied = replace(wrong, privacy=theorem(f"{SELECTION[:-2]}8/explicit").privacy)
-    found = [one for one in contradictions((relied,), library()) if "=" in one.where and "dataset_size" in one.where]
+    found = [one for one in refutations((relied,), library()) if "=" in one.where and "dataset_size" in one.where]
     assert any(one.first.startswith(f"{SELECTION}/explicit") for one in found)
 
 
@@ -160,3 +161,12 @@ def test_the_example_of_the_documents_contradicts_nothing():
 def test_smoothness_is_regularity_and_no_shape():
     smooth = replace(MINE, assumptions=(LIPSCHITZ, SAMPLED_RECORDS, SMOOTH))
     assert told(smooth)
+
+
+def test_the_comparison_is_no_formality():
+    """Lower and upper bound for private selection are within a factor of a thousand: a wrong power of n would show."""
+    lower, upper = (theorem(f"ganesh-liu-oh-thakurta-2023/{name}/explicit") for name in ("theorem-5.11", "theorem-5.8"))
+    for size in (10**6, 10**9):
+        at = {"dataset_size": size, "dimension": 50, "epsilon": 1, "delta": "1e-12", "lipschitz": 1, "diameter": 2}
+        below, above = evaluate(lower, None, at).value, evaluate(upper, "tuned", at).value
+        assert below.exact_lower <= above.exact_upper < 1000 * below.exact_upper
