@@ -61,7 +61,8 @@ def get_noise_multiplier(
     if exact(epsilon_tolerance, "epsilon_tolerance") <= 0:
         raise InvalidValue("epsilon_tolerance", epsilon_tolerance, "a number greater than 0")
     rate = exact(sample_rate, "sample_rate")
-    count = positive_integer(steps, "steps") if steps is not None else steps_for_epochs(0 if epochs is None else epochs, rate)
+    by_epochs = steps_for_epochs(epochs, rate) if epochs is not None else None
+    count = positive_integer(steps, "steps") if by_epochs is None else by_epochs
 
     def training(z: Fraction) -> Mechanism:
         return PoissonSampled(Gaussian(z), rate) ** count
