@@ -7,8 +7,8 @@ import pytest
 from sympy import log, sqrt
 
 from dpbounds.expressions.symbols import Unit, dataset_size, delta, diameter, dimension, epsilon, lipschitz
-from dpbounds.rates.refutations import Claimed, _binds, refutations
 from dpbounds.rates.promises import DECIDING, GOALS, claims_of, promises
+from dpbounds.rates.refutations import Claimed, _binds, refutations
 from dpbounds.theorems.assumptions import LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
 from dpbounds.theorems.evaluation import evaluate
 from dpbounds.theorems.record import Bound, Claim, Metric, Rate, Side, Status, Theorem, unconditional
