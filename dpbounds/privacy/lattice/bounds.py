@@ -539,7 +539,10 @@ def estimated_profile(product: Product, log_delta: float) -> Callable[[float], f
     if not steps:
         return lambda epsilon: -math.inf
     with working(SUM_PRECISION):
-        certain = log_of(certainly_infinite(steps))
+        infinite = certainly_infinite(steps)
+        if infinite >= 1:
+            return lambda epsilon: 0.0
+        certain = log_of(infinite)
         limit = _largest_loss(steps)
     parts = cut_sketches(sketches_of(steps, log_delta), log_delta - _FAR_OUT)
     plain = Rough.of(parts, 0.0)

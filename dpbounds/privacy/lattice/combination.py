@@ -18,8 +18,8 @@ from flint import arb
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.working import working
 from dpbounds.privacy.lattice import saddle as choices
-from dpbounds.privacy.lattice.bounds import cut_sketches, sketches_of, steps_of
-from dpbounds.privacy.lattice.composed import Choices, compose, upper_measures
+from dpbounds.privacy.lattice.bounds import certainly_infinite, cut_sketches, sketches_of, steps_of
+from dpbounds.privacy.lattice.composed import SUM_PRECISION, Choices, compose, upper_measures
 from dpbounds.privacy.lattice.discretisation import RoundingDown, settled, working_precision
 from dpbounds.privacy.lattice.integer_measures import Slots, Work, unpack
 from dpbounds.privacy.lattice.steps import natural_spacing
@@ -56,6 +56,9 @@ def as_discrete(product: Product) -> Discrete:
         Declined: It would go beyond the work limit.
     """
     steps = steps_of(product)
+    with working(SUM_PRECISION):
+        if certainly_infinite(steps) >= 1:  # one output tells for sure, whatever the others say
+            return Discrete((), Fraction(1))
     sketches = cut_sketches(sketches_of(steps, _LOG_NEGLIGIBLE), _LOG_NEGLIGIBLE)
     aim = choices.without_tilt(sketches)
     spacing = _spacing(sketches, aim.deviation)
