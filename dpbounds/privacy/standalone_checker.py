@@ -46,7 +46,7 @@ BYTES, NESTING, JSON_DIGITS, RELEASES, COUNT = 16 * 2**20, 32, 1_000, 10_000, 10
 NUMBER = re.compile(r"(-?[0-9]{1,2000})(?:/([0-9]{1,2000}))?(?:\*2\*\*(-?[0-9]{1,5}))?(?:\*5\*\*(-?[0-9]{1,5}))?")
 NUMBER_BITS = 13_000
 # of releases on samples that are composed: beyond, doubles and the work of a minute do not reach
-LEAST_RATE, LEAST_NOISE, LEAST_DELTA = Fraction(1, 10**300), Fraction(1, 10**150), Fraction(1, 10**310)
+LEAST_RATE, LEAST_NOISE, LEAST_DELTA = Fraction(1, 10**300), Fraction(1, 10**150), Fraction(1, 10**100)
 
 FIELDS = {
     "certificate": ("format", "version", "calibration", "accounts", "assumptions", "versions"),
@@ -820,7 +820,7 @@ def check_order(
             except Unproven as reason:
                 return None, None, f"Chernoff bound; not shown: {reason}"
         return (True if done else None), None, "Chernoff bound"
-    bits = max(bits, min(int(finite(hints, "precision")), 20_000))
+    bits = max(bits, min(int(finite(hints, "precision")), 2 * bits))  # no hint makes it work for hours
     how = "contour integral"
     for shift, finer in ((0.25, 0.85), (0.1, 0.9), (0.0, 0.95)):  # a little narrower than what was recorded
         with ctx.workprec(bits + 64):

@@ -110,9 +110,12 @@ def test_table_and_csv_say_the_same(finished):
         assert part.lower() in text.lower()
 
 
-def test_the_certificate_checks(finished, capsys):
-    assert main(["check", str(finished / "certificate.json")]) == 0
-    assert "holds" in capsys.readouterr().out
+def test_the_certificate_checks_and_is_about_the_ledger_of_the_run(finished, capsys):
+    paper = ["check", str(finished / "certificate.json"), "--ledger"]
+    assert main([*paper, str(finished / "ledger-epsilon-1.json")]) == 0
+    assert capsys.readouterr().out.startswith("the certificate holds\n")
+    assert main([*paper, str(finished / "ledger-epsilon-4.json")]) == 1
+    assert "other releases" in capsys.readouterr().out
 
 
 def test_the_ledger_can_be_asked_again(finished, capsys):

@@ -233,6 +233,25 @@ def test_the_limits_of_both_readers_are_the_same() -> None:
     assert ours_are == (checker.BYTES, checker.NESTING, checker.JSON_DIGITS, checker.RELEASES, checker.COUNT)
 
 
+@pytest.mark.thorough
+def test_hints_cannot_make_the_checker_work_for_hours() -> None:
+    """Its precision follows from the claim, whatever the hint says: 20 000 bits took more than three minutes."""
+    document = json.loads(json.dumps(certificate(account(STEP**100, delta="1e-6"))))
+    for hint, value in (("precision", 19_999), ("precision", 10**8), ("frequencies", 99_999), ("spacing", 1e-9)):
+        place = ("accounts", 0, "proofs", 0, "parameters")
+        status, lines = checker.check(changed(document, place, **{hint: value}))
+        assert status in (checker.CONFIRMED, checker.WRONG)
+        assert not any(line.startswith("REFUTED") for line in lines)  # the claim is true
+
+
+@pytest.mark.thorough
+def test_a_tiny_delta_is_left_to_the_other_checker() -> None:
+    """Below 1e-120 the stand-alone checker took too few nodes and said that true claims do not hold."""
+    document = json.loads(json.dumps(certificate(account(STEP**100, delta="1e-150"))))
+    assert checker.check(document)[0] == checker.NOT_COVERED
+    assert check_certificate(document).holds
+
+
 # --- what is told -----------------------------------------------------------------------------------------------------
 
 
