@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, demand_one_of
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
 from dpbounds.privacy.calibration import calibrate
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
@@ -54,14 +54,17 @@ def get_noise_multiplier(
         InvalidValue: A value is not allowed, or both or neither of epochs and steps are given.
         NotCertified: The proof did not close.
     """
-    if accountant not in ("certified", "rdp"):
-        raise InvalidValue("accountant", repr(accountant), "certified or rdp")
+    demand_one_of("accountant", accountant, ("certified", "rdp"))
     if (epochs is None) == (steps is None):
         raise InvalidValue("epochs, steps", (epochs, steps), "exactly one of the two")
     if exact(epsilon_tolerance, "epsilon_tolerance") <= 0:
         raise InvalidValue("epsilon_tolerance", epsilon_tolerance, "a number greater than 0")
     rate = exact(sample_rate, "sample_rate")
-    count = positive_integer(steps, "steps") if steps is not None else steps_for_epochs(0 if epochs is None else epochs, rate)
+    count = (
+        positive_integer(steps, "steps")
+        if steps is not None
+        else steps_for_epochs(0 if epochs is None else epochs, rate)
+    )
 
     def training(z: Fraction) -> Mechanism:
         return PoissonSampled(Gaussian(z), rate) ** count
