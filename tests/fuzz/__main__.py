@@ -36,6 +36,8 @@ def main() -> int:
                 again = f"python -m tests.fuzz {given.kind} --seed {given.seed} --case {case}"
                 again += f" --only {given.only}" if given.only else ""
                 print(f"{again}\n    {text}\n    {'; '.join(faults)}", flush=True)
+            if case % 100 == 99:
+                print(f"case {case}, {bad} at fault", file=sys.stderr, flush=True)
             if given.case is not None:
                 print(text, status, shown, sep="\n")
     report = {"cases": len(cases), "faults": bad, "statuses": statuses}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, demand_one_of
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
 from dpbounds.privacy.calibration import calibrate
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
@@ -54,8 +54,7 @@ def get_noise_multiplier(
         InvalidValue: A value is not allowed, or both or neither of epochs and steps are given.
         NotCertified: The proof did not close.
     """
-    if accountant not in ("certified", "rdp"):
-        raise InvalidValue("accountant", repr(accountant), "certified or rdp")
+    demand_one_of("accountant", accountant, ("certified", "rdp"))
     if (epochs is None) == (steps is None):
         raise InvalidValue("epochs, steps", (epochs, steps), "exactly one of the two")
     if exact(epsilon_tolerance, "epsilon_tolerance") <= 0:
