@@ -61,6 +61,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 _MOST_WAYS = 64  # in which a group lies in blocks, each with an account of its own
 _POINTS = 28  # of a profile that are certified along one chain, at most
 _PRECISION = 160
+_LARGEST_GROUP = 1_000  # whose number of draws is summed over
 _TOLERANCE = 1e-2  # relative, of δ at a point, and of the lower end, what one record spends: a chain loses more
 _SEARCH_TOLERANCE = 1e-5  # relative, of ε along the chain
 _DEEPEST, _LEAST_LOG = -500.0, -700.0  # log δ that an estimate still sees; below that, it is 0
@@ -246,6 +247,11 @@ def _grown_part(part: Mechanism, order: Order, k: int) -> Pair:
     if isinstance(part, PoissonSampled) and order is not Order.REPLACE and part.sample_rate < 1:
         # the records of the group are drawn independently: j of them with probability Binomial(k, q)(j)
         base = _single(part.mechanism, Order.REMOVE)
+        if k > _LARGEST_GROUP:
+            raise NotCertified(
+                f"groups of more than {_LARGEST_GROUP} records on Poisson samples are not summed here; the full batch "
+                "spends no less: ask for it"
+            )
         enlarged(base, k)  # refuses what has no proven pair for several records
         if isinstance(base, ShiftedGaussians):
             return DrawnGaussians(order, Draws(part.sample_rate, k), base.squared_shift)

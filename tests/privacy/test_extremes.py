@@ -253,3 +253,9 @@ def test_a_release_that_certainly_gives_all_away_decides_alone(mechanism, given)
     found = account(mechanism, relation="replace-one", **given).enclosure
     everything = 1 if "epsilon" in given else float("inf")
     assert found.exact_lower == found.exact_upper == everything
+
+
+def test_enormous_groups_are_answered_or_refused_at_once():
+    assert dp.group_account(dp.Gaussian(1), 10**10, delta="1e-6").exact_lower > 10**19
+    with pytest.raises(dp.NotCertified, match="full batch"):
+        dp.group_account(dp.PoissonSampled(dp.Gaussian(1), "0.1") ** 3, 10**10, delta="1e-6")
