@@ -2,8 +2,9 @@
 
 In floating point, ``landscape`` finds the saddle point, ``spectrum`` how far to go in the frequency, ``nodes`` how
 finely to sum; ``plan`` puts the ``choices`` together and ``estimate`` tries them out. In balls, ``moments`` encloses
-the moment generating function, ``tails`` bounds what lies beyond the last frequency, ``curve`` adds up the pieces and
-inverts. The proof is ``proof.md``: every condition it needs is asserted in code, every free choice is sound.
+the moment generating function (``power_sums`` sums at many frequencies at once), ``tails`` bounds what lies beyond the
+last frequency, ``curve`` adds up the pieces and inverts. The proof is ``proof.md``: every condition it needs is
+asserted in code, every free choice is sound.
 """
 
 from dpbounds.privacy.contour.curve import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
