@@ -238,6 +238,12 @@ def regimes(
     return tuple(sorted(_merged(found), key=lambda regime: sorted(regime.cone.rays)))
 
 
+def by_winner(found: Sequence[Regime]) -> tuple[Regime, ...]:
+    """The same regions whatever the lower bounds in them: who wins with what."""
+    plain = [replace(one, floor=None, pure_floor=None) for one in found]
+    return tuple(sorted(_merged(plain), key=lambda regime: sorted(regime.cone.rays)))
+
+
 def _merged(found: Sequence[Regime]) -> Iterator[Regime]:
     """Regions that differ in nothing but their place, put together where that is convex."""
     same: dict[object, list[Regime]] = {}

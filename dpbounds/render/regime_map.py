@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpbounds import documents
 from dpbounds.rates.planes import Point, polygon
-from dpbounds.rates.regimes import Regime
+from dpbounds.rates.regimes import Regime, by_winner
 from dpbounds.rates.spaces import Space, in_letters
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def regime_map(
     figure = Figure(figsize=(8, 6), layout="constrained")
     axes = figure.subplots()
     winners: dict[tuple[str, ...], int] = {}
-    for regime in regimes:
+    for regime in by_winner(regimes):
         corners = polygon(regime.cone, space, largest)
         if len(corners) < 3:
             continue

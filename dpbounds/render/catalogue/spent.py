@@ -127,6 +127,8 @@ def _spending(theorem: Theorem, values: Values, relation: Relation) -> Spending 
     except InvalidValue as error:
         if error.value == "(missing)":
             return f"needs {error.name}"
+        if error.name == "relation":
+            return "nothing proven"  # its assumptions say nothing about that relation
         raise
 
 
