@@ -18,6 +18,7 @@ ROUGH = 1e-2  # relative tolerance asked of the account
 ROUNDING = 1e-9  # of the attacks
 BINNING = {1: (0.01, 1e-3), 2: (0.03, 3e-3), 3: (0.08, 8e-3)}  # relative and absolute, by the number of releases
 SIXTY, ALL = 60, 1000
+ONCE_BROKEN = (293, 684, 762, 786)  # a combination in which one release tells for sure, lumps of loss far apart
 
 
 def check(seed: int) -> str:
@@ -45,6 +46,7 @@ def check(seed: int) -> str:
 
 @pytest.mark.thorough
 def test_random_trees() -> None:
+    assert all(check(seed) in ("attained", "within") for seed in ONCE_BROKEN)
     outcomes = Counter(check(seed) for seed in range(SIXTY))
     assert outcomes["attained"] >= SIXTY // 6
     assert outcomes["refused"] <= SIXTY // 4

@@ -352,6 +352,8 @@ def _centroid(loss: Floats, masses: Floats, first: int, last: int) -> float:
     first = min(first, len(loss) - 1)
     origin = float(loss[first])
     part = masses[first:last]
+    if not part.any():  # between two lumps that lie far apart
+        return origin
     return origin - math.log1p(_mean(part / part.sum(), np.expm1(origin - loss[first:last])))
 
 
