@@ -271,6 +271,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "ledger.Batch.sample": "wraps",
     "ledger.Ledger.check_plan": "compares descriptions, and asks no classes",
     "ledger.OpenLedger.release": "writes down",
+    "ledger_format.demand_one_size": "compares numbers of records",
     "ledger_format.write_releases": "writes down; what is read back is asked by ledger.Ledger",
     "ledger_format.described_entry": "writes down",
     "planning.multiplier_within": "calibration.calibrate, rounded",
