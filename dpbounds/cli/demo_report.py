@@ -319,6 +319,7 @@ def _how_it_stopped(baseline: Baseline) -> str:
 def ledger_names(budgets: Sequence[Fraction]) -> list[str]:
     """File names for ledgers, one for each budget: the number, or where names hold no such number something like it.
 
+    >>> from fractions import Fraction
     >>> ledger_names([Fraction(4), Fraction(1, 3)])
     ['ledger-epsilon-4.json', 'ledger-epsilon-1-over-3.json']
     """
