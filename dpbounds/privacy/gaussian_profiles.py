@@ -45,6 +45,8 @@ def gaussian_delta(pair: ShiftedGaussians | SampledGaussians, epsilon: Fraction)
     if isinstance(pair, ShiftedGaussians):
         mu = ball(pair.squared_shift).sqrt()
         return moved(ball(epsilon - pair.squared_shift / 2) / mu, mu)
+    if pair.sample_rate == 1:
+        return gaussian_delta(ShiftedGaussians((4 if pair.order is Order.REPLACE else 1) / pair.variance), epsilon)
     match pair.order:
         case Order.REMOVE:
             return _remove(pair, epsilon)
