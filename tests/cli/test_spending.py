@@ -111,10 +111,13 @@ def test_tolerance_is_handed_on(asked, capsys):
     assert asked[1][1]["tolerance"] == accountants.DEFAULT_TOLERANCE
 
 
-@pytest.mark.parametrize(("tolerance", "noted"), [("1e-3", False), ("1e-40", True)])
-def test_a_tolerance_that_is_not_reached_is_noted(tolerance, noted, capsys):
-    _, errors = answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5", "--tolerance", tolerance)
-    assert ("note: the relative width reached is" in errors) == noted
+def test_a_small_tolerance_is_honoured_or_refused(capsys):
+    found, errors = answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5", "--tolerance", "1e-40", "--digits", "45")
+    assert found["digits"] >= 40
+    assert "relative width" not in errors
+    sampled = ("epsilon", "--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "20", "--delta", "1e-5")
+    assert main([*sampled, "--tolerance", "1e-40"]) == 1
+    assert "the relative width reached is" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("digits", "kind"), [("15", float), ("16", str), ("30", str)])
