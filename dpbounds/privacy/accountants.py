@@ -85,6 +85,7 @@ class Account:
         demand("proofs", self.proofs, tuple)
         demand("attacks", self.attacks, tuple)
         demand("moments", self.moments, Proof, type(None))
+        demand("complete", self.complete, bool)
 
     @property
     def tight(self) -> bool:

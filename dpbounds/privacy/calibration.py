@@ -79,6 +79,7 @@ class Calibration:
         demand("solve", self.solve, str)
         demand("mechanism", self.mechanism, Mechanism)
         demand("failing", self.failing, Mechanism, type(None))
+        demand("complete", self.complete, bool)
 
     def __str__(self) -> str:
         value, fails_at, epsilon, delta = (

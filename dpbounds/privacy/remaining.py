@@ -57,6 +57,7 @@ class Remaining:
         demand("last", self.last, Mechanism)
         demand("more", self.more, int)
         demand("too_many", self.too_many, int, type(None))
+        demand("complete", self.complete, bool)
 
     @property
     def within(self) -> bool | None:

@@ -106,8 +106,7 @@ class AboveThreshold(Mechanism):
         relation: str | Relation,
         monotone: bool = False,
     ) -> None:
-        scales = (threshold_noise, query_noise)
-        if epsilon is not None and scales == (None, None):
+        if epsilon is not None and threshold_noise is None and query_noise is None:
             budget = positive(epsilon, "epsilon")
             noises = (2 / budget, 4 / budget)
         elif epsilon is None and threshold_noise is not None and query_noise is not None:
