@@ -39,6 +39,7 @@ _NARROW = 1e-6  # relative width at which nothing is to be gained
 _ROUTES = {
     "closed form": "a closed form in ball arithmetic",
     "contour": "a contour integral in ball arithmetic",
+    "outcomes": "all outcomes, listed and summed in ball arithmetic",
     "one law beside a Gaussian": "one law's losses, summed over a Gaussian's closed form, in ball arithmetic",
     "lattice": "a lattice of losses, rounded up and down",
     "bounds": "simple bounds, because every route declined: a single release below, a Chernoff bound above",

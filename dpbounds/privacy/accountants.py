@@ -29,6 +29,7 @@ from dpbounds.privacy.domination import NeighbourClass, NeighbourClasses, neighb
 from dpbounds.privacy.drawn_steps import delta_between, epsilon_between, nearly_full_batch, negligible, plannable
 from dpbounds.privacy.lattice import Work, delta_bounds, epsilon_bounds, resolved
 from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.outcomes import delta_by_outcomes, epsilon_by_outcomes, has_few_outcomes
 from dpbounds.privacy.pairs import FourPoints, GaussianProduct, Product, as_gaussian
 from dpbounds.privacy.profiles import ball, certainly_infinite, closed_form_delta, closed_form_epsilon, has_closed_form
 from dpbounds.privacy.proofs import Declined, Proof
@@ -359,9 +360,14 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
         return _closed_form_epsilon(product, delta, tolerance)
     if route == "auto" and _infinite_losses(product, delta):
         return Proof(Enclosure(math.inf, math.inf, "infinite losses"), "closed form")
-    beside = _beside(product, route, lambda: epsilon_beside(product, delta, max(tolerance, _BESIDE_AIM)))
-    if beside is not None:
-        return beside
+    summed = _summed(
+        product,
+        route,
+        lambda: epsilon_by_outcomes(product, delta, tolerance),
+        lambda: epsilon_beside(product, delta, max(tolerance, _BESIDE_AIM)),
+    )
+    if summed is not None:
+        return summed
     gaussian = as_gaussian(product)
     if route == "auto":
         quick = _quick(product, delta, lambda: _epsilon_between(product, gaussian, delta), tolerance)
@@ -398,9 +404,14 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
         return Proof(Enclosure.from_balls(value, value, "closed form", precision).within(0, 1), "closed form")
     if route == "auto" and _infinite_losses(product, Fraction(1)):
         return Proof(Enclosure.exactly(1, "infinite losses"), "closed form")
-    beside = _beside(product, route, lambda: delta_beside(product, epsilon, max(tolerance, _BESIDE_AIM)))
-    if beside is not None:
-        return beside
+    summed = _summed(
+        product,
+        route,
+        lambda: delta_by_outcomes(product, epsilon, tolerance),
+        lambda: delta_beside(product, epsilon, max(tolerance, _BESIDE_AIM)),
+    )
+    if summed is not None:
+        return summed
     gaussian = as_gaussian(product)
     if route == "auto":
         if gaussian is not None and negligible(gaussian, epsilon):
@@ -424,12 +435,12 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
     return _delta_between(product, gaussian, epsilon)
 
 
-def _beside(product: Product, route: Route, prove: Callable[[], Proof]) -> Proof | None:
-    """The enclosure of one other release beside Gaussian ones, where it is as narrow as a lattice's would be."""
-    if route != "auto" or not lies_beside(product):
+def _summed(product: Product, route: Route, outcomes: Callable[[], Proof], beside: Callable[[], Proof]) -> Proof | None:
+    """The sum over few outcomes, or over one other release's losses beside Gaussian ones, if narrow as a lattice's."""
+    if route != "auto" or not (has_few_outcomes(product) or lies_beside(product)):
         return None
     try:
-        found = prove()
+        found = outcomes() if has_few_outcomes(product) else beside()
     except (Declined, NotCertified):
         return None
     return found if _relative_width(found) <= _ACCEPTED else None

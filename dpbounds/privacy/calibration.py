@@ -133,9 +133,9 @@ def calibrate(
             value, fails_at, spent = _calibrated(factory, budget, failure, neighbours, solve)
         except TimeIsUp:
             raise NotCertified(f"the time limit passed before any {solve} was proven to suffice; allow more") from None
-    if limit.passed:  # what suffices spends no more than the budget, whatever else was proven of it
-        low, high = min(spent.exact_lower, budget), min(spent.exact_upper, budget)
-        spent = Enclosure(low, high, "stopped by the time limit", spent.precision)
+    # what suffices spends no more than the budget (the proof may be of δ at that ε), whatever else was proven of it
+    method = "stopped by the time limit" if limit.passed else spent.method
+    spent = Enclosure(spent.exact_lower, min(spent.exact_upper, budget), method, spent.precision)
     failing = None if fails_at is None else factory(fails_at)
     return Calibration(
         value, fails_at, spent, budget, failure, neighbours, solve, factory(value), failing, not limit.passed

@@ -23,6 +23,7 @@ _SECANTS = 16
 _NEARBY = 12  # secant steps from the guess, until a slower and safer search begins
 _ROOM = 1.25  # by how much the first margin exceeds what the width of the enclosure asks for
 _LARGEST = Fraction(10) ** 1000
+_SECANT_REACH = Fraction(10) ** 100
 
 
 def invert(
@@ -99,19 +100,22 @@ def _half_width(curve: Curve, delta: arb, root: Fraction, slope: float) -> Fract
     """The relative half-width of ε that the curve's own width at the root asks for; proves nothing."""
     lower, above = curve(root)
     width = float((above - lower).abs_upper() / delta)
-    return Fraction(_ROOM * width / slope) / root if math.isfinite(width) else Fraction(0)
+    return Fraction(_ROOM * width / slope) / root if math.isfinite(width / slope) else Fraction(0)
 
 
 def _nearby(
     estimate: Callable[[Fraction], arb], delta: arb, guess: Fraction, slope: float | None
 ) -> tuple[Fraction, float] | None:
-    """The root to some 57 bits and -d log δ/dε there, by secants from the guess; None where they do not settle."""
+    """The root to some 57 bits and -d log δ/dε there, by secants from the guess; None where they do not settle.
+
+    Slopes are doubles: a guess whose reciprocal is no double is left to the slower search.
+    """
 
     def excess(epsilon: Fraction) -> float:
         middle = estimate(epsilon).mid()
         return float((middle / delta).mid().log().mid()) if middle > 0 else -math.inf
 
-    if guess <= 0:
+    if not 1 / _SECANT_REACH < guess < _SECANT_REACH:
         return None
     point = _dyadic(guess)
     value = excess(point)

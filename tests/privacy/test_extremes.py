@@ -123,6 +123,9 @@ KNOWN = [  # what broke the first version
     ["1e8", "1e-20", 10**20, "delta", "1e-6", "add-or-remove-one"],
     ["1e8", "1e-6", 1, "epsilon", "50", "replace-one"],
     ["1e-6", None, 1, "epsilon", "1e300", "add-or-remove-one"],
+    ["1e-300", None, 2, "delta", "1e-3", "replace-one"],  # slopes of δ(ε) that are no doubles
+    ["1e-300", "1e-300", 1, "delta", "1e-50", "add-or-remove-one"],
+    ["1e300", "1e-300", 1, "delta", "1e-900", "add-or-remove-one"],
 ]
 
 
