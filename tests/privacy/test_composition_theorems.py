@@ -38,9 +38,10 @@ def _mp(value: Fraction) -> mp.mpf:
 
 def _holds(enclosure: Enclosure, value: mp.mpf) -> bool:
     """Whether a number known to 50 digits lies in the enclosure, widened by 1e-40, and the enclosure is narrow."""
-    slack = abs(value) * mp.mpf("1e-40")
-    low, high = (_mp(Fraction(end)) for end in (enclosure.exact_lower, enclosure.exact_upper))
-    return low - slack <= value <= high + slack and high - low <= abs(value) * mp.mpf("1e-15")
+    with mp.workdps(60):
+        slack = abs(value) * mp.mpf("1e-40")
+        low, high = (_mp(Fraction(end)) for end in (enclosure.exact_lower, enclosure.exact_upper))
+        return bool(low - slack <= value <= high + slack and high - low <= abs(value) * mp.mpf("1e-15"))
 
 
 def twin_moments(parts: Parts, form: str) -> tuple[mp.mpf, mp.mpf, mp.mpf, mp.mpf]:
