@@ -27,7 +27,7 @@ from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_de
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.domination import NeighbourClass, NeighbourClasses, neighbour_classes
 from dpbounds.privacy.drawn_steps import delta_between, epsilon_between, nearly_full_batch, negligible, plannable
-from dpbounds.privacy.lattice import Work, delta_bounds, epsilon_bounds, resolved
+from dpbounds.privacy.lattice import LARGEST_WORK, Work, delta_bounds, epsilon_bounds, resolved
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.outcomes import delta_by_outcomes, epsilon_by_outcomes, has_few_outcomes
 from dpbounds.privacy.pairs import FourPoints, GaussianProduct, Product, as_gaussian
@@ -43,6 +43,8 @@ DEFAULT_TOLERANCE = 1e-9
 _ACCEPTED = 1e-3  # the width, relative, at which the contour's answer is taken even where less was wished for
 _LATTICE_AIM = 1e-5  # the same where there is no contour integral, and the lattice is asked first
 _BESIDE_AIM = 1e-4  # the same for one law beside a Gaussian, if it is continuous: a few hundred cells
+_LOOSE = 10 * _ACCEPTED  # the width at which a lattice's answer is still taken
+_WORK = LARGEST_WORK // 2  # of the lattice, for all classes of one question
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
 _STOPPED = "stopped by the time limit"
 _NOT_PLANNABLE = "these numbers lie beyond what this route can plan in doubles; ask with route='auto'"
@@ -202,10 +204,11 @@ def account(
     tolerance = float(exact(tolerance, "tolerance"))
     demand_one_of("route", route, get_args(Route))
     neighbours = as_relation(relation)
-    question = _Question("delta", valid_delta(delta), tolerance, route) if delta is not None else None
+    work = Work(_WORK)
+    question = _Question("delta", valid_delta(delta), tolerance, route, work) if delta is not None else None
     if question is None:
         assert epsilon is not None
-        question = _Question("epsilon", valid_epsilon(epsilon), tolerance, route)
+        question = _Question("epsilon", valid_epsilon(epsilon), tolerance, route, work)
     with time_limited(time_limit) as limit:
         found = _accounted(mechanism, neighbours, question)
     if limit.passed:
@@ -276,17 +279,18 @@ def _by_moments(enclosure: Enclosure, mechanism: Mechanism, question: _Question,
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What is asked of every product: ε at δ, or δ at ε."""
+    """What is asked of every product: ε at δ, or δ at ε; and the lattice's work for all of them."""
 
     given: Literal["delta", "epsilon"]
     target: Fraction
     tolerance: float
     route: Route
+    work: Work
 
     def answered(self, product: Product) -> Proof:
         prove = prove_epsilon if self.given == "delta" else prove_delta
         try:
-            return prove(product, self.target, self.tolerance, self.route)
+            return prove(product, self.target, self.tolerance, self.route, self.work)
         except TimeIsUp:
             with without_time_limit():
                 return self._at_once(resolved(product))
@@ -353,7 +357,9 @@ def _together(
 
 
 @working(OUTER_PRECISION)
-def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Route = "auto") -> Proof:
+def prove_epsilon(
+    product: Product, delta: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
+) -> Proof:
     """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
     product = resolved(product)
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
@@ -381,8 +387,9 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
             tolerance,
             route,
             None if gaussian is None else lambda: contour_epsilon(gaussian, delta),
-            lambda width, work: epsilon_bounds(product, delta, tolerance=width, work=work),
+            lambda width, left, kept: epsilon_bounds(product, delta, tolerance=width, work=left, kept=kept),
             _lattice_aim(product),
+            work or Work(),
         )
     except NotCertified:
         if route != "auto":
@@ -394,7 +401,9 @@ def prove_epsilon(product: Product, delta: Fraction, tolerance: float, route: Ro
 
 
 @working(OUTER_PRECISION)
-def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto") -> Proof:
+def prove_delta(
+    product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
+) -> Proof:
     """Prove an enclosure of δ(ε) for one product of pairs; the narrowest that the routes tried could reach."""
     product = resolved(product)
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
@@ -421,18 +430,23 @@ def prove_delta(product: Product, epsilon: Fraction, tolerance: float, route: Ro
             return quick
     elif not plannable(product, epsilon):
         raise NotCertified(_NOT_PLANNABLE)
+    found: Proof | None = None
     try:
-        return _first_good(
+        found = _first_good(
             tolerance,
             route,
             None if gaussian is None else lambda: contour_delta(gaussian, epsilon),
-            lambda width, work: delta_bounds(product, epsilon, tolerance=width, work=work),
+            lambda width, left, kept: delta_bounds(product, epsilon, tolerance=width, work=left, kept=kept),
             _lattice_aim(product),
+            work or Work(),
         )
     except NotCertified:
         if route != "auto":
             raise
-    return _delta_between(product, gaussian, epsilon)
+    if found is not None and (_relative_width(found) <= _WIDE or route != "auto"):
+        return found
+    between = _delta_between(product, gaussian, epsilon)
+    return between if found is None or _relative_width(between) < _relative_width(found) else found
 
 
 def _summed(product: Product, route: Route, outcomes: Callable[[], Proof], beside: Callable[[], Proof]) -> Proof | None:
@@ -498,7 +512,7 @@ def _delta_between(
     found = delta_between(gaussian, epsilon)
     high = Fraction(found.exact_upper)
     if refine and plannable(product, epsilon):
-        with contextlib.suppress(Declined):  # what there is stands
+        with contextlib.suppress(Declined, NotCertified):  # what there is stands
             high = min(high, chernoff_bound(gaussian, epsilon, quick_log_delta(gaussian, float(epsilon), False)))
     return Proof(Enclosure(min(Fraction(found.exact_lower), high), high, found.method, found.precision), "bounds")
 
@@ -556,8 +570,9 @@ def _first_good(
     tolerance: float,
     route: Route,
     contour: Callable[[], Proof] | None,
-    lattice: Callable[[float, Work], Proof],
+    lattice: Callable[[float, Work, list[Proof]], Proof],
     lattice_aim: float,
+    work: Work,
 ) -> Proof:
     """The contour's answer if it is narrow enough, else the lattice's, else the narrower of the two.
 
@@ -577,23 +592,44 @@ def _first_good(
         except Declined as reason:
             reasons.append(f"contour: {reason}")
     if route in ("auto", "lattice"):
-        work = Work()
-        widths = sorted({enough, max(enough, _ACCEPTED), max(enough, 10 * _ACCEPTED)}, reverse=is_limited())
-        for width in widths:  # where time is short, from the widest on; else the first that there is will do
-            try:
-                found.append(lattice(width, work))
-                if not is_limited():
-                    break
-            except TimeIsUp:
-                if not found:
-                    raise
-                break
-            except Declined as reason:
-                reasons.append(f"lattice to {width:g}: {reason}")
-                work.reserve()
+        widths = sorted({enough, max(enough, _ACCEPTED), max(enough, _LOOSE)})
+        found += _by_lattice(widths, lattice, work, reasons, every=route == "auto" or is_limited())
     if not found:
         raise NotCertified("no route could prove an answer (" + "; ".join(reasons) + ")")
     return min(found, key=_relative_width)
+
+
+def _by_lattice(
+    widths: list[float],
+    lattice: Callable[[float, Work, list[Proof]], Proof],
+    work: Work,
+    reasons: list[str],
+    every: bool,
+) -> list[Proof]:
+    """What a lattice proves: the first width that it reaches, and what attempts at narrower ones gave (``every`` one).
+
+    Where time is limited, the widest comes first.
+
+    Raises:
+        TimeIsUp: The limit passed before anything was proven.
+    """
+    found: list[Proof] = []
+    kept: list[Proof] = []
+    for width in reversed(widths) if is_limited() else widths:
+        try:
+            found.append(lattice(width, work, kept))
+            if not is_limited():
+                break
+        except TimeIsUp:
+            if not found + kept:
+                raise
+            return found + [each for each in kept if every or _relative_width(each) <= widths[-1]]
+        except Declined as reason:
+            reasons.append(f"lattice to {width:g}: {reason}")
+            if any(_relative_width(each) <= widths[-1] for each in kept):
+                break
+            work.reserve()
+    return found + [each for each in kept if every or _relative_width(each) <= widths[-1]]
 
 
 def _lattice_aim(product: Product) -> float:

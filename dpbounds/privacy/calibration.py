@@ -33,6 +33,7 @@ from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.moment_crossing import least_by_moments
 from dpbounds.privacy.pairs import Product, as_gaussian
 from dpbounds.privacy.profiles import ball, closed_form_delta, has_closed_form
+from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.relations import Relation, as_relation
 
 _FIRST_MARGIN = 2.0**-37  # relative, between the estimate and the first point tried on either side
@@ -133,6 +134,10 @@ def calibrate(
             value, fails_at, spent = _calibrated(factory, budget, failure, neighbours, solve)
         except TimeIsUp:
             raise NotCertified(f"the time limit passed before any {solve} was proven to suffice; allow more") from None
+        except Declined as reason:
+            raise NotCertified(
+                f"the search for {solve} cannot plan these numbers ({reason}); try a budget closer to 1, or fewer steps"
+            ) from None
     # what suffices spends no more than the budget (the proof may be of δ at that ε), whatever else was proven of it
     method = "stopped by the time limit" if limit.passed else spent.method
     spent = Enclosure(spent.exact_lower, min(spent.exact_upper, budget), method, spent.precision)

@@ -19,6 +19,7 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants import account
 from dpbounds.privacy.drawn_steps import delta_between, epsilon_between
 from dpbounds.privacy.gaussian_profiles import gaussian_delta
+from dpbounds.privacy.lattice import LARGEST_WORK, Work
 from dpbounds.privacy.pairs import Order, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.relations import as_relation
 from tests.privacy.products import products_of
@@ -262,3 +263,37 @@ def test_enormous_groups_are_answered_or_refused_at_once():
     assert dp.group_account(dp.Gaussian(1), 10**10, delta="1e-6").exact_lower > 10**19
     with pytest.raises(dp.NotCertified, match="full batch"):
         dp.group_account(dp.PoissonSampled(dp.Gaussian(1), "0.1") ** 3, 10**10, delta="1e-6")
+
+
+RARE_JUMPS = [  # so rare, and so large, that the contour integral declines and the lattice needs many attempts
+    ("1", "1e-6", 1000, {"epsilon": "1e-3"}, "add-or-remove-one"),
+    ("0.1227", "2.438e-9", 20383, {"epsilon": "5.892e-7"}, "replace-one"),
+    ("0.358", "3.833e-7", 17, {"epsilon": "5.828e-7"}, "replace-one"),
+    ("0.2986", "6.807e-6", 349, {"epsilon": "0.0004688"}, "replace-one"),
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("z", "q", "steps", "target", "relation"), RARE_JUMPS)
+def test_all_attempts_at_one_question_share_its_work(z, q, steps, target, relation, monkeypatch):
+    done, spend = [], Work.spend
+
+    def counted(work, amount):
+        spend(work, amount)
+        done.append(amount)
+
+    monkeypatch.setattr(Work, "spend", counted)
+    found = account(dp.PoissonSampled(dp.Gaussian(z), q) ** steps, relation=relation, **target).enclosure
+    assert sum(done) <= LARGEST_WORK * 3 // 4  # some six seconds
+    assert found.exact_upper < 20 * found.exact_lower
+
+
+@pytest.mark.thorough
+def test_a_chernoff_bound_beyond_all_numbers_leaves_the_other_bounds():
+    found = dp.delta(dp.PoissonSampled(dp.Gaussian("19.12"), "7.417e-8") ** 78461, "0.01263", "replace-one")
+    assert 0 <= found.exact_lower < found.exact_upper < Fraction(1, 100)
+
+
+def test_a_calibration_beyond_all_plans_is_one_line():
+    with pytest.raises(dp.NotCertified, match="cannot plan"):
+        dp.calibrate(lambda z: dp.PoissonSampled(dp.Gaussian(z), "0.01") ** 10**30, 1, "1e-6")

@@ -7,8 +7,11 @@ import flint
 import pytest
 
 import dpbounds as dp
+from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.time_limit import TimeIsUp, checkpoint, clocked, time_limited
-from dpbounds.privacy.accountants import account
+from dpbounds.privacy.accountants import _by_lattice, account
+from dpbounds.privacy.lattice import Work
+from dpbounds.privacy.proofs import Declined, Proof
 
 DP_SGD = dp.PoissonSampled(dp.Gaussian(1), "0.1") ** 5
 MIXED = dp.Laplace(2) ** 2 @ dp.Gaussian(4)
@@ -136,3 +139,29 @@ def test_a_narrow_tolerance_is_honoured_or_refused():
             assert found.exact_upper - found.exact_lower <= Fraction(tolerance) * found.exact_upper
     with pytest.raises(dp.NotCertified, match="looser tolerance"):
         dp.epsilon(DP_SGD, "1e-6", tolerance=1e-30)
+
+
+def within(low, high):
+    return Proof(Enclosure(Fraction(low), Fraction(high)), "lattice")
+
+
+@pytest.mark.parametrize("reason", [Declined("the work is done"), TimeIsUp("the time is up")], ids=["work", "time"])
+def test_what_attempts_proved_is_kept_whatever_ends_them(reason):
+    wide, narrow = within(1, 2), within(99, 100)
+
+    def lattice(width, work, kept):
+        kept += [wide, narrow]
+        raise reason
+
+    assert {id(each) for each in _by_lattice([1e-5, 1e-3], lattice, Work(0), [], every=True)} == {id(wide), id(narrow)}
+    kept = _by_lattice([1e-5, 1e-1], lattice, Work(0), [], every=False)
+    assert all(each is narrow for each in kept)
+    assert kept
+
+
+def test_an_end_before_anything_was_proven_is_told():
+    def lattice(width, work, kept):
+        raise TimeIsUp("at once")
+
+    with pytest.raises(TimeIsUp):
+        _by_lattice([1e-5], lattice, Work(0), [], every=True)

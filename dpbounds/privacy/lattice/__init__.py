@@ -9,6 +9,14 @@ choices (``saddle``) are made in floating point; ``bounds`` draws the conclusion
 
 from dpbounds.privacy.lattice.bounds import delta_bounds, epsilon_bounds, estimated_profile, expected_log_delta
 from dpbounds.privacy.lattice.combination import resolved
-from dpbounds.privacy.lattice.integer_measures import Work
+from dpbounds.privacy.lattice.integer_measures import LARGEST_WORK, Work
 
-__all__ = ["Work", "delta_bounds", "epsilon_bounds", "estimated_profile", "expected_log_delta", "resolved"]
+__all__ = [
+    "LARGEST_WORK",
+    "Work",
+    "delta_bounds",
+    "epsilon_bounds",
+    "estimated_profile",
+    "expected_log_delta",
+    "resolved",
+]

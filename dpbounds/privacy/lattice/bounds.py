@@ -40,6 +40,7 @@ _SAFETY = 0.6  # aim below the wanted width, so that the first attempt usually s
 _CUT_OFF = 0.03  # P-mass moved to infinity, relative to δ times the wanted width of log δ
 _SEEN_UNTILTED = -15.0  # log δ that a transform in floating point sees without a tilt
 _FAR_OUT = 10  # how far below log δ losses are cut off for an estimate
+_WORTH_KEEPING = 0.03  # relative width of ε up to which an attempt is certified though more was wished for
 _SLACK = 0.03  # what rounding down may cost, relative to the wanted width
 _FINE_BITS = 12  # how far below the wanted width rounding and cutting off should stay
 _LARGEST_CELLS = 40_000
@@ -314,6 +315,7 @@ def epsilon_bounds(
     tolerance: float = 1e-3,
     work: Work | None = None,
     engine: Engine = "fourier",
+    kept: list[Proof] | None = None,
 ) -> Proof:
     """Enclose ε(δ) = inf{ε >= 0: δ(ε) <= δ} for a product of dominating pairs.
 
@@ -324,6 +326,7 @@ def epsilon_bounds(
         work: What may still be spent, where several attempts share it.
         engine: "fourier" (float64 with a proven bound on round-off; integers where that does not suffice) or
             "integers" (exact: the independent check).
+        kept: Where given, proofs that came out too wide are added to it: what there is where the work or the time ends.
 
     Returns:
         A proof whose enclosure has both ends proven; its relative width is at most ``tolerance``. Exactly 0 where δ is
@@ -392,14 +395,23 @@ def epsilon_bounds(
                 knobs.cut_off *= 1e-3
             knobs.guard_bits += 20
             continue
-        if high == 0 or high - low <= tolerance * low:  # (at 0 the answer is exactly 0)
+        narrow = high == 0 or high - low <= tolerance * low  # (at 0 the answer is exactly 0)
+        if narrow or (kept is not None and high - low <= _WORTH_KEEPING * low):
             enclosure = _certified_epsilon(attempt.upper, attempt.lower, high, low, finite, limit)
-            if enclosure is not None and enclosure.width <= tolerance * enclosure.upper:
-                return _proof(enclosure, attempt, knobs, high, log_delta)
+            if enclosure is not None:
+                proof = _proof(enclosure, attempt, knobs, high, log_delta)
+                if narrow and enclosure.width <= tolerance * enclosure.upper:
+                    return proof
+                _keep(proof, kept)
         slope = _slope(attempt.upper, low, high)
         found = high if slope * (high - low) > 1 else low  # the lower side may have lost sight of δ
         _revise(knobs, attempt.upper, found, log_delta, slope * (high - low), slope * tolerance * max(low, high / 4))
     raise Declined(f"lattice: a relative width of {tolerance:g} was not reached in {_ROUNDS} attempts")
+
+
+def _keep(proof: Proof, kept: list[Proof] | None) -> None:
+    if kept is not None:
+        kept.append(proof)
 
 
 def _costly(steps: Steps) -> bool:
@@ -445,6 +457,7 @@ def delta_bounds(
     tolerance: float = 1e-3,
     work: Work | None = None,
     engine: Engine = "fourier",
+    kept: list[Proof] | None = None,
 ) -> Proof:
     """Enclose δ(ε) = E_P[(1 - exp(ε - L_1 - ... - L_T))_+] for a product of dominating pairs.
 
@@ -455,6 +468,7 @@ def delta_bounds(
         work: What may still be spent, where several attempts share it.
         engine: "fourier" (float64 with a proven bound on round-off; integers where that does not suffice) or
             "integers" (exact: the independent check).
+        kept: Where given, proofs that came out too wide are added to it: what there is where the work or the time ends.
 
     Returns:
         A proof whose enclosure has both ends proven. Exactly 0 where no loss exceeds ε.
@@ -503,11 +517,15 @@ def delta_bounds(
         if not log_delta > -math.inf:
             raise Declined("lattice: the working precision does not suffice to bound δ")
         wanted = tolerance * max(1.0, -log_delta)
-        if log_delta - lowest <= wanted:
+        narrow = log_delta - lowest <= wanted
+        if narrow or (kept is not None and log_delta - lowest <= _BLIND):
             with working(SUM_PRECISION):
                 below, above = below + certain, above + certain
             enclosure = Enclosure.from_balls(below, above, "lattice", SUM_PRECISION).within(0, 1)
-            return _proof(enclosure, attempt, knobs, value, log_delta)
+            proof = _proof(enclosure, attempt, knobs, value, log_delta)
+            if narrow:
+                return proof
+            _keep(proof, kept)
         width = min(log_delta - lowest, 1e3)
         _revise(knobs, attempt.upper, value, log_delta, width, wanted, log_delta - expected)
     raise Declined(f"lattice: a width of {tolerance:g} was not reached in {_ROUNDS} attempts")

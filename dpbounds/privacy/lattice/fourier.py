@@ -28,6 +28,7 @@ from dpbounds.privacy.proofs import Declined
 
 _MOST_ROUND_OFF = 128  # times what was allowed: more is not worth having
 _WORK_PER_POINT = 8  # a lattice point takes as long (some 150 nanoseconds) as so many bytes of products of integers
+_WORK_PER_TERM = 80  # the same for one atom at one frequency in ball arithmetic, about 1.4 microseconds
 
 
 class InexactFloats(Declined):
@@ -223,6 +224,7 @@ def compose_fourier(
         target = math.exp(max(log_allowance + log_weight - float(norm.log()), -600.0)) / 8
     spectrum = ComposedSpectrum.of(laws, window.length, target)
     exact = spectrum.for_balls(target)
+    work.spend(_WORK_PER_TERM * len(exact) * sum(len(part.atoms) for part in parts))
     values = spectrum.in_balls(exact)
     with working(SUM_PRECISION):
         sums: WeightedSum

@@ -43,7 +43,7 @@ class Work:
 
     def reserve(self) -> None:
         """Make room for one more attempt at a looser tolerance, which needs a fraction of the work."""
-        self.left += LARGEST_WORK // 4
+        self.left = max(self.left, LARGEST_WORK // 4)
 
 
 @dataclass(frozen=True, slots=True)
