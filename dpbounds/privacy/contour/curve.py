@@ -28,6 +28,7 @@ from dpbounds.privacy.proofs import Declined, Proof
 _ACCURACY = 1e-13  # of δ, relative: what a plan aims at
 _CHERNOFF_SOFTNESSES = (1.0, 0.0625)  # the second where the first lets the largest jumps back in
 _ATTEMPTS, _NARROW = 2, 1e-4  # plans tried for one query, until the answer is that narrow, relative
+_LARGE = 20_000_000  # node-frequency products beside which the finest rectangles take no time
 _NARROW_GROWING = 1e-11  # what a plan made for the beginning of a schedule must reach
 _LOCATED = 0.2  # relative width at which an answer tells where to look again
 _DEEPEST = -5000.0  # log δ below which an upper bound must do
@@ -93,7 +94,8 @@ class Curve:
         """Upper bound on e^{λε} |what the frequencies beyond the last one contribute|."""
         plan = self.plan
         w = self.spacing * (plan.frequencies + 1)
-        steps = sum(part.count for part in self.parts)
+        # few rectangles show enough of many steps' decay, unless next to no time goes into them
+        steps = sum(part.count for part in self.parts) if plan.products < _LARGE else 1
         rectangles = [
             None if nodes.turn is not None else rectangles_below(part, plan.tilt, steps) for nodes, part in self._pairs
         ]
