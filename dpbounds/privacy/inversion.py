@@ -57,13 +57,13 @@ def invert(
     search = estimate or (lambda e: sum(curve(e), arb(0)) / 2)
     margin = Fraction(1, 1 << (bits - 8)) if margin is None else margin
     near = _nearby(search, delta, Fraction(guess), slope)
-    if near is not None and bits <= 60:
-        root = near[0]
+    if near is not None:
+        root = _refined(near[0], search, delta, bits)
         margin = max(margin, _half_width(curve, delta, *near))
     else:
         if curve(Fraction(0))[1] <= delta:
             return Fraction(0), Fraction(0)
-        root = _root(search, delta, Fraction(guess) if near is None else near[0], bits)
+        root = _refined(_root(search, delta, Fraction(guess)), search, delta, bits)
     low = high = None
     while margin < 1 and (low is None or high is None):
         if high is None:
@@ -112,8 +112,8 @@ def _nearby(
     """
 
     def excess(epsilon: Fraction) -> float:
-        middle = estimate(epsilon).mid()
-        return float((middle / delta).mid().log().mid()) if middle > 0 else -math.inf
+        found = _log_excess(estimate, delta, epsilon)
+        return -math.inf if found is None else float(found)
 
     if not 1 / _SECANT_REACH < guess < _SECANT_REACH:
         return None
@@ -136,15 +136,17 @@ def _nearby(
     return None
 
 
-def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: Fraction, bits: int) -> Fraction:
-    """Where the estimate crosses δ, to about ``bits`` bits: a search, which proves nothing."""
+def _log_excess(estimate: Callable[[Fraction], arb], delta: arb, epsilon: Fraction) -> arb | None:
+    """Log (δ(ε)/δ), unproven; None where no positive δ(ε) is seen."""
+    middle = estimate(epsilon).mid()
+    return (middle / delta).mid().log().mid() if middle > 0 else None
 
-    def log_excess(epsilon: Fraction) -> arb | None:
-        middle = estimate(epsilon).mid()
-        return (middle / delta).mid().log().mid() if middle > 0 else None
+
+def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: Fraction) -> Fraction:
+    """Where the estimate crosses δ, to some 58 bits: a search, which proves nothing."""
 
     def excess(epsilon: Fraction) -> float:
-        found = log_excess(epsilon)
+        found = _log_excess(estimate, delta, epsilon)
         return -math.inf if found is None else float(found)
 
     step = Fraction(1, 8)
@@ -184,15 +186,15 @@ def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: Fraction, bits
             high, value_high = point, value
             value_low = value_low / 2 if side == -1 else value_low
             side = -1
-    return _refined((low + high) / 2, log_excess, bits)
+    return (low + high) / 2
 
 
-def _refined(root: Fraction, log_excess: Callable[[Fraction], arb | None], bits: int) -> Fraction:
+def _refined(root: Fraction, estimate: Callable[[Fraction], arb], delta: arb, bits: int) -> Fraction:
     """More than a double's digits: secant steps from 2^-50 on either side, each of which about doubles the digits."""
     if bits <= 60 or root == 0:
         return root
     first, second = root * (1 - Fraction(1, 1 << 50)), root * (1 + Fraction(1, 1 << 50))
-    at_first, at_second = log_excess(first), log_excess(second)
+    at_first, at_second = _log_excess(estimate, delta, first), _log_excess(estimate, delta, second)
     for _ in range(_SECANTS):
         if at_first is None or at_second is None or at_first == at_second:
             break
@@ -200,5 +202,5 @@ def _refined(root: Fraction, log_excess: Callable[[Fraction], arb | None], bits:
         first, second = second, _dyadic(second + step, bits + 16)
         if abs(step) <= second / (1 << bits):
             break
-        at_first, at_second = at_second, log_excess(second)
+        at_first, at_second = at_second, _log_excess(estimate, delta, second)
     return second

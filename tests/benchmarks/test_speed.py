@@ -19,10 +19,11 @@ from dp_accounting import pld, rdp
 
 import dpbounds as dp
 from dpbounds.privacy import laws
+from dpbounds.privacy.contour import growing
 from dpbounds.privacy.lattice import bounds
 from dpbounds.privacy.pairs import Draws, Order, Sampled, ShiftedGaussians
 
-RUNS, FEW_RUNS = 7, 3
+RUNS, FEW_RUNS, MANY_RUNS = 7, 3, 51
 
 
 def _median(call: Callable[[], float], runs: int = RUNS) -> tuple[float, float]:
@@ -36,9 +37,11 @@ def _median(call: Callable[[], float], runs: int = RUNS) -> tuple[float, float]:
     return statistics.median(times), value
 
 
-def _side_by_side(title: str, ours: Callable[[], float], theirs: Callable[[], float]) -> tuple[float, float]:
-    ours_seconds, ours_value = _median(ours)
-    theirs_seconds, theirs_value = _median(theirs)
+def _side_by_side(
+    title: str, ours: Callable[[], float], theirs: Callable[[], float], runs: int = RUNS
+) -> tuple[float, float]:
+    ours_seconds, ours_value = _median(ours, runs)
+    theirs_seconds, theirs_value = _median(theirs, runs)
     print(
         f"\n{title}: dpbounds {1e3 * ours_seconds:.1f} ms (proven), dp_accounting {1e3 * theirs_seconds:.1f} ms, "
         f"ratio {ours_seconds / theirs_seconds:.3f}; values {ours_value:.10g}, {theirs_value:.10g}"
@@ -84,7 +87,7 @@ def test_a_schedule_of_noise(levels: int, q: float) -> None:
             accountant.compose(dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(z)), count)
         return float(accountant.get_epsilon(1e-5))
 
-    seconds, value = _median(lambda: dp.epsilon(mechanism, 1e-5).upper, FEW_RUNS)
+    seconds, value = _median(_fresh(lambda: dp.epsilon(mechanism, 1e-5).upper), FEW_RUNS)
     other_seconds, other = _median(theirs, 1)
     print(
         f"\n{levels} levels of noise, q={q}: dpbounds {seconds:.2f} s (proven), dp_accounting {other_seconds:.2f} s, "
@@ -94,22 +97,51 @@ def test_a_schedule_of_noise(levels: int, q: float) -> None:
 
 
 @pytest.mark.slow
+def test_asked_after_each_epoch() -> None:
+    """50 epochs of 100 steps, each with less noise than the one before; with and without what is kept in between."""
+
+    def history(epochs: int) -> dp.Mechanism:
+        steps = [(dp.PoissonSampled(dp.Gaussian(2 - 0.02 * epoch), "0.01"), 100) for epoch in range(epochs)]
+        return dp.Composed(tuple(steps))
+
+    def total(asked: Callable[[Callable[[], float]], Callable[[], float]]) -> tuple[float, list[float]]:
+        growing.forget()
+        start = time.process_time()
+        found = [asked(lambda epochs=epochs: dp.epsilon(history(epochs), 1e-5).upper)() for epochs in range(1, 51)]
+        return time.process_time() - start, found
+
+    short, kept = total(lambda call: call)
+    long, alone = total(_fresh)
+    print(f"\nasked after each of 50 epochs: {short:.1f} s, each time afresh {long:.1f} s, ratio {short / long:.3f}")
+    assert kept == alone
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("z", [0.1, 1, 10, 100, 1000])
 def test_composed_gaussians(z: float) -> None:
     mechanism = dp.Gaussian(z) ** 100
-    seconds, value = _median(lambda: dp.epsilon(mechanism, 1e-5).upper, 51)
-    exact = dp_accounting.gaussian_mechanism.get_epsilon_gaussian(z / 10, 1e-5)
-    print(f"\n100 Gaussians on the full batch, z={z}: {1e3 * seconds:.2f} ms; values {value:.10g}, {exact:.10g}")
-    assert value == pytest.approx(exact, rel=1e-6)
+    ours, exact = _side_by_side(
+        f"100 Gaussians on the full batch, z={z}",
+        lambda: dp.epsilon(mechanism, 1e-5).upper,
+        lambda: float(dp_accounting.gaussian_mechanism.get_epsilon_gaussian(z / 10, 1e-5)),
+        MANY_RUNS,
+    )
+    assert ours == pytest.approx(exact, rel=1e-6)
 
 
 @pytest.mark.slow
 def test_rare_jumps() -> None:
     mechanism = dp.PoissonSampled(dp.Gaussian("0.59"), "2e-5") ** 5562
-    seconds, _ = _median(lambda: dp.epsilon(mechanism, 1e-6).upper, FEW_RUNS)
+    ours, theirs = _side_by_side(
+        "rare jumps (there within the spacing of its grid)",
+        lambda: dp.epsilon(mechanism, 1e-6).upper,
+        lambda: _pld_epsilon(2e-5, 0.59, 5562, 1e-6),
+        FEW_RUNS,
+    )
     found = dp.epsilon(mechanism, 1e-6)
-    print(f"\nrare jumps: {seconds:.2f} s for a width of {found.width / found.upper:.1e}, relative")
-    assert found.width < 1e-4 * found.upper
+    print(f"relative width {found.width / found.upper:.1e}")
+    assert found.width < 2e-6 * found.upper
+    assert abs(ours - theirs) < 1e-3
 
 
 @pytest.mark.slow
@@ -156,6 +188,7 @@ def _fresh(call: Callable[[], float]) -> Callable[[], float]:
     def asked() -> float:
         laws.law_at.cache_clear()
         bounds.choices._nodes_of_law.cache_clear()
+        growing.forget()
         return call()
 
     return asked

@@ -40,7 +40,15 @@ from dpbounds.privacy.lattice.integer_measures import (
 )
 from dpbounds.privacy.lattice.steps import Cells, Lattice, as_step, cut
 from dpbounds.privacy.laws import ball
-from dpbounds.privacy.pairs import Order, Product, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs import (
+    Draws,
+    Order,
+    Product,
+    Sampled,
+    SampledGaussians,
+    ShiftedGaussians,
+    ShiftedLaplaces,
+)
 from dpbounds.privacy.proofs import Declined
 
 
@@ -559,3 +567,22 @@ def test_a_sweep_over_the_stated_ranges(capsys: pytest.CaptureFixture[str]) -> N
     with capsys.disabled():
         print(f"{declined} declined, peak memory {memory:.0f} MB")
     assert declined <= 6
+
+
+@pytest.mark.parametrize(("noise", "rate", "steps"), [("1", "0.01", 1000), ("0.5", "0.001", 3000)])
+def test_the_spacing_is_found_in_two_attempts(
+    monkeypatch: pytest.MonkeyPatch, noise: str, rate: str, steps: int
+) -> None:
+    """One attempt measures how far the one-step measures lie apart; the next is fine enough."""
+    attempts = 0
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal attempts
+        attempts += 1
+        return discretise(*arguments)
+
+    monkeypatch.setattr(lattice, "discretise", counted)
+    pair = Sampled(Order.REMOVE, Draws(Fraction(rate)), ShiftedLaplaces(1 / Fraction(noise)))
+    proof = epsilon_bounds(((pair, steps),), Fraction(1, 10**5), tolerance=1e-5)
+    assert proof.enclosure.width <= 1e-5 * proof.enclosure.upper
+    assert attempts <= 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from typing import Any
 
 import mpmath as mp
 import pytest
@@ -11,6 +12,7 @@ from flint import ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpbounds.privacy import profiles
 from dpbounds.privacy.pairs import Order, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.profiles import ball, closed_form_delta, losses_stay_below
 
@@ -137,3 +139,18 @@ def test_huge_epsilon_needs_no_floor() -> None:
     value, precision = closed_form_delta(ShiftedGaussians(Fraction(1)), Fraction(10**4))
     with ctx.workprec(precision):
         assert 0 < value < ball(Fraction(1, 10**300)) ** 1000
+
+
+@pytest.mark.parametrize("exponent", range(-20, 24, 2))
+def test_few_evaluations_invert_a_profile(monkeypatch: pytest.MonkeyPatch, exponent: int) -> None:
+    """Whether the first root found lies above or below the true one, no bracket is searched again."""
+    count = 0
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal count
+        count += 1
+        return closed_form_delta(*arguments)
+
+    monkeypatch.setattr(profiles, "closed_form_delta", counted)
+    profiles.closed_form_epsilon(ShiftedGaussians(Fraction(10) ** exponent), Fraction(1, 10**5))
+    assert count <= 32

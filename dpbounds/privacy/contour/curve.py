@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 
@@ -15,9 +16,10 @@ from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.privacy.contour.choices import Nodes, Plan
 from dpbounds.privacy.contour.estimate import quick_log_delta, settled_plan
+from dpbounds.privacy.contour.growing import growing_plan, kept_moments
 from dpbounds.privacy.contour.moments import Moments, need, upper
 from dpbounds.privacy.contour.plan import SOFTNESSES, chernoff_plan
-from dpbounds.privacy.contour.tails import Rectangles, turned_bound
+from dpbounds.privacy.contour.tails import Rectangles, rectangles_below, turned_bound
 from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.pairs import GaussianProduct
 from dpbounds.privacy.profiles import ball, losses_stay_below
@@ -26,6 +28,8 @@ from dpbounds.privacy.proofs import Declined, Proof
 _ACCURACY = 1e-13  # of δ, relative: what a plan aims at
 _CHERNOFF_SOFTNESSES = (1.0, 0.0625)  # the second where the first lets the largest jumps back in
 _ATTEMPTS, _NARROW = 2, 1e-4  # plans tried for one query, until the answer is that narrow, relative
+_LARGE = 20_000_000  # node-frequency products beside which the finest rectangles take no time
+_NARROW_GROWING = 1e-11  # what a plan made for the beginning of a schedule must reach
 _LOCATED = 0.2  # relative width at which an answer tells where to look again
 _DEEPEST = -5000.0  # log δ below which an upper bound must do
 
@@ -36,9 +40,9 @@ class Curve:
     Construct and call inside ``working(plan.precision)``.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, moments: Callable[[Nodes], Moments] = Moments) -> None:
         self.plan = plan
-        self.parts = [Moments(nodes) for nodes in plan.nodes]
+        self.parts = [moments(nodes) for nodes in plan.nodes]
         self.shift = ball(plan.squared_shift)
         self.tilt, self.spacing = arb(plan.tilt), arb(plan.spacing)
         need(self.tilt > 0, "the tilt is positive")
@@ -90,9 +94,10 @@ class Curve:
         """Upper bound on e^{λε} |what the frequencies beyond the last one contribute|."""
         plan = self.plan
         w = self.spacing * (plan.frequencies + 1)
-        steps = sum(part.count for part in self.parts)
+        # few rectangles show enough of many steps' decay, unless next to no time goes into them
+        steps = sum(part.count for part in self.parts) if plan.products < _LARGE else 1
         rectangles = [
-            None if nodes.turn is not None else Rectangles(part, plan.tilt, steps) for nodes, part in self._pairs
+            None if nodes.turn is not None else rectangles_below(part, plan.tilt, steps) for nodes, part in self._pairs
         ]
         bound = self._jumps(w) if self.peeled else self._decay(w, rectangles)
         return upper(bound / (arb.pi() * self.spacing * plan.frequencies))
@@ -240,6 +245,10 @@ def contour_epsilon(product: GaussianProduct, delta: Fraction, accuracy: float =
     Raises:
         Declined: A condition of the proof is unmet or the work is too much; nothing is known then.
     """
+    with contextlib.suppress(Declined):
+        found = _epsilon_on(growing_plan(product, _log(delta), accuracy), delta, kept_moments)
+        if _relative_width(found) <= _NARROW_GROWING:
+            return found
     best: Proof | None = None
     softnesses: tuple[float, ...] = SOFTNESSES
     guess: float | None = None
@@ -265,9 +274,9 @@ def contour_epsilon(product: GaussianProduct, delta: Fraction, accuracy: float =
     return best
 
 
-def _epsilon_on(plan: Plan, delta: Fraction) -> Proof:
+def _epsilon_on(plan: Plan, delta: Fraction, moments: Callable[[Nodes], Moments] = Moments) -> Proof:
     with working(plan.precision):
-        curve = Curve(plan)
+        curve = Curve(plan, moments)
         try:
             low, high = invert(curve, ball(delta), plan.guess, lambda e: curve.pieces(e)["value"], slope=plan.tilt)
         except NotCertified as reason:

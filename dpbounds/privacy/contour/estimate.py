@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -25,6 +26,9 @@ _NOISE = 1e-15  # share of the terms' size below which a sum is not believed
 _QUICK = 2_000_000  # products that an estimate may take
 _HOPELESS = 1_000_000_000  # above which only the loosest one is
 _DEAR = 60_000_000  # products above which a looser accuracy is tried first
+
+
+FloatMoments = Callable[[Nodes, float, float, int], tuple[float, Complexes, Complexes | None]]
 
 
 class _LostError(Declined):
@@ -79,8 +83,8 @@ class FloatCurve:
         return point
 
 
-def float_curve(plan: Plan) -> FloatCurve:
-    """Sum the plan's integral in double precision.
+def float_curve(plan: Plan, moments: FloatMoments | None = None) -> FloatCurve:
+    """Sum the plan's integral in double precision; ``moments`` may be a cache of :func:`float_moments`.
 
     Raises:
         Declined: The plan is too large for a quick estimate.
@@ -94,7 +98,7 @@ def float_curve(plan: Plan) -> FloatCurve:
     for nodes in plan.nodes:
         if (nodes.last - nodes.first) * len(s) > _MOST_TERMS:
             raise Declined("too many terms for a quick estimate")
-        log_moment, whole, bulk = _moments(nodes, plan.tilt, plan.spacing, plan.frequencies)
+        log_moment, whole, bulk = (moments or float_moments)(nodes, plan.tilt, plan.spacing, plan.frequencies)
         count = nodes.part.count
         scale += count * log_moment
         with np.errstate(divide="ignore", invalid="ignore"):  # a power of 0 is put right below
@@ -109,7 +113,9 @@ def float_curve(plan: Plan) -> FloatCurve:
     return FloatCurve(plan, scale, terms)
 
 
-def _moments(nodes: Nodes, tilt: float, spacing: float, frequencies: int) -> tuple[float, Complexes, Complexes | None]:
+def float_moments(
+    nodes: Nodes, tilt: float, spacing: float, frequencies: int
+) -> tuple[float, Complexes, Complexes | None]:
     """Log M(λ), M(λ + iw)/M(λ) at w = spacing·k, and the bulk's part of the latter."""
     part = nodes.part
     t = nodes.step * np.arange(nodes.first, nodes.last + 1)
@@ -193,6 +199,18 @@ def settled_plan(
     return dear.finished()
 
 
+def quick_draft(product: GaussianProduct, log_delta: float, accuracy: float) -> Draft:
+    """The draft that :func:`settled_plan` tries first.
+
+    Raises:
+        Declined: It is too large.
+    """
+    draft = _settled(product, log_delta, None, accuracy, SOFTNESSES)
+    if draft.plan.cost > _DEAR:
+        raise TooDearError(draft.plan.cost)
+    return draft
+
+
 def _settled(
     product: GaussianProduct,
     log_delta: float | None,
@@ -240,4 +258,4 @@ def _confirmed(
     return draft
 
 
-__all__ = ["FloatCurve", "float_curve", "quick_log_delta", "settled_plan"]
+__all__ = ["FloatCurve", "float_curve", "float_moments", "quick_draft", "quick_log_delta", "settled_plan"]

@@ -377,6 +377,7 @@ class Moments:
         terms = (share * value for share, value in zip(self.bulk_share, self.tilted(tilt), strict=True))
         return sum(terms, arb(0)) + up_to(self.error(tilt, 0.0, True))
 
+    @_remembered
     def at_frequencies(self, tilt: float, spacing: float, frequencies: int, bits: float) -> tuple[list[acb], list[acb]]:
         """Balls around M(tilt + i·spacing·k), k = 0..frequencies; and around the bulk's part of it (or nothing).
 

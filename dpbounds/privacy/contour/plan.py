@@ -76,12 +76,21 @@ class Draft:
         """The plan with cells."""
         return self._assembled(cells=True)
 
+    @cached_property
+    def value(self) -> float:
+        """Log G(λ)."""
+        return float(self.landscape.log_moment(np.array([self.saddle.tilt]))[0])
+
+    @property
+    def nats(self) -> float:
+        """How accurate M must be over all repetitions, as -log."""
+        # how far δ e^{λε} lies below G(λ): what M's errors are measured against
+        below = self.value - self.saddle.tilt * self.saddle.epsilon - self.saddle.log_delta
+        return -math.log(self.accuracy) + max(0.0, below) + 2
+
     def _assembled(self, cells: bool) -> Plan:
         landscape, saddle, K = self.landscape, self.saddle, self.frequencies
-        value = float(landscape.log_moment(np.array([saddle.tilt]))[0])
-        # how far δ e^{λε} lies below G(λ): what M's errors are measured against
-        depth = max(0.0, value - saddle.tilt * saddle.epsilon - saddle.log_delta)
-        nats = -math.log(self.accuracy) + depth + 2
+        value, nats = self.value, self.nats
         top = K * self.spacing
         nodes = tuple(
             choose_nodes(law, saddle, self.sigmas, top, nats, turn, bulk, self.bulk_tilt, cells)

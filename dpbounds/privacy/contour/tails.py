@@ -83,6 +83,15 @@ class Rectangles:
         return upper(self.mass - self.scale * lost.lower())
 
 
+def rectangles_below(moments: Moments, tilt: float, steps: int) -> Rectangles:
+    """The rectangles, kept with the moments."""
+    key = ("rectangles", tilt, steps >= _MANY_STEPS)
+    if key not in moments.kept:
+        moments.kept[key] = Rectangles(moments, tilt, steps)
+    found: Rectangles = moments.kept[key]
+    return found
+
+
 def _rectangles(heights: list[int]) -> list[tuple[fmpz, int, int]]:
     """(height, first cell, end cell) of the histogram's horizontal rectangles; integers, so their sum is exact."""
     found = []

@@ -37,6 +37,8 @@ from dpbounds.privacy.proofs import Declined, Proof
 _ROUNDS = 16  # attempts at a width before the question is left to another route
 _CAREFUL = 0.92  # spacing of the first attempt, relative to what is expected to do, for laws of several draws
 _SAFETY = 0.6  # aim below the wanted width, so that the first attempt usually succeeds
+_HOPEFUL = 1.5  # gap between the one-step measures, relative to the wanted width, up to which composing is worth it
+_ORDER = 0.6  # the gap falls with a power of the spacing between one and two: the spacing follows it with this one
 _CUT_OFF = 0.03  # P-mass moved to infinity, relative to δ times the wanted width of log δ
 _SEEN_UNTILTED = -15.0  # log δ that a transform in floating point sees without a tilt
 _FAR_OUT = 10  # how far below log δ losses are cut off for an estimate
@@ -385,7 +387,7 @@ def epsilon_bounds(
             engine = "integers"
             continue
         if attempt.upper is None or attempt.lower is None:
-            knobs.refinement *= math.sqrt(_SAFETY * aim.slope * width / attempt.gap)
+            knobs.refinement *= (_SAFETY * aim.slope * width / attempt.gap) ** _ORDER
             continue
         high, low = attempt.upper.solve(log_delta - _MARGIN), attempt.lower.solve(log_delta + _MARGIN)
         if limit is not None:
@@ -420,7 +422,7 @@ def _costly(steps: Steps) -> bool:
 
 
 def _gap_limit(aim: choices.Saddle, width: float) -> float:
-    return 2 * aim.slope * width if aim.tilt > 0 else math.inf
+    return _HOPEFUL * aim.slope * width if aim.tilt > 0 else math.inf
 
 
 def _slope(upper: Side, low: float, high: float) -> float:
@@ -505,12 +507,12 @@ def delta_bounds(
         wanted = tolerance * max(1.0, -log_delta)
         chosen = _choose(parts, aim, wanted / aim.slope, knobs, math.exp(cut_off), engine)
         try:
-            attempt = _attempt(steps, chosen, value, 2 * wanted if aim.tilt > 0 else math.inf, work, engine)
+            attempt = _attempt(steps, chosen, value, _HOPEFUL * wanted if aim.tilt > 0 else math.inf, work, engine)
         except InexactFloats:
             engine = "integers"
             continue
         if attempt.upper is None or attempt.lower is None:
-            knobs.refinement *= math.sqrt(_SAFETY * wanted / attempt.gap)
+            knobs.refinement *= (_SAFETY * wanted / attempt.gap) ** _ORDER
             continue
         below, above = attempt.lower.delta(epsilon), attempt.upper.delta(epsilon)
         expected, log_delta, lowest = log_delta, log_of(above), log_of(below)

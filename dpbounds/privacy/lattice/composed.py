@@ -226,17 +226,14 @@ def discretise(steps: Steps, chosen: Choices) -> Discretised:
 def _lower_measure(cells: Cells, lattice: Lattice, chosen: Choices, index: int) -> Atoms:
     """Of several lower measures, each sound, the one with the largest tilted mass."""
     pieces, bulk = pieces_of(cells)
-    swept = [lower_atoms(pieces, lattice, chosen.rules[index], meet) for meet in {0, bulk, len(pieces)}]
+    swept = [lower_atoms(pieces, lattice, chosen.rules[index], meet) for meet in sorted({0, bulk, len(pieces)})]
     every = [tilted(atoms, chosen.tilt, chosen.spacing) for atoms in swept]
     if not all(every):
         raise Declined("lattice: no mass of one step could be shown to be positive")
-    return every[_largest(swept, Fraction(chosen.rules[index].tilt), chosen.spacing)]
-
-
-def _largest(candidates: Sequence[Atoms], tilt: Fraction, spacing: Fraction) -> int:
-    """Which of several lower measures has the largest mass under a tilt."""
-    masses = [float(total(tilted(atoms, tilt, spacing)).log().mid()) for atoms in candidates]
-    return masses.index(max(masses))
+    tilt = Fraction(chosen.rules[index].tilt)
+    ranked = every if tilt == chosen.tilt else [tilted(atoms, tilt, chosen.spacing) for atoms in swept]
+    masses = [float(total(atoms).log().mid()) for atoms in ranked]
+    return every[masses.index(max(masses))]
 
 
 def compose(

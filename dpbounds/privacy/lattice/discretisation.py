@@ -33,14 +33,14 @@ def upper_atoms(cells: Cells, lattice: Lattice) -> Atoms:
     """
     atoms: defaultdict[int, arb] = defaultdict(lambda: arb(0))
     atoms[cells.marks[0]] += cells.below
-    ratios = [(-lattice.point(mark)).exp() for mark in cells.marks]  # dQ/dP at the cuts, decreasing
+    ratios = [lattice.ratio(mark) for mark in cells.marks]  # dQ/dP at the cuts, decreasing
     for i, (p, r) in enumerate(cells.masses):
         high, low = ratios[i], ratios[i + 1]
         gap = high - low
         atoms[cells.marks[i + 1]] += (p * high - r) / gap
         atoms[cells.marks[i]] += (r - p * low) / gap
     for atom in cells.atoms:
-        high, low = (-lattice.point(atom.first)).exp(), (-lattice.point(atom.last)).exp()
+        high, low = lattice.ratio(atom.first), lattice.ratio(atom.last)
         atoms[atom.last] += (atom.p * high - atom.r) / (high - low)
         atoms[atom.first] += (atom.r - atom.p * low) / (high - low)
     return tuple(sorted(atoms.items()))
@@ -159,7 +159,7 @@ def _sweep(
             pool = _piece(p, r, lattice)
             continue
         target = pool.below + 1 if rightwards else pool.below
-        ratio = (-lattice.point(target)).exp()
+        ratio = lattice.ratio(target)
         missing = sign * (pool.r - ratio * pool.p)
         gain = sign * (ratio * p - r)
         if not (gain > missing and gain > 0):  # even the whole piece does not bring the centroid there (or who knows)
@@ -203,7 +203,7 @@ def _place(atoms: defaultdict[int, arb], p: arb, r: arb, target: int, lattice: L
 
 def _lies_above(p: arb, r: arb, index: int, lattice: Lattice) -> bool:
     """Whether the centroid log(p/r) is proven to lie at or above a lattice point."""
-    return bool((-lattice.point(index)).exp() * p >= r)
+    return bool(lattice.ratio(index) * p >= r)
 
 
 def tilted(atoms: Iterable[tuple[int, arb]], tilt: Fraction, spacing: Fraction) -> Atoms:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -28,10 +28,27 @@ class Lattice:
 
     offset: Fraction
     spacing: Fraction
+    _ratios: dict[tuple[int, int], arb] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _balls_at: dict[int, tuple[arb, arb]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def point(self, index: int) -> arb:
         """The lattice point as a ball."""
-        return ball(self.offset) + index * ball(self.spacing)
+        offset, spacing = self._balls()
+        return offset + index * spacing
+
+    def ratio(self, index: int) -> arb:
+        """dQ/dP at the lattice point, e^-point; kept with the lattice, as each is asked for many times."""
+        key = (index, working_bits())
+        if key not in self._ratios:
+            self._ratios[key] = (-self.point(index)).exp()
+        return self._ratios[key]
+
+    def _balls(self) -> tuple[arb, arb]:
+        """Offset and spacing, per precision."""
+        bits = working_bits()
+        if bits not in self._balls_at:
+            self._balls_at[bits] = (ball(self.offset), ball(self.spacing))
+        return self._balls_at[bits]
 
     def index_below(self, loss: arb) -> tuple[int, float]:
         """The index of the lattice point below a ball's centre, and how far above it the centre lies (a choice).
@@ -39,7 +56,8 @@ class Lattice:
         Raises:
             Declined: The ball has no finite centre.
         """
-        position = ((loss - ball(self.offset)) / ball(self.spacing)).mid()
+        offset, spacing = self._balls()
+        position = ((loss - offset) / spacing).mid()
         below = position.floor().unique_fmpz()
         if below is None:
             raise Declined("lattice: the working precision does not place a loss on the lattice")

@@ -65,7 +65,7 @@ class Law:
 
     def moment(self, z: arb) -> arb:
         """Σ b_k z^k."""
-        powers = {gap: z**gap for gap in self._gaps()}
+        powers = {gap: z**gap for gap in set(self._gaps())}
         result = self.masses[-1]
         for mass, gap in zip(self.masses[-2::-1], self._gaps(), strict=True):
             result = result * powers[gap] + mass
@@ -73,7 +73,7 @@ class Law:
 
     def frequency(self, z: acb) -> acb:
         """Σ b_k z^k, for complex z: by Horner's rule in short blocks, as a box grows whenever it is turned."""
-        powers = {gap: z**gap for gap in self._gaps()}
+        powers = {gap: z**gap for gap in set(self._gaps())}
         result = acb(0)
         for first in range(0, len(self.masses), _BLOCK):
             places, masses = self.positions[first : first + _BLOCK], self.masses[first : first + _BLOCK]

@@ -528,3 +528,11 @@ def test_extreme_questions_are_answered_or_declined(question: Product, delta: st
     except Declined:
         return
     assert found.exact_lower <= found.exact_upper
+
+
+@pytest.mark.thorough
+def test_a_large_plan_has_fine_rectangles() -> None:
+    """Few rectangles would make the frequency tail, which costs nothing to bound well, the largest error."""
+    rare = product(Order.REMOVE, (2e-5, 0.59, 5562))
+    found = contour_epsilon(rare, Fraction(1, 10**6)).enclosure
+    assert found.width < 2e-6 * found.upper
