@@ -324,3 +324,18 @@ def test_runs_alone_with_flint_and_nothing_else(tmp_path: Path, accounts: dict[t
         assert "'flint'" in imported
         assert not any(name in imported for name in ("dpbounds", "numpy", "scipy", "mpmath", "sympy"))
     assert run(script).returncode == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["full batch", "one sampled release", pytest.param("plain contour", marks=pytest.mark.thorough)]
+)
+def test_a_verdict_does_not_depend_on_the_precision_that_a_caller_has_set(name: str) -> None:
+    mechanism, delta = CASES[name]
+    document = plain(account(mechanism, delta=delta))
+    said = checker.check(document)
+    assert said[0] == checker.CONFIRMED
+    for bits in (2, 3000):
+        checker.gauss_legendre.cache_clear()
+        with ctx.workprec(bits):
+            assert checker.check(document) == said
+            assert ctx.prec == bits
