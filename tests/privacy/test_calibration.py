@@ -278,7 +278,7 @@ def test_noise_that_only_divergences_allow(relation: str) -> None:
     assert account(factory(found.value * Fraction(9999, 10_000)), delta="1e-6", relation=relation).enclosure.upper > 1
     assert found.fails_at is not None
     assert found.fails_at < found.value
-    assert epsilon(factory(found.fails_at), "1e-6", relation).exact_lower > 1
+    assert delta(factory(found.fails_at), 1, relation).exact_lower > Fraction("1e-6")
 
 
 @pytest.mark.thorough
