@@ -237,7 +237,7 @@ def plan(
             continue
         claims = claims_of(theorem, wanted)
         for part in [part for part, side in claims if side is Side.LOWER]:
-            reason = _no_lower_bound(theorem, part, accepted, shapes) or no_floor(part, given)
+            reason = _no_lower_bound(theorem, part, accepted, shapes) or no_floor(theorem, part, given)
             floor = None if reason else floor_of(theorem, part, given)
             floors += [floor] if floor is not None else []
             left_out += [(theorem.id, reason)] if reason else []

@@ -63,23 +63,36 @@ def trivial_bounds(metric: Metric, given: Mapping[str, Fraction]) -> tuple[Trivi
     return tuple(sorted(found, key=lambda one: one.value.exact_upper))
 
 
-def no_floor(part: Part, given: Mapping[str, Fraction]) -> str:
-    """Why a lower bound says nothing about numbers: it hides what decides how large it is; empty if it does not."""
-    if not isinstance(part, Rate):
-        return ""
-    hidden = hidden_from_floors(part)
-    if not hidden and part.restored_expression is None:
-        hidden = tuple(one for one in part.hides if given.get(one.name) != 1)
-    names = ", ".join(one.name for one in hidden)
-    return f"no floor: print hides how it depends on {names}" if hidden else ""
+def no_floor(theorem: Theorem, part: Part, given: Mapping[str, Fraction]) -> str:
+    """Why a lower bound says nothing about numbers; empty if it does.
+
+    It may hide what decides how large it is. Or its problems may be others: where constants that it does not name bound
+    the metric by less than those that it names, its worst problems need not be among those that are asked about.
+    """
+    if isinstance(part, Rate):
+        hidden = hidden_from_floors(part)
+        if not hidden and part.restored_expression is None:
+            hidden = tuple(one for one in part.hides if given.get(one.name) != 1)
+        if hidden:
+            return f"no floor: print hides how it depends on {', '.join(one.name for one in hidden)}"
+    names = {symbol.name for symbol in _floor_formula(part).free_symbols}
+    every = trivial_bounds(theorem.metric, given)
+    named = trivial_bounds(theorem.metric, {name: value for name, value in given.items() if name in names})
+    if named and every[0].value.exact_upper < named[0].value.exact_lower:
+        return f"no floor: its problems may be worse than those with the numbers given ({every[0].reason})"
+    return ""
+
+
+def _floor_formula(part: Part) -> Expr:
+    restored = part.restored_expression if isinstance(part, Rate) else None
+    return part.expression if restored is None else restored
 
 
 def floor_of(theorem: Theorem, part: Part, given: Mapping[str, Fraction]) -> tuple[str, Enclosure, bool] | None:
     """A lower bound's value, where the numbers given suffice and its conditions hold."""
     restored = part.restored_expression if isinstance(part, Rate) else None
-    formula = part.expression if restored is None else restored
     known = {name: value for name, value in given.items() if name in by_name()}
-    if any(symbol.name not in known for symbol in formula.free_symbols):
+    if any(symbol.name not in known for symbol in _floor_formula(part).free_symbols):
         return None  # what only the statement's own notation has is an assumption about the problem, not a number of it
     try:
         found = evaluate(theorem, part.name, known, digits=DIGITS)

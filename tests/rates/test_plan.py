@@ -265,7 +265,7 @@ def test_a_lower_bound_is_a_floor():
 
 
 def drawn_inputs(draw):
-    """Everything that a plan may be given, over many orders of magnitude, and some special classes."""
+    """Everything that a plan may be given, over many orders of magnitude; mostly in the range of floors."""
     numbers = {
         "n": round(10 ** draw.uniform(1, 10)),
         "d": round(10 ** draw.uniform(0, 5)),
@@ -280,12 +280,17 @@ def drawn_inputs(draw):
         "gaussian_width", "norm_bound", "lipschitz_l1", "smoothness_l1", "l1_diameter", "l1_norm_bound",
         "enclosing_radius", "net_radius",
     )  # fmt: skip
-    given = draw.sample(problem, draw.randint(5, len(problem)))
+    usual = draw.random() < 0.8
+    if usual:
+        numbers["n"] = round(10 ** draw.uniform(2, 7))
+        numbers["epsilon"] = Fraction(round(10 ** draw.uniform(4, 6)), 10**6)
+        numbers["delta"] = Fraction(1, round(numbers["n"] ** draw.uniform(1, 2)))
+    given = draw.sample(problem, len(problem) if usual else draw.randint(5, len(problem)))
     numbers |= {name: Fraction(round(10 ** draw.uniform(1, 5)), 1000) for name in given}
     for larger in ("initial_gap", "loss_range"):  # a class of losses that may vary as much as the others allow
         if {"lipschitz", "diameter", larger} <= set(numbers):
             numbers[larger] = max(numbers[larger], numbers["lipschitz"] * numbers["diameter"])
-    return numbers, draw.sample(sorted(shapes()), draw.randint(0, 3))
+    return numbers, draw.sample(sorted(shapes()), 0 if usual else draw.randint(0, 3))
 
 
 def floors_above_bounds(seed):
@@ -309,7 +314,15 @@ def test_no_floor_exceeds_a_proven_bound(seed):
 
 @pytest.mark.thorough
 def test_no_floor_exceeds_a_proven_bound_anywhere():
-    assert sum(floors_above_bounds(seed) for seed in range(100, 200)) > 200
+    assert sum(floors_above_bounds(seed) for seed in range(100, 160)) > 30
+
+
+def test_a_floor_is_about_the_problems_that_are_asked_about():
+    """Gradients are at most √(2 M Δ) here, far below the Lipschitz constant, which is all that the lower bound names."""
+    found = plan("gradient-norm", **(EVERYTHING | {"lipschitz": 14, "smoothness": "0.4", "initial_gap": "2.7"}))
+    assert not any(name.startswith("cited/arora") for name, _, _ in found.floors)
+    reasons = [reason for name, reason in found.left_out if name.startswith("cited/arora-et-al-2023/theorem-4.3")]
+    assert any("its problems may be worse" in reason for reason in reasons)
 
 
 @pytest.mark.parametrize(
