@@ -318,7 +318,7 @@ def test_no_floor_exceeds_a_proven_bound_anywhere():
 
 
 def test_a_floor_is_about_the_problems_that_are_asked_about():
-    """Gradients are at most √(2 M Δ) here, far below the Lipschitz constant, which is all that the lower bound names."""
+    """Gradients are at most √(2 M Δ) here, far below the Lipschitz constant, all that the lower bound names."""
     found = plan("gradient-norm", **(EVERYTHING | {"lipschitz": 14, "smoothness": "0.4", "initial_gap": "2.7"}))
     assert not any(name.startswith("cited/arora") for name, _, _ in found.floors)
     reasons = [reason for name, reason in found.left_out if name.startswith("cited/arora-et-al-2023/theorem-4.3")]
