@@ -91,6 +91,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _nobody_reads()
     except OSError as error:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _drop_output()
         return _say(_of_the_system(error), BAD_INPUT)
     except SystemExit:  # in this way, with status 1, Click leaves where nobody reads; nothing else does
         return _nobody_reads()
@@ -115,9 +119,13 @@ def _defect(error: BaseException, given: Sequence[str]) -> int:
 
 
 def _nobody_reads() -> int:
+    _drop_output()
+    return _NOT_READ
+
+
+def _drop_output() -> None:
     # what is still in the buffer must not be tried again when Python ends
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return _NOT_READ
 
 
 def _say(message: str, status: int) -> int:
