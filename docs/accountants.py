@@ -1,0 +1,128 @@
+"""Ask several accountants the same questions, and print their answers and what they cost as the table of accountants.md.
+
+Run ``python docs/accountants.py``. Accountants that are not installed are left out: the extras ``interoperability`` and
+``opacus`` bring them. Every answer is asked for in a process of its own, after a warm-up by another question, and its
+cost is the CPU time of all threads, the median of three processes.
+"""
+
+import functools
+import multiprocessing
+import operator
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from importlib.util import find_spec
+
+REPETITIONS = 3
+
+# A question: (sample rate, noise multipliers with their numbers of steps, δ).
+Question = tuple[float, tuple[tuple[float, int], ...], float]
+QUESTIONS: dict[str, Question] = {
+    "long run": (0.01, ((1.0, 10_000),), 1e-6),
+    "small δ": (0.01, ((1.0, 10_000),), 1e-12),
+    "much noise": (0.01, ((50.0, 100_000),), 1e-12),
+    "100 noise levels": (0.01, tuple((1 + level / 100, 5) for level in range(100)), 1e-6),
+}
+WARM_UP: Question = (0.02, ((1.5, 100), (1.7, 50)), 1e-5)
+
+
+def dpbounds(question: Question) -> float:
+    """The proven upper end."""
+    import dpbounds as dp
+
+    rate, levels, delta = question
+    parts = (dp.PoissonSampled(dp.Gaussian(noise), rate) ** steps for noise, steps in levels)
+    return dp.epsilon(functools.reduce(operator.matmul, parts), delta=delta).upper
+
+
+def _event(question: Question) -> object:
+    from dp_accounting import dp_event
+
+    rate, levels, _ = question
+    return dp_event.ComposedDpEvent(
+        [
+            dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(rate, dp_event.GaussianDpEvent(noise)), steps)
+            for noise, steps in levels
+        ]
+    )
+
+
+def dp_accounting_pld(question: Question) -> float:
+    """A discretised distribution of the loss, by Fourier transform, rounded up but for the transform."""
+    from dp_accounting.pld import PLDAccountant
+
+    return float(PLDAccountant().compose(_event(question)).get_epsilon(question[2]))
+
+
+def dp_accounting_rdp(question: Question) -> float:
+    """Moments at some orders."""
+    from dp_accounting.rdp import RdpAccountant
+
+    return float(RdpAccountant().compose(_event(question)).get_epsilon(question[2]))
+
+
+def _opacus(mechanism: str, question: Question) -> float:
+    from opacus.accountants import create_accountant
+
+    rate, levels, delta = question
+    accountant = create_accountant(mechanism)
+    accountant.history = [(noise, rate, steps) for noise, steps in levels]
+    return float(accountant.get_epsilon(delta))
+
+
+def opacus_prv(question: Question) -> float:
+    """A discretised distribution of the loss; the upper end of its error bars."""
+    return _opacus("prv", question)
+
+
+def opacus_rdp(question: Question) -> float:
+    """Moments at some orders."""
+    return _opacus("rdp", question)
+
+
+ACCOUNTANTS: dict[str, tuple[str, Callable[[Question], float]]] = {
+    "dpbounds": ("dpbounds", dpbounds),
+    "dp-accounting, PLD": ("dp_accounting", dp_accounting_pld),
+    "dp-accounting, RDP": ("dp_accounting", dp_accounting_rdp),
+    "Opacus, prv": ("opacus", opacus_prv),
+    "Opacus, rdp": ("opacus", opacus_rdp),
+}
+
+
+def answer(accountant: str, question: str) -> float:
+    """ε of one accountant."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # others warn of orders that are too few, or of their own style
+        return ACCOUNTANTS[accountant][1](QUESTIONS[question])
+
+
+def measured(accountant: str, question: str) -> tuple[float, float]:
+    """ε, and the CPU seconds that it took after a warm-up."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ACCOUNTANTS[accountant][1](WARM_UP)
+    before = time.process_time()
+    epsilon = answer(accountant, question)
+    return epsilon, time.process_time() - before
+
+
+def main() -> None:
+    """Print one row per question and accountant."""
+    context = multiprocessing.get_context("spawn")
+    print("| question | accountant | ε | CPU seconds |\n| --- | --- | --- | --- |")
+    for question in QUESTIONS:
+        for accountant, (module, _) in ACCOUNTANTS.items():
+            if find_spec(module) is None:
+                continue
+            runs = []
+            for _ in range(REPETITIONS):
+                with context.Pool(1) as pool:
+                    runs.append(pool.apply(measured, (accountant, question)))
+            seconds = statistics.median(run[1] for run in runs)
+            print(f"| {question} | {accountant} | {runs[0][0]:.6g} | {seconds:.2g} |", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,177 @@
+"""What the pages need beside Sphinx: formulas as MathML, which browsers draw without a script, and text made from code.
+
+Formulas occur in two forms. Statements are written in LaTeX. Derivations are written in plain Unicode, in paragraphs and
+in indented blocks, with ``x_k`` and ``e^{-λt}`` for what stands below or above the line; here it is put there.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from click.testing import CliRunner
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from markdown_it import MarkdownIt
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.writers.html5 import HTML5Translator
+
+_LOG = logging.getLogger(__name__)
+
+# --- LaTeX ------------------------------------------------------------------------------------------------------------
+
+# LaTeX that docutils knows under another name only.
+_SYNONYMS = (
+    (re.compile(r"\\(big|Big|bigg|Bigg)(?![A-Za-z])"), r"\\\1l"),
+    (re.compile(r"\\dots(?![A-Za-z])"), r"\\ldots"),
+    (re.compile(r"\\frac\s*(\d)\s*(\d)"), r"\\frac{\1}{\2}"),
+)
+_NAMESPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'  # HTML knows it without being told
+
+
+def mathml(latex: str, *, display: bool = False) -> str:
+    """A LaTeX formula as MathML.
+
+    Raises:
+        MathError: The formula is wrong, or contains something that the converter does not know.
+    """
+    for written, known in _SYNONYMS:
+        latex = written.sub(known, latex)
+    return tex2mathml(latex, as_block=display).replace(_NAMESPACE, "")
+
+
+def _visit(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
+    try:
+        translator.body.append(mathml(node.astext(), display=isinstance(node, nodes.math_block)))
+    except MathError as error:
+        _LOG.warning("formula %r: %s", node.astext(), error, location=node)
+    raise nodes.SkipNode
+
+
+# --- Unicode ----------------------------------------------------------------------------------------------------------
+
+# Where the base of a subscript ends: a symbol or a closing bracket, one or two letters, an operator with limits.
+_BASE = re.compile(r"(?:[^\w\s]|\d|(?:^|[^A-Za-z_])(?:[^\W\d_][̀-ͯ]*){1,2}|arg|log|lim|max|min|sup|inf)$")
+_LETTER = re.compile(r"[^\W\d_](?!\w)")  # may stand below a whole word
+_NAKED = re.compile(r"[+\-−]?\d+(?:\.\d+)?|[+\-−]?[A-Za-z]+\d*[̀-ͯ]*[′']*|[+\-−]?\w[̀-ͯ]*|[+\-−±]?\d+|[+\-*∞⊤⊥†∅]|\|\w\|")
+_MORE = re.compile(r",(?:[A-Za-z]|\d)(?!\w)")
+_MARK = re.compile(r"[\w./]+\.(?:md|py)\b|(?P<mark>[_^])")  # the name of a file is no formula
+_CLOSES = {"{": "}", "(": ")", "[": "]"}
+
+
+def _bracketed(text: str, start: int) -> int:
+    """Where the bracket that opens at ``start`` is closed, or -1."""
+    opening, closing, depth = text[start], _CLOSES[text[start]], 0
+    for position in range(start, len(text)):
+        depth += (text[position] == opening) - (text[position] == closing)
+        if depth == 0:
+            return position
+    return -1
+
+
+def _script(text: str, mark: int) -> tuple[str, int] | None:
+    """What stands below or above the line because of the mark at that place, and where the rest goes on."""
+    start = mark + 1
+    if not mark or text[mark - 1].isspace() or start == len(text):
+        return None
+    if text[start] in _CLOSES:
+        end = _bracketed(text, start)
+        if end > 0:
+            return (text[start + 1 : end] if text[start] == "{" else text[start : end + 1]), end + 1
+        return None
+    if text[mark] == "_" and not _BASE.search(text[:mark]) and not _LETTER.match(text, start):
+        return None
+    naked = _NAKED.match(text, start)
+    if naked is None:
+        return None
+    more = _MORE.match(text, naked.end())
+    end = more.end() if text[mark] == "_" and more else naked.end()
+    return text[start:end], end
+
+
+def scripts(text: str) -> Iterator[nodes.Node]:
+    """The same text, with subscripts and superscripts where ``_`` and ``^`` stood for them."""
+    done = 0
+    for mark in (match.start("mark") for match in _MARK.finditer(text) if match["mark"]):
+        if mark >= done and (found := _script(text, mark)):
+            if mark > done:
+                yield nodes.Text(text[done:mark])
+            content, done = found
+            kind = nodes.subscript if text[mark] == "_" else nodes.superscript
+            yield kind("", "", *scripts(content))
+    if done < len(text):
+        yield nodes.Text(text[done:])
+
+
+_CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+
+
+def _is_derivation(name: str) -> bool:
+    return name.startswith(("dpbounds/", "algorithms/"))
+
+
+def _protected(text: str) -> str:
+    """Markdown in which an underscore, and a star within a formula, stand for themselves."""
+    return re.sub(r"_|(?<=\w)\*(?=\w)", r"\\\g<0>", text)
+
+
+def _keep_formulas(app: Sphinx, name: str, source: list[str]) -> None:
+    """In a derivation an underscore never begins emphasis: ``(x)_+ or (y)_+`` is a formula."""
+    if not _is_derivation(name):
+        return
+    lines = source[0].split("\n")
+    tokens = MarkdownIt("commonmark").enable("table").parse(source[0])
+    for first, end in {tuple(token.map) for token in tokens if token.type == "inline" and token.map}:
+        block, done, kept = "\n".join(lines[first:end]), 0, ""
+        for code in _CODE.finditer(block):
+            kept += _protected(block[done : code.start()]) + code.group()
+            done = code.end()
+        lines[first:end] = (kept + _protected(block[done:])).split("\n")
+    source[0] = "\n".join(lines)
+
+
+def _set_scripts(app: Sphinx, document: nodes.document) -> None:
+    if not _is_derivation(app.env.current_document.docname):
+        return
+    for block in list(document.findall(nodes.literal_block)):
+        children = list(scripts(block.astext()))
+        block.children = []
+        block += children
+        block.rawsource = ""  # not the text any more: so Sphinx writes the children, and does not highlight
+    for text in list(document.findall(lambda node: isinstance(node, nodes.TextElement))):
+        if isinstance(text, (nodes.literal, nodes.literal_block, nodes.subscript, nodes.superscript)):
+            continue
+        children: list[nodes.Node] = []
+        for is_text, run in itertools.groupby(text.children, lambda child: isinstance(child, nodes.Text)):
+            words = "".join(child.astext() for child in run) if is_text else ""
+            children += scripts(words) if is_text else run
+        text.children = []
+        text += children
+
+
+# --- Code -------------------------------------------------------------------------------------------------------------
+
+
+class HelpOfVerbs(Directive):
+    """``{help-of-verbs}``: what ``dpbounds VERB --help`` prints, for every verb."""
+
+    def run(self) -> list[nodes.Node]:
+        """One section per verb."""
+        from dpbounds.cli import _VERBS, _commands
+
+        found: list[nodes.Node] = []
+        for verb in _VERBS:
+            shown = CliRunner().invoke(_commands, [verb, "--help"], prog_name="dpbounds", terminal_width=100).output
+            found += [nodes.rubric("", f"dpbounds {verb}"), nodes.literal_block(shown, shown, language="none")]
+        return found
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.add_html_math_renderer("mathml", (_visit, None), (_visit, None))
+    app.connect("source-read", _keep_formulas)
+    app.connect("doctree-read", _set_scripts)
+    app.add_directive("help-of-verbs", HelpOfVerbs)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
