@@ -1,4 +1,4 @@
-"""Ask several accountants the same questions, and print their answers and what they cost as the table of accountants.md.
+"""Ask several accountants the same questions, and print their answers and costs as the table of accountants.md.
 
 Run ``python docs/accountants.py``. Accountants that are not installed are left out: the extras ``interoperability`` and
 ``opacus`` bring them. Every answer is asked for in a process of its own, after a warm-up by another question, and its
@@ -9,7 +9,6 @@ import functools
 import multiprocessing
 import operator
 import statistics
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -109,20 +108,22 @@ def measured(accountant: str, question: str) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print one row per question and accountant."""
+    """Print one row per question, one column per accountant."""
     context = multiprocessing.get_context("spawn")
-    print("| question | accountant | ε | CPU seconds |\n| --- | --- | --- | --- |")
+    present = [name for name, (module, _) in ACCOUNTANTS.items() if find_spec(module)]
+    print(f"| question | {' | '.join(present)} |")
+    print("|" + " --- |" * (len(present) + 1))
     for question in QUESTIONS:
-        for accountant, (module, _) in ACCOUNTANTS.items():
-            if find_spec(module) is None:
-                continue
+        print(f"| {question} |", end="", flush=True)
+        for accountant in present:
             runs = []
             for _ in range(REPETITIONS):
                 with context.Pool(1) as pool:
                     runs.append(pool.apply(measured, (accountant, question)))
             seconds = statistics.median(run[1] for run in runs)
-            print(f"| {question} | {accountant} | {runs[0][0]:.6g} | {seconds:.2g} |", flush=True)
+            print(f" {runs[0][0]:.6g} in {seconds:.2g} s |", end="", flush=True)
+        print()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -37,5 +37,9 @@ html_show_sphinx = False
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
+autodoc_type_aliases = {name: name for name in ("Array", "ArrayLike", "ExactLike", "Features", "Step")}
+# The types in signatures that have no entry here: of other libraries, and of what is not public.
+nitpick_ignore_regex = [("py:class", r"[\w.]+")]
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+napoleon_use_rtype = False  # signatures say the type

@@ -1,12 +1,13 @@
-"""What the pages need beside Sphinx: formulas as MathML, which browsers draw without a script, and text made from code.
+"""What the pages need beside Sphinx: formulas as MathML, which browsers draw without a script, and the help of verbs.
 
-Formulas occur in two forms. Statements are written in LaTeX. Derivations are written in plain Unicode, in paragraphs and
-in indented blocks, with ``x_k`` and ``e^{-λt}`` for what stands below or above the line; here it is put there.
+Formulas occur in two forms. Statements are written in LaTeX. Derivations are written in plain Unicode, in paragraphs
+and in indented blocks, with ``x_k`` and ``e^{-λt}`` for what stands below or above the line; here it is put there.
 """
 
 import itertools
 import re
 from collections.abc import Iterator
+from typing import cast
 
 from click.testing import CliRunner
 from docutils import nodes
@@ -14,9 +15,13 @@ from docutils.parsers.rst import Directive
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from markdown_it import MarkdownIt
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
+
+import dpbounds
 
 _LOG = logging.getLogger(__name__)
 
@@ -132,10 +137,42 @@ def _keep_formulas(app: Sphinx, name: str, source: list[str]) -> None:
     source[0] = "\n".join(lines)
 
 
+_ATTRIBUTES = ("attribute", "property")
+
+
+def _keep_norms(app: Sphinx, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
+    """In a docstring ``|x|`` is a norm, and no substitution. Comes before napoleon."""
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = re.split(r"(``.*?``)", line)
+            parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+            lines[number] = "".join(parts)
+    if what in _ATTRIBUTES:
+        app.env.temp_data[name] = list(lines)
+
+
+def _keep_sentences(app: Sphinx, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
+    """What stands before a colon is a sentence, and no type. Comes after napoleon, which thinks so."""
+    if what in _ATTRIBUTES:
+        lines[:] = app.env.temp_data.pop(name)
+    lines[:] = [re.sub(r"^:returns: \*(.+?)\* -- ", r":returns: \1: ", line) for line in lines]
+
+
+def _public(app: Sphinx, env: BuildEnvironment, node: nodes.Element, content: nodes.TextElement) -> nodes.Node | None:
+    """A reference to where a public name lives is one to the name."""
+    name = node.get("reftarget", "").rpartition(".")[2]
+    if node.get("refdomain") != "py" or name not in dpbounds.__all__:
+        return None
+    python, inner = env.domains.python_domain, cast(pending_xref, node)
+    found = python.resolve_xref(env, node["refdoc"], app.builder, "obj", f"dpbounds.{name}", inner, content)
+    return cast(nodes.Node | None, found)
+
+
 def _set_scripts(app: Sphinx, document: nodes.document) -> None:
-    if not _is_derivation(app.env.current_document.docname):
+    name = app.env.current_document.docname
+    if not _is_derivation(name) and name != "docs/api":
         return
-    for block in list(document.findall(nodes.literal_block)):
+    for block in list(document.findall(nodes.literal_block)) if _is_derivation(name) else ():
         children = list(scripts(block.astext()))
         block.children = []
         block += children
@@ -144,9 +181,9 @@ def _set_scripts(app: Sphinx, document: nodes.document) -> None:
         if isinstance(text, (nodes.literal, nodes.literal_block, nodes.subscript, nodes.superscript)):
             continue
         children: list[nodes.Node] = []
-        for is_text, run in itertools.groupby(text.children, lambda child: isinstance(child, nodes.Text)):
-            words = "".join(child.astext() for child in run) if is_text else ""
-            children += scripts(words) if is_text else run
+        for is_text, found in itertools.groupby(text.children, lambda child: isinstance(child, nodes.Text)):
+            run = list(found)
+            children += scripts("".join(child.astext() for child in run)) if is_text else run
         text.children = []
         text += children
 
@@ -171,6 +208,9 @@ class HelpOfVerbs(Directive):
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     app.add_html_math_renderer("mathml", (_visit, None), (_visit, None))
+    app.connect("autodoc-process-docstring", _keep_norms, priority=400)
+    app.connect("autodoc-process-docstring", _keep_sentences, priority=600)
+    app.connect("missing-reference", _public)
     app.connect("source-read", _keep_formulas)
     app.connect("doctree-read", _set_scripts)
     app.add_directive("help-of-verbs", HelpOfVerbs)

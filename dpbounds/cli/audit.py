@@ -82,9 +82,9 @@ def command(
     Exit status 1 when the lower bound exceeds the certified upper bound (with --mutations: when a broken copy is not
     caught, or a sound one is). Claims about rare events are computed exactly, not audited.
 
-    ALGORITHM is a name of the README's table, one of its printed variants, or `all`. With --one-run every record is in
-    or out by its own coin, and the coins are guessed from a single run: quick, for descents on all records, and telling
-    at a large epsilon.
+    ALGORITHM is a name of the table in docs/training.md, one of its printed variants, or `all`. With --one-run every
+    record is in or out by its own coin, and the coins are guessed from a single run: quick, for descents on all
+    records, and telling at a large epsilon.
 
     Example: dpbounds audit dp-pgd --runs 2000
     """

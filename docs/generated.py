@@ -1,0 +1,110 @@
+"""The parts of the pages that are made from the code, between ``<!-- generated: NAME -->`` and ``<!-- end -->``.
+
+``python docs/generated.py`` writes them again; a test says when that is needed.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import dpbounds as dp
+from algorithms import PrivacyBudget
+from algorithms.verification.examples import all_examples
+from dpbounds.cli import _VERBS, _commands
+from dpbounds.privacy.domination import neighbour_classes
+
+PAGES = sorted(Path(__file__).parent.rglob("*.md"))
+_PART = re.compile(r"(?<=<!-- generated: )(\w+)( -->\n).*?(?=^<!-- end -->)", re.DOTALL | re.MULTILINE)
+
+
+def _table(head: str, rows: Iterator[str]) -> str:
+    lines = [head, "| " + " | ".join("---" for _ in head.split("|")[1:-1]) + " |", *rows]
+    return "\n" + "\n".join(lines) + "\n\n"
+
+
+def verbs() -> str:
+    """Every verb and the first sentence of its help."""
+    helps = ((verb, _commands.get_command(None, verb)) for verb in _VERBS)
+    return _table(
+        "| verb | what it does |",
+        (f"| `dpbounds {verb}` | {command.get_short_help_str(200).rstrip('.')} |" for verb, command in helps),
+    )
+
+
+MECHANISMS: dict[str, Callable[[str], dp.Mechanism]] = {
+    "`Gaussian`": lambda relation: dp.Gaussian(2),
+    "`Laplace`, one dimension": lambda relation: dp.Laplace(2, dimension=1),
+    "`Laplace`, any dimension": lambda relation: dp.Laplace(2),
+    "`UniformBall`": lambda relation: dp.UniformBall(9, 3),
+    "`RandomizedResponse`": lambda relation: dp.RandomizedResponse(1),
+    "`ExponentialMechanism`": lambda relation: dp.ExponentialMechanism(1, relation=relation),
+    "`AboveThreshold`": lambda relation: dp.AboveThreshold(1, relation=relation),
+    "`PureDP`": lambda relation: dp.PureDP(1, relation=relation),
+    "`ApproximateDP`": lambda relation: dp.ApproximateDP(1, "1e-6", relation=relation),
+    "`ZCDP`": lambda relation: dp.ZCDP(1, relation=relation),
+    "`RenyiDP`": lambda relation: dp.RenyiDP({2: 1}, relation=relation),
+}
+SAMPLINGS: dict[str, Callable[[dp.Mechanism], dp.Mechanism]] = {
+    "full batch": lambda mechanism: mechanism,
+    "Poisson samples": lambda mechanism: dp.PoissonSampled(mechanism, "0.1"),
+    "without replacement": lambda mechanism: dp.SampledWithoutReplacement(mechanism, 2, 20),
+    "with replacement": lambda mechanism: dp.SampledWithReplacement(mechanism, 2, 20),
+}
+
+
+def known(mechanism: dp.Mechanism, relation: str) -> str:
+    """What is known of two releases of it: ``tight``, ``bound`` or ``refused``."""
+    try:
+        classes = neighbour_classes(mechanism**2, dp.Relation(relation))
+    except dp.UnsupportedMechanism:
+        return "refused"
+    return "tight" if classes.tight else "bound"
+
+
+def mechanisms() -> str:
+    """What is known of each mechanism and each way to draw batches, under both relations."""
+    return _table(
+        f"| mechanism | {' | '.join(SAMPLINGS)} |",
+        (
+            f"| {name} | "
+            + " | ".join(
+                " / ".join(known(sampled(make(relation)), relation) for relation in dp.Relation)
+                for sampled in SAMPLINGS.values()
+            )
+            + " |"
+            for name, make in MECHANISMS.items()
+        ),
+    )
+
+
+def algorithms() -> str:
+    """Every algorithm: the names by which ``audit`` knows it, its class, and the first sentence about it."""
+    budget = PrivacyBudget.of(1, "1e-5")
+    names: dict[type, list[str]] = {}
+    for each in all_examples():
+        if not each.printed:
+            names.setdefault(type(each.calibrated(budget)[0]), []).append(f"`{each.name}`")
+    return _table(
+        "| names | class | what it is |",
+        (
+            f"| {', '.join(called)} | `{kind.__name__}` | {(kind.__doc__ or '').splitlines()[0].rstrip('.')} |"
+            for kind, called in names.items()
+        ),
+    )
+
+
+PARTS = {part.__name__: part for part in (verbs, mechanisms, algorithms)}
+
+
+def refreshed(text: str) -> str:
+    """A page with its generated parts made again."""
+    return _PART.sub(lambda found: found[1] + found[2] + PARTS[found[1]](), text)
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        before = page.read_text(encoding="utf-8")
+        after = refreshed(before)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+            print(f"wrote {page}")

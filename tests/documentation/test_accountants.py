@@ -1,0 +1,71 @@
+"""The comparison with other accountants: what is shown is what they answer. How long they take is not tested."""
+
+import importlib.util
+import re
+from importlib.metadata import version
+
+import pytest
+
+from tests.documentation.pages import ROOT
+
+PAGE = (ROOT / "docs" / "accountants.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+VERSIONS = {"dp-accounting": "0.6.0", "Opacus": "1.6.0"}
+
+
+@pytest.fixture(scope="module")
+def script():
+    specification = importlib.util.spec_from_file_location("accountants", ROOT / "docs" / "accountants.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def cells():
+    """(question, accountant) -> the cell of the page."""
+    lines = PAGE.splitlines()
+    (start,) = (number for number, line in enumerate(lines) if line.startswith("| question | dpbounds"))
+    names = [cell.strip() for cell in lines[start].split("|")[2:-1]]
+    found = {}
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        question, *answers = (cell.strip() for cell in line.split("|")[1:-1])
+        found |= {(question, name): answer for name, answer in zip(names, answers, strict=True)}
+    return found
+
+
+def test_every_question_is_answered_by_everybody(script):
+    assert list(cells()) == [(question, name) for question in script.QUESTIONS for name in script.ACCOUNTANTS]
+
+
+def test_the_readme_repeats_what_the_page_says():
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+ s) \| ([^|]+ s) \|", README, flags=re.MULTILINE)
+    assert len(rows) == 5
+    for name, first, second in rows:
+        plain = re.sub(r" [\d.]+(?=,|$)", "", name)
+        assert (first, second) == (cells()["long run", plain], cells()["100 noise levels", plain])
+
+
+def test_the_questions_are_those_of_the_page(script):
+    for question, (rate, levels, delta) in script.QUESTIONS.items():
+        (row,) = re.findall(rf"^\| {question} \| ([\d.]+) \| (.*?) \| (.*?) \| (.*?) \|$", PAGE, flags=re.MULTILINE)
+        assert float(row[0]) == rate
+        assert float(row[3]) == delta
+        if len(levels) == 1:
+            assert (float(row[1]), int(row[2].replace(" ", ""))) == levels[0]
+        else:
+            assert row[1:3] == ("1, 1.01, ..., 1.99", "5 of each")
+            assert levels == tuple((1 + k / 100, 5) for k in range(100))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("question", "accountant"), list(cells()))
+def test_the_answer_is_what_is_shown(script, question, accountant):
+    library = accountant.partition(",")[0]
+    if importlib.util.find_spec(script.ACCOUNTANTS[accountant][0]) is None:
+        pytest.skip(f"{library} is not installed")
+    if library in VERSIONS and version(library) != VERSIONS[library]:
+        pytest.skip(f"the page is about {library} {VERSIONS[library]}")
+    told = cells()[question, accountant].partition(" ")[0]
+    assert f"{script.answer(accountant, question):.6g}" == told

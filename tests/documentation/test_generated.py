@@ -1,0 +1,115 @@
+"""What the pages say of the code is what the code says, and all of it is there."""
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import algorithms
+import dpbounds as dp
+from algorithms.verification.examples import all_examples
+from dpbounds.cli import _VERBS as VERBS
+from dpbounds.cli import main
+from dpbounds.theorems.registry import listing
+from tests.documentation.pages import PAGES, ROOT, fences
+
+DOCS = ROOT / "docs"
+DERIVATIONS = [page for package in ("dpbounds", "algorithms") for page in (ROOT / package).rglob("*.md")]
+
+
+@pytest.fixture(scope="module")
+def generated():
+    specification = importlib.util.spec_from_file_location("generated", DOCS / "generated.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.thorough
+def test_generated_parts_are_fresh(generated):
+    parts = []
+    for page in generated.PAGES:
+        text = page.read_text(encoding="utf-8")
+        parts += re.findall("<!-- generated: (.*) -->", text)
+        assert generated.refreshed(text) == text, f"{page} is not fresh: run python docs/generated.py"
+    assert sorted(parts) == sorted(generated.PARTS)
+
+
+def test_a_stale_part_would_be_noticed(generated):
+    page = (DOCS / "mechanisms.md").read_text(encoding="utf-8")
+    stale = page.replace("| tight / bound |", "| tight / tight |", 1)
+    assert stale != page
+    assert generated.refreshed(stale) == page
+
+
+def test_every_mechanism_is_in_the_table(generated):
+    described = {found for name in generated.MECHANISMS for found in re.findall(r"`(\w+)`", name)}
+    classes = {name for name in dp.__all__ if inspect.isclass(getattr(dp, name))}
+    mechanisms = {name for name in classes if issubclass(getattr(dp, name), dp.Mechanism)}
+    made_of_others = {"Composed", "InParallel", "PoissonSampled", "SampledWithReplacement", "SampledWithoutReplacement"}
+    assert described == mechanisms - made_of_others - {"Mechanism"}
+
+
+def test_every_algorithm_is_in_the_table():
+    rows = re.findall(
+        r"^\| (`.*?) \| `(\w+)` \|", (DOCS / "training.md").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    listed = [name for names, _ in rows for name in re.findall(r"`([^`]+)`", names)]
+    assert sorted(listed) == sorted(each.name for each in all_examples() if not each.printed)
+    assert {kind for _, kind in rows} <= set(algorithms.__all__)
+
+
+def test_the_statements_are_counted():
+    told = [
+        number
+        for page in PAGES
+        for number in re.findall(r"(\d+)\s+statements(?: from|, each)", page.read_text(encoding="utf-8"))
+    ]
+    assert len(told) == 2
+    assert set(told) == {str(len(listing()))}
+
+
+def test_every_verb_is_described():
+    page = (DOCS / "command_line.md").read_text(encoding="utf-8")
+    for verb in VERBS:
+        assert f"| `dpbounds {verb}` |" in page
+    shown = {fence.text.split()[2] for page in PAGES for fence in fences(page, "console")}
+    assert set(VERBS) - shown <= {"demo", "show", "errata", "compare", "check", "table", "verify", "audit", "remaining"}
+
+
+def test_every_public_name_is_in_the_reference():
+    page = (DOCS / "api.rst").read_text(encoding="utf-8")
+    described = re.findall(r"^\.\. auto(?:function|class|exception):: (\w+)$", page, flags=re.MULTILINE)
+    assert sorted(described) == sorted({*dp.__all__, *algorithms.__all__} - {"problems"})
+    assert ".problems\n" in page
+
+
+def test_what_the_table_leaves_out_is_refused():
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for name in ("shuffled", "truncated-poisson", "random-allocation", "dp-ftrl"):
+        assert f"`{name}`" in text or f"--sampling {name}" in text
+        assert main(["epsilon", "--noise-multiplier", "1", "--sampling", name, "--delta", "0.1"]) == 2
+
+
+def test_every_derivation_is_in_the_list_of_proofs():
+    """Each in one entry, and every entry finds one."""
+    entries = [
+        line for fence in fences(DOCS / "proofs.md", "{toctree}") for line in fence.text.splitlines() if "/" in line
+    ]
+    found: list[Path] = []
+    for entry in entries:
+        pages = set(ROOT.glob(entry.removeprefix("/") + ".md"))
+        assert pages - set(found), entry
+        found += sorted(pages - set(found))
+    proofs = [page for page in DERIVATIONS if page.name != "ATTRIBUTION.md"]
+    assert sorted(found) == sorted(proofs)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page):
+    text = re.sub(r"^(```+).*?^\1$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    for link in links:
+        assert (page.parent / link.partition("#")[0]).is_file(), link
