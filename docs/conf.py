@@ -23,6 +23,7 @@ include_patterns = ["docs/**", "dpbounds/**", "algorithms/**", "tables/**", "CHA
 exclude_patterns = [".*", "build", "dist", "**/ATTRIBUTION.md"]
 
 myst_enable_extensions = ["dollarmath"]
+myst_dmath_double_inline = True
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header"]  # a page may begin with a table of statements, and go down by two levels
 highlight_language = "none"

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
+
 import dpbounds as dp
 from algorithms import PrivacyBudget
 from algorithms.verification.examples import all_examples
@@ -24,10 +26,11 @@ def _table(head: str, rows: Iterator[str]) -> str:
 
 def verbs() -> str:
     """Every verb and the first sentence of its help."""
-    helps = ((verb, _commands.get_command(None, verb)) for verb in _VERBS)
+    context = click.Context(_commands)
+    commands = (_commands.get_command(context, verb) for verb in _VERBS)
     return _table(
         "| verb | what it does |",
-        (f"| `dpbounds {verb}` | {command.get_short_help_str(200).rstrip('.')} |" for verb, command in helps),
+        (f"| `dpbounds {each.name}` | {each.get_short_help_str(200).rstrip('.')} |" for each in commands if each),
     )
 
 
@@ -42,7 +45,7 @@ MECHANISMS: dict[str, Callable[[str], dp.Mechanism]] = {
     "`PureDP`": lambda relation: dp.PureDP(1, relation=relation),
     "`ApproximateDP`": lambda relation: dp.ApproximateDP(1, "1e-6", relation=relation),
     "`ZCDP`": lambda relation: dp.ZCDP(1, relation=relation),
-    "`RenyiDP`": lambda relation: dp.RenyiDP({2: 1}, relation=relation),
+    "`RenyiDP`": lambda relation: dp.RenyiDP(((2, 1),), relation=relation),
 }
 SAMPLINGS: dict[str, Callable[[dp.Mechanism], dp.Mechanism]] = {
     "full batch": lambda mechanism: mechanism,

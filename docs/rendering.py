@@ -15,7 +15,7 @@ from docutils.parsers.rst import Directive
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from markdown_it import MarkdownIt
-from sphinx.addnodes import pending_xref
+from sphinx.addnodes import not_smartquotable, pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
@@ -86,7 +86,7 @@ def _script(text: str, mark: int) -> tuple[str, int] | None:
         if end > 0:
             return (text[start + 1 : end] if text[start] == "{" else text[start : end + 1]), end + 1
         return None
-    if text[mark] == "_" and not _BASE.search(text[:mark]) and not _LETTER.match(text, start):
+    if text[mark] == "_" and not _BASE.search(text[max(0, mark - 12) : mark]) and not _LETTER.match(text, start):
         return None
     naked = _NAKED.match(text, start)
     if naked is None:
@@ -113,6 +113,9 @@ def scripts(text: str) -> Iterator[nodes.Node]:
 _CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 
 
+_INLINE = re.compile(r"(?<![$\\])\$(?!\$)[^$]+\$(?!\$)")
+
+
 def _is_derivation(name: str) -> bool:
     return name.startswith(("dpbounds/", "algorithms/"))
 
@@ -123,8 +126,13 @@ def _protected(text: str) -> str:
 
 
 def _keep_formulas(app: Sphinx, name: str, source: list[str]) -> None:
-    """In a derivation an underscore never begins emphasis: ``(x)_+ or (y)_+`` is a formula."""
+    """Formulas that Markdown would take for something else.
+
+    In a derivation an underscore never begins emphasis: ``(x)_+ or (y)_+`` is a formula. In the LaTeX of statements a
+    line that begins with a plus is no list.
+    """
     if not _is_derivation(name):
+        source[0] = _INLINE.sub(lambda formula: formula.group().replace("\n", " "), source[0])
         return
     lines = source[0].split("\n")
     tokens = MarkdownIt("commonmark").enable("table").parse(source[0])
@@ -135,6 +143,13 @@ def _keep_formulas(app: Sphinx, name: str, source: list[str]) -> None:
             done = code.end()
         lines[first:end] = (kept + _protected(block[done:])).split("\n")
     source[0] = "\n".join(lines)
+
+
+def _name_aliases(
+    app: Sphinx, what: str, name: str, found: object, options: object, signature: str | None, returns: str | None
+) -> tuple[str | None, ...]:
+    """``ExactLike | None`` in a signature, and not what Sphinx makes of it."""
+    return tuple(text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text) for text in (signature, returns))
 
 
 _ATTRIBUTES = ("attribute", "property")
@@ -169,23 +184,30 @@ def _public(app: Sphinx, env: BuildEnvironment, node: nodes.Element, content: no
 
 
 def _set_scripts(app: Sphinx, document: nodes.document) -> None:
-    name = app.env.current_document.docname
-    if not _is_derivation(name) and name != "docs/api":
-        return
-    for block in list(document.findall(nodes.literal_block)) if _is_derivation(name) else ():
+    """In all prose, and in the blocks of derivations."""
+    derivation = _is_derivation(app.env.current_document.docname)
+    for block in list(document.findall(nodes.literal_block)) if derivation else ():
         children = list(scripts(block.astext()))
         block.children = []
         block += children
         block.rawsource = ""  # not the text any more: so Sphinx writes the children, and does not highlight
-    for text in list(document.findall(lambda node: isinstance(node, nodes.TextElement))):
-        if isinstance(text, (nodes.literal, nodes.literal_block, nodes.subscript, nodes.superscript)):
-            continue
-        children: list[nodes.Node] = []
-        for is_text, found in itertools.groupby(text.children, lambda child: isinstance(child, nodes.Text)):
+    for element in list(document.findall(_is_prose)):
+        words: list[nodes.Node] = []
+        for is_text, found in itertools.groupby(element.children, lambda child: isinstance(child, nodes.Text)):
             run = list(found)
-            children += scripts("".join(child.astext() for child in run)) if is_text else run
-        text.children = []
-        text += children
+            words += scripts("".join(child.astext() for child in run)) if is_text else run
+        element.children = []
+        element += words
+
+
+def _is_prose(node: nodes.Node) -> bool:
+    code = (
+        nodes.literal,
+        nodes.math,
+        nodes.FixedTextElement,
+        not_smartquotable,
+    )  # the last: signatures, and names in fields
+    return isinstance(node, nodes.TextElement) and not isinstance(node, (*code, nodes.subscript, nodes.superscript))
 
 
 # --- Code -------------------------------------------------------------------------------------------------------------
@@ -210,8 +232,10 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", (_visit, None), (_visit, None))
     app.connect("autodoc-process-docstring", _keep_norms, priority=400)
     app.connect("autodoc-process-docstring", _keep_sentences, priority=600)
+    app.setup_extension("sphinx.ext.autodoc")
+    app.connect("autodoc-process-signature", _name_aliases)
     app.connect("missing-reference", _public)
     app.connect("source-read", _keep_formulas)
-    app.connect("doctree-read", _set_scripts)
+    app.connect("doctree-read", _set_scripts, priority=400)  # before titles are copied into tables of contents
     app.add_directive("help-of-verbs", HelpOfVerbs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,6 +6,7 @@ A fence is a block between lines of three backticks. What stands in a comment in
 """
 
 import doctest
+import itertools
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.]*\w)")
+_NUMBER = "\0"
 _FENCE = re.compile(r"^((?:<!-- [^\n]* -->\n)*)(```+|~~~+)([^\n]*)\n(.*?)^\2$", re.DOTALL | re.MULTILINE)
 
 
@@ -69,19 +71,17 @@ def commands(fence: Fence) -> list[tuple[str, str]]:
 
 def assert_same_up_to_round_off(found: str, expected: str, relative: float = 1e-9) -> None:
     """The same text; numbers may differ in the last digits from machine to machine, and ``...`` stands for anything."""
-    pattern = re.escape(NUMBER.sub("#", expected)).replace(r"\.\.\.", "(.*?)")
-    matched = re.fullmatch(pattern, NUMBER.sub("#", found), flags=re.DOTALL)
-    assert matched, f"shown:\n{expected}\nprinted:\n{found}"
-    shown = [float(number) for number in NUMBER.findall(expected)]
-    left_out = [len(re.findall("#", part)) for part in matched.groups()]
-    before = [part.count("#") for part in NUMBER.sub("#", expected).split("...")]
-    printed = iter(float(number) for number in NUMBER.findall(found))
+    told = f"shown:\n{expected}\nprinted:\n{found}"
+    parts = NUMBER.sub(_NUMBER, expected).split("...")
+    matched = re.fullmatch("(.*?)".join(map(re.escape, parts)), NUMBER.sub(_NUMBER, found), flags=re.DOTALL)
+    assert matched, told
+    numbers = iter([float(number) for number in NUMBER.findall(found)])
     kept = []
-    for count, skipped in zip(before, [*left_out, 0], strict=True):
-        kept += [next(printed) for _ in range(count)]
-        for _ in range(skipped):
-            next(printed)
-    assert kept == pytest.approx(shown, rel=relative), f"shown:\n{expected}\nprinted:\n{found}"
+    for part, left_out in itertools.zip_longest(parts, matched.groups(), fillvalue=""):
+        kept += [next(numbers) for _ in range(part.count(_NUMBER))]
+        for _ in range(left_out.count(_NUMBER)):
+            next(numbers)
+    assert kept == pytest.approx([float(number) for number in NUMBER.findall(expected)], rel=relative), told
 
 
 class RoundOff(doctest.OutputChecker):

@@ -89,6 +89,7 @@ def test_python_that_takes_seconds_prints_what_is_shown(page):
 
 
 @pytest.mark.usefixtures("workplace")
+@pytest.mark.filterwarnings("ignore")  # of other libraries
 @pytest.mark.parametrize("fence", [pytest.param(fence, id=fence.name, marks=fence.marks) for fence in SCRIPTS])
 def test_a_script_runs(fence):
     for remark in fence.remarks:
