@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         UnsupportedMechanism,
     )
     from dpbounds.expressions.enclosure import Enclosure
-    from dpbounds.privacy.accountants import Account, account, delta, epsilon
+    from dpbounds.privacy.accountants import Account, account, delta, delta_curve, epsilon
     from dpbounds.privacy.ball_noise import BallDescent
     from dpbounds.privacy.calibration import Calibration, calibrate, hidden_constant
     from dpbounds.privacy.filters import GaussianFilter, Odometer, RenyiFilter, ZCDPFilter
@@ -94,6 +94,7 @@ _HOMES = {
     "Account": "privacy.accountants",
     "account": "privacy.accountants",
     "delta": "privacy.accountants",
+    "delta_curve": "privacy.accountants",
     "epsilon": "privacy.accountants",
     "group_account": "privacy.group_accounts",
     "all_methods": "privacy.methods",
@@ -173,6 +174,7 @@ __all__ = [
     "calibrate_to_total_variation",
     "calibrate_to_zcdp",
     "delta",
+    "delta_curve",
     "epsilon",
     "from_dp_event",
     "get_noise_multiplier",

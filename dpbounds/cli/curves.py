@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,7 +15,7 @@ import click
 
 from dpbounds.cli.options import PICTURES, writing
 from dpbounds.cli.output import json_number
-from dpbounds.expressions.enclosure import Enclosure, End
+from dpbounds.expressions.enclosure import End
 from dpbounds.expressions.exact import Direction, to_decimal
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
@@ -40,14 +39,10 @@ def proven_curve(mechanism: Mechanism, relation: Relation, centre: End, toleranc
 
     δ(ε) never increases, so the smallest upper end so far bounds it, too; and so does the largest lower end to come.
     """
-    from dpbounds.privacy.accountants import delta
+    from dpbounds.privacy.accountants import delta_curve
 
     epsilons = tuple(grid(centre))
-    points: list[Enclosure] = []
-    for done, epsilon in enumerate(epsilons):
-        if sys.stderr.isatty():
-            click.echo(f"\rcurve: point {done + 1} of {len(epsilons)} ", err=True, nl=done + 1 == len(epsilons))
-        points.append(delta(mechanism, epsilon, relation, tolerance=tolerance))
+    points = delta_curve(mechanism, epsilons, relation, tolerance=tolerance)
     uppers, lowers = [Fraction(points[0].exact_upper)], [Fraction(points[-1].exact_lower)]
     for point in points[1:]:
         uppers.append(min(uppers[-1], Fraction(point.exact_upper)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, get_args
@@ -23,12 +23,13 @@ from dpbounds.expressions.time_limit import TimeIsUp, is_limited, time_limited, 
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.limits import SMALLEST_TOLERANCE
 from dpbounds.privacy.beside_gaussian import delta_beside, epsilon_beside, lies_beside
-from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
+from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_deltas, contour_epsilon
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.domination import NeighbourClass, NeighbourClasses, neighbour_classes
 from dpbounds.privacy.drawn_steps import delta_between, epsilon_between, nearly_full_batch, negligible, plannable
-from dpbounds.privacy.lattice import LARGEST_WORK, Work, delta_bounds, epsilon_bounds, resolved
+from dpbounds.privacy.lattice import LARGEST_WORK, Work, delta_bounds, delta_bounds_at, epsilon_bounds, resolved
 from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.mechanisms.algebra import listed
 from dpbounds.privacy.outcomes import delta_by_outcomes, epsilon_by_outcomes, has_few_outcomes
 from dpbounds.privacy.pairs import FourPoints, GaussianProduct, Product, as_gaussian
 from dpbounds.privacy.profiles import ball, certainly_infinite, closed_form_delta, closed_form_epsilon, has_closed_form
@@ -37,6 +38,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi import renyi_delta, renyi_epsilon
 from dpbounds.privacy.renyi_moments import has_moments_of_its_own
 
+Named = tuple[tuple[str, Proof], ...]  # proofs by the names of the classes of neighbours
 Route = Literal["auto", "closed form", "contour", "lattice"]
 
 DEFAULT_TOLERANCE = 1e-9
@@ -74,8 +76,8 @@ class Account:
     given: Literal["delta", "epsilon"]
     target: Fraction
     enclosure: Enclosure
-    proofs: tuple[tuple[str, Proof], ...]
-    attacks: tuple[tuple[str, Proof], ...] = ()
+    proofs: Named
+    attacks: Named = ()
     moments: Proof | None = None
     complete: bool = True
 
@@ -115,6 +117,13 @@ def valid_epsilon(epsilon: ExactLike, name: str = "epsilon") -> Fraction:
     if number < 0:
         raise InvalidValue(name, epsilon, "a number that is at least 0")
     return number
+
+
+def _valid_tolerance(tolerance: ExactLike) -> float:
+    number = exact(tolerance, "tolerance")
+    if not SMALLEST_TOLERANCE <= number < 1:
+        raise InvalidValue("tolerance", tolerance, "a number less than 1 and at least 1e-300")
+    return float(number)
 
 
 def epsilon(
@@ -199,9 +208,7 @@ def account(
     """
     if (delta is None) == (epsilon is None):
         raise InvalidValue("delta, epsilon", (delta, epsilon), "exactly one of the two")
-    if not SMALLEST_TOLERANCE <= exact(tolerance, "tolerance") < 1:
-        raise InvalidValue("tolerance", tolerance, "a number less than 1 and at least 1e-300")
-    tolerance = float(exact(tolerance, "tolerance"))
+    tolerance = _valid_tolerance(tolerance)
     demand_one_of("route", route, get_args(Route))
     neighbours = as_relation(relation)
     work = Work(_WORK)
@@ -210,7 +217,7 @@ def account(
         assert epsilon is not None
         question = _Question("epsilon", valid_epsilon(epsilon), tolerance, route, work)
     with time_limited(time_limit) as limit:
-        found = _accounted(mechanism, neighbours, question)
+        found = _accounted(mechanism, neighbours, (question,))[0]
     if limit.passed:
         if found.enclosure.exact_upper == math.inf > found.enclosure.exact_lower:
             raise NotCertified("the time limit passed before any ε was proven to suffice; allow more time")
@@ -220,7 +227,7 @@ def account(
     return found
 
 
-def _demand_narrow(proofs: tuple[tuple[str, Proof], ...], tolerance: float) -> None:
+def _demand_narrow(proofs: Named, tolerance: float) -> None:
     width = max(_relative_width(proof) for _, proof in proofs if proof.route != "dominated")
     if width > tolerance:
         raise NotCertified(
@@ -228,17 +235,48 @@ def _demand_narrow(proofs: tuple[tuple[str, Proof], ...], tolerance: float) -> N
         )
 
 
-def _accounted(mechanism: Mechanism, neighbours: Relation, question: _Question) -> Account:
+@working(OUTER_PRECISION)
+def delta_curve(
+    mechanism: Mechanism,
+    epsilons: Iterable[ExactLike],
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    tolerance: float = DEFAULT_TOLERANCE,
+) -> tuple[Enclosure, ...]:
+    """Enclose δ(ε) at many ε at once, for little more than one costs: one integral or lattice serves them all.
+
+    Arguments and errors as for :func:`delta`, with any number of ε.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> [ends.decimals(6)[1] for ends in delta_curve(Gaussian(1), [0, 1])]
+    ['0.382925', '0.126937']
+    """
+    tolerance = _valid_tolerance(tolerance)
+    targets = [valid_epsilon(each) for each in listed(epsilons, "epsilons", "numbers that are at least 0")]
+    questions = [_Question("epsilon", target, tolerance, "auto", Work(_WORK)) for target in targets]
+    found = _accounted(mechanism, as_relation(relation), questions)
+    if tolerance < DEFAULT_TOLERANCE:
+        for each in found:
+            _demand_narrow(each.proofs, tolerance)
+    return tuple(each.enclosure for each in found)
+
+
+def _accounted(mechanism: Mechanism, neighbours: Relation, questions: Sequence[_Question]) -> list[Account]:
     with without_time_limit():
         classes = neighbour_classes(mechanism, neighbours)
-    proofs = _all_classes(classes, question)
-    attacks = tuple(
-        (each.name, question.answered(product))
-        for each in classes.every()
-        if not each.tight
-        for product in each.attacks
-        if _worth_attacking(each, proofs)
-    )
+    proofs = _all_classes(classes, questions)
+    attacks = _attacked(classes, questions, proofs)
+    return [_account(mechanism, neighbours, classes, *each) for each in zip(questions, proofs, attacks, strict=True)]
+
+
+def _account(
+    mechanism: Mechanism,
+    neighbours: Relation,
+    classes: NeighbourClasses,
+    question: _Question,
+    proofs: Named,
+    attacks: Named,
+) -> Account:
     enclosure = _together(classes, proofs, attacks)
     moments: Proof | None = None
     if question.route == "auto" and not classes.tight and _moments_may_help(classes, proofs, enclosure):
@@ -248,7 +286,7 @@ def _accounted(mechanism: Mechanism, neighbours: Relation, question: _Question) 
     return Account(mechanism, neighbours, question.given, question.target, enclosure, proofs, attacks, moments)
 
 
-def _moments_may_help(classes: NeighbourClasses, proofs: tuple[tuple[str, Proof], ...], enclosure: Enclosure) -> bool:
+def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclosure) -> bool:
     """Whether Rényi divergences could give a visibly smaller upper end.
 
     Converted, the divergences of a pair promise no less than the pair itself spends (``renyi.md``, section 1): where
@@ -317,29 +355,69 @@ class _Question:
             return False
 
 
-def _all_classes(classes: NeighbourClasses, question: _Question) -> tuple[tuple[str, Proof], ...]:
+def _all_classes(classes: NeighbourClasses, questions: Sequence[_Question]) -> list[Named]:
     """Prove the first class; prove of each other that it spends no more, or how much it spends."""
     first, *others = classes.every()
-    proof = question.answered(first.product)
-    proofs = [(first.name, proof)]
-    least = proof.enclosure.exact_lower
+    firsts = _answered(first.product, questions)
+    proofs: list[Named] = [((first.name, proof),) for proof in firsts]
     for each in others:
-        if first.tight and isinstance(least, Fraction) and question.at_most(each.product, least):
-            below = Enclosure(Fraction(0), least, "Chernoff bound")
-            proofs.append((each.name, Proof(below, "dominated")))
-        else:
-            proofs.append((each.name, question.answered(each.product)))
-    return tuple(proofs)
+        leasts = [proof.enclosure.exact_lower for proof in firsts]
+        below = [
+            isinstance(least, Fraction) and first.tight and question.at_most(each.product, least)
+            for question, least in zip(questions, leasts, strict=True)
+        ]
+        asked = iter(
+            _answered(each.product, [q for q, dominated in zip(questions, below, strict=True) if not dominated])
+        )
+        for index, dominated in enumerate(below):
+            least = Enclosure(Fraction(0), leasts[index], "Chernoff bound")
+            proofs[index] += ((each.name, Proof(least, "dominated") if dominated else next(asked)),)
+    return proofs
 
 
-def _worth_attacking(each: NeighbourClass, proofs: tuple[tuple[str, Proof], ...]) -> bool:
+def _attacked(classes: NeighbourClasses, questions: Sequence[_Question], proofs: Sequence[Named]) -> list[Named]:
+    """What explicit attacks attain in the classes whose pairs are not attained."""
+    found: list[Named] = [()] * len(questions)
+    for each in classes.every():
+        worth = [index for index, known in enumerate(proofs) if _worth_attacking(each, known)]
+        for product in () if each.tight else each.attacks:
+            for index, proof in zip(worth, _answered(product, [questions[index] for index in worth]), strict=True):
+                found[index] += ((each.name, proof),)
+    return found
+
+
+def _answered(product: Product, questions: Sequence[_Question]) -> list[Proof]:
+    """One proof per question; where several ask for δ(ε), what they have in common is computed once."""
+    known: Mapping[Fraction, Proof] = {}
+    if len(questions) > 1:
+        with contextlib.suppress(TimeIsUp):
+            known = _shared_deltas(resolved(product), [each.target for each in questions], questions[0].tolerance)
+    return [known.get(each.target) or each.answered(product) for each in questions]
+
+
+def _shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> Mapping[Fraction, Proof]:
+    """δ(ε) by the route that :func:`prove_delta` would take, where that one serves many ε at once."""
+    if has_closed_form(product) or _infinite_losses(product, Fraction(1)):
+        return {}
+    if has_few_outcomes(product) or lies_beside(product) or nearly_full_batch(product):
+        return {}
+    able = [epsilon for epsilon in epsilons if plannable(product, epsilon)]
+    gaussian = as_gaussian(product)
+    if gaussian is None:
+        return delta_bounds_at(product, able, tolerance=_enough(tolerance, _lattice_aim(product)), work=_WORK)
+    found = contour_deltas(gaussian, [epsilon for epsilon in able if not negligible(gaussian, epsilon)])
+    enough = tolerance if tolerance < DEFAULT_TOLERANCE else _enough(tolerance, _ACCEPTED)
+    return {epsilon: proof for epsilon, proof in found.items() if _relative_width(proof) <= enough}
+
+
+def _worth_attacking(each: NeighbourClass, proofs: Named) -> bool:
     return any(name == each.name and proof.enclosure.exact_upper > 0 for name, proof in proofs)
 
 
 def _together(
     classes: NeighbourClasses,
-    proofs: tuple[tuple[str, Proof], ...],
-    attacks: tuple[tuple[str, Proof], ...],
+    proofs: Named,
+    attacks: Named,
 ) -> Enclosure:
     """The maximum over the classes: upper ends from what dominates, lower ends from what is attained."""
     found: Enclosure | None = None
@@ -574,14 +652,11 @@ def _first_good(
     lattice_aim: float,
     work: Work,
 ) -> Proof:
-    """The contour's answer if it is narrow enough, else the lattice's, else the narrower of the two.
-
-    The default tolerance is a wish that only the contour can grant: where it does not, ``_ACCEPTED`` must do.
-    """
+    """The contour's answer if it is narrow enough, else the lattice's, else the narrower of the two."""
     if contour is None and route == "contour":
         raise NotCertified("the contour integral needs an analytic density, which these pairs do not have")
     accepted = _ACCEPTED if contour is not None else lattice_aim
-    enough = tolerance if tolerance > DEFAULT_TOLERANCE else accepted
+    enough = _enough(tolerance, accepted)
     found: list[Proof] = []
     reasons: list[str] = []
     if contour is not None and route in ("auto", "contour"):
@@ -597,6 +672,11 @@ def _first_good(
     if not found:
         raise NotCertified("no route could prove an answer (" + "; ".join(reasons) + ")")
     return min(found, key=_relative_width)
+
+
+def _enough(tolerance: float, accepted: float) -> float:
+    """The default tolerance is a wish that only the contour can grant: where it does not, ``accepted`` must do."""
+    return tolerance if tolerance > DEFAULT_TOLERANCE else accepted
 
 
 def _by_lattice(

@@ -20,9 +20,9 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, exact, rational
 from dpbounds.expressions.working import working
-from dpbounds.privacy.accountants import DEFAULT_TOLERANCE, delta, valid_epsilon
+from dpbounds.privacy.accountants import DEFAULT_TOLERANCE, delta, delta_curve, valid_epsilon
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.mechanisms.algebra import listed_pairs
+from dpbounds.privacy.mechanisms.algebra import listed, listed_pairs
 from dpbounds.privacy.profiles import ball
 from dpbounds.privacy.relations import Relation
 
@@ -69,7 +69,9 @@ class TradeOff:
             UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
             NotCertified: No route could prove an answer.
         """
-        return cls((e, Fraction(delta(mechanism, e, relation, tolerance=tolerance).exact_upper)) for e in epsilons)
+        given = listed(epsilons, "epsilons", "numbers that are at least 0")
+        found = delta_curve(mechanism, given, relation, tolerance=tolerance)
+        return cls((epsilon, Fraction(ends.exact_upper)) for epsilon, ends in zip(given, found, strict=True))
 
     def __call__(self, type_one_error: ExactLike) -> Fraction:
         """Return the bound, rounded down: no test with this error of the first kind has less of the second.

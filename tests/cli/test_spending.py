@@ -222,17 +222,17 @@ def test_the_curve_is_certified_and_never_increases(tmp_path, capsys):
 def test_the_curve_takes_what_its_neighbours_prove(tmp_path, monkeypatch, capsys):
     path = tmp_path / "curve.csv"
 
-    def uneven(mechanism, epsilon, relation, *, tolerance):
+    def uneven(epsilon):
         wide = Fraction(3, 10) if (epsilon * 20).numerator % 2 else Fraction(1, 100)
         centre = (2 - epsilon) / 4
         return Enclosure(centre - wide, centre + wide)
 
-    monkeypatch.setattr(accountants, "delta", uneven)
+    monkeypatch.setattr(accountants, "delta_curve", lambda m, epsilons, r, *, tolerance: [*map(uneven, epsilons)])
     answer(capsys, "delta", *SINGLE, "--epsilon", "0.5", "--curve", str(path))
     with path.open(newline="") as file:
         rows = [{name: exact(value) for name, value in row.items()} for row in csv.DictReader(file)]
     for ends, order in (("delta_upper", min), ("delta_lower", max)):
-        proven = [uneven(None, row["epsilon"], None, tolerance=0) for row in rows]
+        proven = [uneven(row["epsilon"]) for row in rows]
         for index, row in enumerate(rows):
             ends_so_far = (
                 [point.exact_upper for point in proven[: index + 1]]

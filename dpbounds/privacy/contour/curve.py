@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -18,7 +18,8 @@ from dpbounds.privacy.contour.choices import Nodes, Plan
 from dpbounds.privacy.contour.estimate import quick_log_delta, settled_plan
 from dpbounds.privacy.contour.growing import growing_plan, kept_moments
 from dpbounds.privacy.contour.moments import Moments, need, upper
-from dpbounds.privacy.contour.plan import SOFTNESSES, chernoff_plan
+from dpbounds.privacy.contour.plan import SOFTNESSES, TooDearError, chernoff_plan
+from dpbounds.privacy.contour.several import shared_plan
 from dpbounds.privacy.contour.tails import Rectangles, rectangles_below, turned_bound
 from dpbounds.privacy.inversion import invert
 from dpbounds.privacy.pairs import GaussianProduct
@@ -30,6 +31,9 @@ _CHERNOFF_SOFTNESSES = (1.0, 0.0625)  # the second where the first lets the larg
 _ATTEMPTS, _NARROW = 2, 1e-4  # plans tried for one query, until the answer is that narrow, relative
 _LARGE = 20_000_000  # node-frequency products beside which the finest rectangles take no time
 _NARROW_GROWING = 1e-11  # what a plan made for the beginning of a schedule must reach
+_FEWEST = 4  # ε for which one plan is worth the search
+_SERVED = 1e3  # times the accuracy aimed at: what a plan for several ε must reach at each of them
+_LOOSER, _LOOSEST = 1e3, 1e-6  # where a plan for several ε is too dear
 _LOCATED = 0.2  # relative width at which an answer tells where to look again
 _DEEPEST = -5000.0  # log δ below which an upper bound must do
 
@@ -297,11 +301,39 @@ def contour_delta(product: GaussianProduct, epsilon: Fraction, accuracy: float =
         raise Declined(f"log δ is below {_DEEPEST:g}")
     plan = settled_plan(product, epsilon=float(epsilon), accuracy=accuracy)
     with working(plan.precision):
+        return _delta_on(Curve(plan), epsilon)
+
+
+def contour_deltas(
+    product: GaussianProduct, epsilons: Sequence[Fraction], accuracy: float = _ACCURACY
+) -> dict[Fraction, Proof]:
+    """Enclose δ(ε) at many ε >= 0, of one product of pairs, from as few contours as will do.
+
+    Where none serves several of them, or does not serve one of them well, an ε is left out.
+    """
+    asked = sorted(epsilon for epsilon in set(epsilons) if not losses_stay_below(product, epsilon))
+    if len(asked) < _FEWEST:
+        return {}
+    try:
+        plan = shared_plan(product, [float(epsilon) for epsilon in asked], accuracy)
+    except TooDearError:
+        looser = _LOOSER * accuracy
+        return contour_deltas(product, asked, looser) if looser <= _LOOSEST else {}
+    except Declined:
+        middle = len(asked) // 2
+        return contour_deltas(product, asked[:middle], accuracy) | contour_deltas(product, asked[middle:], accuracy)
+    with working(plan.precision), contextlib.suppress(Declined):
         curve = Curve(plan)
-        lower, above = curve(epsilon)
-        if not (lower.is_finite() and above.is_finite()):
-            raise Declined("the integral lost all accuracy")
-        return _proof(curve, Enclosure.from_balls(lower, above, "contour", plan.precision).within(0, 1), epsilon)
+        found = {epsilon: _delta_on(curve, epsilon) for epsilon in asked}
+        return {epsilon: proof for epsilon, proof in found.items() if _relative_width(proof) <= _SERVED * accuracy}
+    return {}
+
+
+def _delta_on(curve: Curve, epsilon: Fraction) -> Proof:
+    lower, above = curve(epsilon)
+    if not (lower.is_finite() and above.is_finite()):
+        raise Declined("the integral lost all accuracy")
+    return _proof(curve, Enclosure.from_balls(lower, above, "contour", curve.plan.precision).within(0, 1), epsilon)
 
 
 def contour_at_most(product: GaussianProduct, epsilon: Fraction, delta: Fraction) -> bool:
@@ -347,4 +379,4 @@ def _log(value: Fraction) -> float:
     return math.log(value.numerator) - math.log(value.denominator)
 
 
-__all__ = ["Curve", "chernoff_bound", "contour_at_most", "contour_delta", "contour_epsilon"]
+__all__ = ["Curve", "chernoff_bound", "contour_at_most", "contour_delta", "contour_deltas", "contour_epsilon"]

@@ -19,7 +19,7 @@ from dpbounds.privacy.pairs import GaussianProduct
 from dpbounds.privacy.profiles import losses_stay_below
 from dpbounds.privacy.proofs import Declined
 
-_MOST_TERMS = 200_000_000  # node-frequency products held at once
+MOST_TERMS = 200_000_000  # node-frequency products held at once
 _ROWS = 32  # of a product of matrices, so that it starts no threads (``UNDIVIDED``)
 _ROUNDS = 60
 _NOISE = 1e-15  # share of the terms' size below which a sum is not believed
@@ -96,7 +96,7 @@ def float_curve(plan: Plan, moments: FloatMoments | None = None) -> FloatCurve:
     log_bulk = log_whole.copy()
     scale = plan.tilt * (plan.tilt + 1) * shift / 2
     for nodes in plan.nodes:
-        if (nodes.last - nodes.first) * len(s) > _MOST_TERMS:
+        if (nodes.last - nodes.first) * len(s) > MOST_TERMS:
             raise Declined("too many terms for a quick estimate")
         log_moment, whole, bulk = (moments or float_moments)(nodes, plan.tilt, plan.spacing, plan.frequencies)
         count = nodes.part.count
@@ -239,7 +239,7 @@ def _confirmed(
     softnesses = (draft.plan.softness,) if draft.plan.softness else SOFTNESSES
     for _ in range(4):
         plan = draft.plan
-        if plan.products > _MOST_TERMS:
+        if plan.products > MOST_TERMS:
             return draft  # a search aid only: the certified curve decides
         curve = float_curve(plan)
         if log_delta is not None:
@@ -258,4 +258,12 @@ def _confirmed(
     return draft
 
 
-__all__ = ["FloatCurve", "float_curve", "float_moments", "quick_draft", "quick_log_delta", "settled_plan"]
+__all__ = [
+    "MOST_TERMS",
+    "FloatCurve",
+    "float_curve",
+    "float_moments",
+    "quick_draft",
+    "quick_log_delta",
+    "settled_plan",
+]

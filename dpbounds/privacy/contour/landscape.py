@@ -238,12 +238,23 @@ class Landscape:
 
 @dataclass(frozen=True, slots=True)
 class Saddle:
-    """A tilt λ, the ε it serves, the spread of the integrand's logarithm in 1/w, and log δ to a few per cent."""
+    """A tilt λ, the ε it serves, the spread of the integrand's logarithm in 1/w, and log δ to a few per cent.
+
+    ``others`` are further pairs of ε and log δ which the same contour is to serve.
+    """
 
     tilt: float
     epsilon: float
     spread: float
     log_delta: float
+    others: tuple[tuple[float, float], ...] = ()
+
+    def deepest(self, tilt: Floats) -> Floats:
+        """The largest -log(e^{tilt ε} δ) of all ε that are served: what is allowed is measured against it."""
+        found = -tilt * self.epsilon - self.log_delta
+        for epsilon, log_delta in self.others:
+            found = np.maximum(found, -tilt * epsilon - log_delta)
+        return found
 
 
 def _increasing_root(function: Callable[[float], float]) -> float:

@@ -34,11 +34,11 @@ from dpbounds.privacy.proofs import Declined
 
 SOFTNESSES = (1.0, 4.0, 0.5, 0.25, 0.125, 0.0625)
 _SHARPNESSES = (2.5, 5.0, 10.0)  # of the split between bulk and jumps
-_GOOD = 15_000_000  # node-frequency products at which neither a better cut-off nor another kind is looked for
+GOOD = 15_000_000  # node-frequency products at which neither a better cut-off nor another kind is looked for
 _LOOKING = 500_000  # what looking costs for each further law
 _MISTAKEN = 0.7  # share of the steepest cut-off's tilt below which a softer one is not trusted
 _FEW_STEPS, _FEW_LAWS = 3000, 12  # up to which the turned line may be raised to that power
-_DEAR = 200_000_000  # and above which the route declines
+DEAR = 200_000_000  # and above which the route declines
 
 
 class TooDearError(Declined):
@@ -85,19 +85,20 @@ class Draft:
     def nats(self) -> float:
         """How accurate M must be over all repetitions, as -log."""
         # how far δ e^{λε} lies below G(λ): what M's errors are measured against
-        below = self.value - self.saddle.tilt * self.saddle.epsilon - self.saddle.log_delta
+        below = -depth(self.landscape, self.saddle)
         return -math.log(self.accuracy) + max(0.0, below) + 2
 
     def _assembled(self, cells: bool) -> Plan:
         landscape, saddle, K = self.landscape, self.saddle, self.frequencies
         value, nats = self.value, self.nats
         top = K * self.spacing
+        farthest = max(abs(epsilon) for epsilon, _ in ((saddle.epsilon, saddle.log_delta), *saddle.others))
         nodes = tuple(
             choose_nodes(law, saddle, self.sigmas, top, nats, turn, bulk, self.bulk_tilt, cells)
             for law, turn, bulk in zip(landscape.laws, self.turns, self.bulks, strict=True)
         )
         largest = max(
-            [abs(saddle.tilt * saddle.epsilon), abs(value), top * abs(saddle.epsilon), 1.0]
+            [abs(saddle.tilt * farthest), abs(value), top * farthest, 1.0]
             + [(saddle.tilt + top) * float(np.abs(law.loss).max()) for law in landscape.laws]
         )
         bits = nats / math.log(2) + math.log2(landscape.steps + 2)
@@ -153,20 +154,20 @@ def make_draft(
             best = _cheaper(best, plain_draft(product, landscape, saddle, accuracy))
         except Declined as reason:
             reasons.append(f"softness {softness:g}: {reason}")
-        if best is None or best.plan.cost > _GOOD + looking:
+        if best is None or best.plan.cost > GOOD + looking:
             # dear plans are worth a better saddle and other ways to bound the tail
             if log_delta is None or epsilon is None:
                 saddle = refined(landscape, saddle, keep_delta=log_delta is not None)
-            for contender in (plain_draft, _turned, _peeled):
+            for contender in KINDS:
                 try:
                     best = _cheaper(best, contender(product, landscape, saddle, accuracy))
                 except Declined as reason:
                     reasons.append(f"softness {softness:g}: {reason}")
-        if (best is not None and best.plan.cost <= _GOOD + looking) or not any(law.part.cut for law in landscape.laws):
+        if (best is not None and best.plan.cost <= GOOD + looking) or not any(law.part.cut for law in landscape.laws):
             break
     if best is None:
         raise Declined("; ".join(dict.fromkeys(reasons)))
-    if best.plan.cost > _DEAR:
+    if best.plan.cost > DEAR:
         raise TooDearError(best.plan.cost)
     return best
 
@@ -244,6 +245,9 @@ def _peeled(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accu
     )
 
 
+KINDS = (plain_draft, _turned, _peeled)
+
+
 def chernoff_plan(product: GaussianProduct, epsilon: float, log_delta: float, softness: float = 1.0) -> Plan:
     """A plan without frequencies, for one Chernoff bound at ε to be held against δ."""
     accuracy = 1e-3
@@ -254,6 +258,9 @@ def chernoff_plan(product: GaussianProduct, epsilon: float, log_delta: float, so
 
 
 __all__ = [
+    "DEAR",
+    "GOOD",
+    "KINDS",
     "SOFTNESSES",
     "Bulk",
     "Draft",

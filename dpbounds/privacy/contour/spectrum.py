@@ -20,7 +20,7 @@ MOST_FREQUENCIES = 40_000
 
 def shortest_period(landscape: Landscape, saddle: Saddle, nats: float) -> tuple[float, float, float]:
     """The shortest period Λ whose aliases cost e^-nats of δ, and the two alias tilts that show it."""
-    tilt, epsilon = saddle.tilt, saddle.epsilon
+    tilt = saddle.tilt
     steps = np.geomspace(1e-3, 60.0, 48)
     right = steps / saddle.spread
     left = np.minimum(steps / saddle.spread, tilt)
@@ -29,7 +29,7 @@ def shortest_period(landscape: Landscape, saddle: Saddle, nats: float) -> tuple[
     chosen = []
     for shift, sign in ((right, 1.0), (left, -1.0)):
         sigma = tilt + sign * shift
-        need = landscape.log_moment(sigma) - sigma * epsilon - saddle.log_delta + nats
+        need = landscape.log_moment(sigma) + saddle.deepest(sigma) + nats
         length = np.where(np.isfinite(need), need, np.inf) / shift
         index = int(np.argmin(length))
         lengths.append(max(float(length[index]), 1e-3 * saddle.spread))
@@ -106,8 +106,9 @@ def last_frequency(landscape: Landscape, saddle: Saddle, spacing: float, nats: f
 
 
 def depth(landscape: Landscape, saddle: Saddle) -> float:
-    """Log of δ e^{λε} / G(λ): what a bound relative to G(λ) is measured against."""
-    return saddle.log_delta + saddle.tilt * saddle.epsilon - float(landscape.log_moment(np.array([saddle.tilt]))[0])
+    """Log of δ e^{λε} / G(λ), the least of all ε that are served: what a bound relative to G(λ) is measured against."""
+    tilt = np.array([saddle.tilt])
+    return -float((saddle.deepest(tilt) + landscape.log_moment(tilt))[0])
 
 
 @dataclass(frozen=True)
@@ -170,11 +171,12 @@ def last_jump(
 
 def bulk_level(landscape: Landscape, saddle: Saddle, nats: float, sharpness: float) -> tuple[float, float]:
     """The highest loss level whose bulk, by a Chernoff bound, reaches ε with at most e^-nats of δ; and the tilt."""
-    target = saddle.log_delta - nats - 1
+    target = -nats - 1
+    least = min([saddle.epsilon, *(epsilon for epsilon, _ in saddle.others)])
 
     def reached(level: float) -> tuple[float, float]:
         tilts = saddle.tilt * np.geomspace(1.0, 3000.0, 60)
-        total = tilts * (tilts + 1) * landscape.squared_shift / 2 - tilts * saddle.epsilon
+        total = tilts * (tilts + 1) * landscape.squared_shift / 2 + saddle.deepest(tilts)
         for law in landscape.laws:
             edge, softness = edge_at(law, level), bulk_softness(law.part, sharpness)
             log_mass = law.log_mass + log_erfc((law.t - edge) / softness)
@@ -184,10 +186,10 @@ def bulk_level(landscape: Landscape, saddle: Saddle, nats: float, sharpness: flo
         best = int(np.argmin(total))
         return float(total[best]), float(tilts[best])
 
-    low, high = -14.0, math.log(max(saddle.epsilon, 1e-12))
-    if saddle.epsilon <= 0 or reached(math.exp(low) * saddle.epsilon)[0] > target:
+    low, high = -14.0, math.log(max(least, 1e-12))
+    if least <= 0 or reached(math.exp(low) * least)[0] > target:
         raise Declined("the bulk alone can reach ε")
-    low += math.log(saddle.epsilon)
+    low += math.log(least)
     while high - low > 0.05:
         middle = (low + high) / 2
         if reached(math.exp(middle))[0] <= target:

@@ -7,7 +7,13 @@ choices (``saddle``) are made in floating point; ``bounds`` draws the conclusion
 ``fourier.md``.
 """
 
-from dpbounds.privacy.lattice.bounds import delta_bounds, epsilon_bounds, estimated_profile, expected_log_delta
+from dpbounds.privacy.lattice.bounds import (
+    delta_bounds,
+    delta_bounds_at,
+    epsilon_bounds,
+    estimated_profile,
+    expected_log_delta,
+)
 from dpbounds.privacy.lattice.combination import resolved
 from dpbounds.privacy.lattice.integer_measures import LARGEST_WORK, Work
 
@@ -15,6 +21,7 @@ __all__ = [
     "LARGEST_WORK",
     "Work",
     "delta_bounds",
+    "delta_bounds_at",
     "epsilon_bounds",
     "estimated_profile",
     "expected_log_delta",

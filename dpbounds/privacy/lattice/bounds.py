@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -56,6 +56,7 @@ _BLIND, _SOMEWHAT_FINER = (
     1.0,
     0.3,
 )  # a width of log δ that says little about how much finer a lattice must be; then this
+_WIDEST = 0.5
 _MARGIN = 1e-8  # in log δ: room for floating point in the search, so that the proof that follows succeeds
 
 
@@ -460,6 +461,7 @@ def delta_bounds(
     work: Work | None = None,
     engine: Engine = "fourier",
     kept: list[Proof] | None = None,
+    also: dict[Fraction, Proof | None] | None = None,
 ) -> Proof:
     """Enclose δ(ε) = E_P[(1 - exp(ε - L_1 - ... - L_T))_+] for a product of dominating pairs.
 
@@ -471,6 +473,7 @@ def delta_bounds(
         engine: "fourier" (float64 with a proven bound on round-off; integers where that does not suffice) or
             "integers" (exact: the independent check).
         kept: Where given, proofs that came out too wide are added to it: what there is where the work or the time ends.
+        also: Further ε at which the lattice that served is looked at: those it serves as well get their proofs.
 
     Returns:
         A proof whose enclosure has both ends proven. Exactly 0 where no loss exceeds ε.
@@ -514,23 +517,62 @@ def delta_bounds(
         if attempt.upper is None or attempt.lower is None:
             knobs.refinement *= (_SAFETY * wanted / attempt.gap) ** _ORDER
             continue
-        below, above = attempt.lower.delta(epsilon), attempt.upper.delta(epsilon)
-        expected, log_delta, lowest = log_delta, log_of(above), log_of(below)
+        expected = log_delta
+        lowest, log_delta, prove = _delta_on(attempt, knobs, epsilon, certain)
         if not log_delta > -math.inf:
             raise Declined("lattice: the working precision does not suffice to bound δ")
         wanted = tolerance * max(1.0, -log_delta)
-        narrow = log_delta - lowest <= wanted
-        if narrow or (kept is not None and log_delta - lowest <= _BLIND):
-            with working(SUM_PRECISION):
-                below, above = below + certain, above + certain
-            enclosure = Enclosure.from_balls(below, above, "lattice", SUM_PRECISION).within(0, 1)
-            proof = _proof(enclosure, attempt, knobs, value, log_delta)
-            if narrow:
-                return proof
-            _keep(proof, kept)
+        if log_delta - lowest <= wanted:
+            served = {} if also is None else also
+            for other in served:
+                low, high, prove_other = _delta_on(attempt, knobs, other, certain)
+                if -math.inf < high <= low + tolerance * max(1.0, -high):
+                    served[other] = prove_other()
+            return prove()
+        if kept is not None and log_delta - lowest <= _BLIND:
+            kept.append(prove())
         width = min(log_delta - lowest, 1e3)
         _revise(knobs, attempt.upper, value, log_delta, width, wanted, log_delta - expected)
     raise Declined(f"lattice: a width of {tolerance:g} was not reached in {_ROUNDS} attempts")
+
+
+def _delta_on(
+    attempt: _Attempt, knobs: _Knobs, epsilon: Fraction, certain: arb
+) -> tuple[float, float, Callable[[], Proof]]:
+    """Both bounds on log δ of the finite losses, and the proof to write; ``certain`` is P(some loss is infinite)."""
+    assert attempt.upper is not None
+    assert attempt.lower is not None
+    below, above = attempt.lower.delta(epsilon), attempt.upper.delta(epsilon)
+
+    def proof() -> Proof:
+        with working(SUM_PRECISION):
+            ends = Enclosure.from_balls(below + certain, above + certain, "lattice", SUM_PRECISION).within(0, 1)
+        return _proof(ends, attempt, knobs, to_float(epsilon, "up"), log_of(above))
+
+    return log_of(below), log_of(above), proof
+
+
+def delta_bounds_at(
+    product: Product, epsilons: Iterable[Fraction], *, tolerance: float = 1e-3, work: int = LARGEST_WORK
+) -> dict[Fraction, Proof]:
+    """Enclose δ(ε) at many ε >= 0 on as few lattices as will do; arguments as for :func:`delta_bounds`.
+
+    Where that width is not reached, even a hundred times as much is taken. ``work`` is what each lattice may take.
+    From where a lattice fails on, ε are left out.
+    """
+    found: dict[Fraction, Proof] = {}
+    rest, widths = sorted(set(epsilons)), [min(tolerance * factor, _WIDEST) for factor in (1, 10, 100)]
+    while rest and widths:
+        middle, *others = sorted(rest, key=lambda epsilon: abs(rest.index(epsilon) - len(rest) * 3 // 4))
+        also: dict[Fraction, Proof | None] = dict.fromkeys(others)
+        try:
+            also[middle] = delta_bounds(product, middle, tolerance=widths[0], work=Work(work), also=also)
+        except Declined:
+            del widths[0]
+            continue
+        found |= {epsilon: proof for epsilon, proof in also.items() if proof is not None}
+        rest = [epsilon for epsilon in rest if epsilon not in found]
+    return found
 
 
 def expected_log_delta(product: Product, epsilon: float) -> float:
