@@ -23,10 +23,12 @@ from dpbounds.expressions.time_limit import TimeIsUp, is_limited, time_limited, 
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.limits import SMALLEST_TOLERANCE
 from dpbounds.privacy.beside_gaussian import delta_beside, epsilon_beside, lies_beside
-from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
+from dpbounds.privacy.contour import ACCURACY, chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.contour.estimate import quick_log_delta
+from dpbounds.privacy.contour.plan import make_draft
 from dpbounds.privacy.domination import NeighbourClass, NeighbourClasses, neighbour_classes
 from dpbounds.privacy.drawn_steps import delta_between, epsilon_between, nearly_full_batch, negligible, plannable
+from dpbounds.privacy.grouping import between, by_groups
 from dpbounds.privacy.lattice import LARGEST_WORK, Work, delta_bounds, epsilon_bounds, resolved
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.outcomes import delta_by_outcomes, epsilon_by_outcomes, has_few_outcomes
@@ -46,6 +48,12 @@ _BESIDE_AIM = 1e-4  # the same for one law beside a Gaussian, if it is continuou
 _LOOSE = 10 * _ACCEPTED  # the width at which a lattice's answer is still taken
 _WORK = LARGEST_WORK // 2  # of the lattice, for all classes of one question
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
+_MANY = 24  # distinct pairs, above which it is asked what they take together
+_LATTICE_LEVELS, _LATTICE_GROUPS = 100, 48  # distinct pairs for a lattice at ``_ACCEPTED``: once, or for each end
+_LAW = 70_000  # node-frequency products that take as long as what else a law takes
+_EXACT_WORK, _GROUPED_WORK = 70_000_000, 25_000_000  # products: some ten seconds, and four for both ends of groups
+_GROUPED_ACCURACY = 1e-7  # of δ: groups are wider
+_FEWEST_GROUPS = 16
 _STOPPED = "stopped by the time limit"
 _NOT_PLANNABLE = "these numbers lie beyond what this route can plan in doubles; ask with route='auto'"
 _CLOSED_FORM_PRECISION = 160
@@ -324,7 +332,9 @@ def _all_classes(classes: NeighbourClasses, question: _Question) -> tuple[tuple[
     proofs = [(first.name, proof)]
     least = proof.enclosure.exact_lower
     for each in others:
-        if first.tight and isinstance(least, Fraction) and question.at_most(each.product, least):
+        groups = proof.parameters.get("groups")  # then whatever dominates in as few steps will do
+        product = between(each.product, groups).dearer if isinstance(groups, int) else each.product
+        if first.tight and isinstance(least, Fraction) and question.at_most(product, least):
             below = Enclosure(Fraction(0), least, "Chernoff bound")
             proofs.append((each.name, Proof(below, "dominated")))
         else:
@@ -361,7 +371,12 @@ def prove_epsilon(
     product: Product, delta: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
 ) -> Proof:
     """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
-    product = resolved(product)
+    return _proven_epsilon(resolved(product), delta, tolerance, route, work)
+
+
+def _proven_epsilon(
+    product: Product, delta: Fraction, tolerance: float, route: Route, work: Work | None, accuracy: float = ACCURACY
+) -> Proof:
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
         return _closed_form_epsilon(product, delta, tolerance)
     if route == "auto" and _infinite_losses(product, delta):
@@ -379,6 +394,12 @@ def prove_epsilon(
         quick = _quick(product, delta, lambda: _epsilon_between(product, gaussian, delta), tolerance)
         if quick is not None:
             return quick
+        most = None if tolerance < DEFAULT_TOLERANCE or accuracy > ACCURACY else _groups_for(product, delta, "delta")
+        if most is not None:
+            wide = max(tolerance, _ACCEPTED)
+            return by_groups(
+                product, most, lambda few: _proven_epsilon(few, delta, wide, route, work, _GROUPED_ACCURACY)
+            )
     elif not plannable(product, delta):
         raise NotCertified(_NOT_PLANNABLE)
     found: Proof | None = None
@@ -386,7 +407,7 @@ def prove_epsilon(
         found = _first_good(
             tolerance,
             route,
-            None if gaussian is None else lambda: contour_epsilon(gaussian, delta),
+            None if gaussian is None else lambda: contour_epsilon(gaussian, delta, accuracy),
             lambda width, left, kept: epsilon_bounds(product, delta, tolerance=width, work=left, kept=kept),
             _lattice_aim(product),
             work or Work(),
@@ -405,7 +426,12 @@ def prove_delta(
     product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
 ) -> Proof:
     """Prove an enclosure of δ(ε) for one product of pairs; the narrowest that the routes tried could reach."""
-    product = resolved(product)
+    return _proven_delta(resolved(product), epsilon, tolerance, route, work)
+
+
+def _proven_delta(
+    product: Product, epsilon: Fraction, tolerance: float, route: Route, work: Work | None, accuracy: float = ACCURACY
+) -> Proof:
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
         _require_closed_form(product)
         bits = max(64, math.ceil(-math.log2(tolerance)) + 8)
@@ -428,6 +454,14 @@ def prove_delta(
         quick = _quick(product, epsilon, lambda: _delta_between(product, gaussian, epsilon), tolerance)
         if quick is not None:
             return quick
+        most = (
+            None if tolerance < DEFAULT_TOLERANCE or accuracy > ACCURACY else _groups_for(product, epsilon, "epsilon")
+        )
+        if most is not None:
+            wide = max(tolerance, _ACCEPTED)
+            return by_groups(
+                product, most, lambda few: _proven_delta(few, epsilon, wide, route, work, _GROUPED_ACCURACY)
+            )
     elif not plannable(product, epsilon):
         raise NotCertified(_NOT_PLANNABLE)
     found: Proof | None = None
@@ -435,7 +469,7 @@ def prove_delta(
         found = _first_good(
             tolerance,
             route,
-            None if gaussian is None else lambda: contour_delta(gaussian, epsilon),
+            None if gaussian is None else lambda: contour_delta(gaussian, epsilon, accuracy),
             lambda width, left, kept: delta_bounds(product, epsilon, tolerance=width, work=left, kept=kept),
             _lattice_aim(product),
             work or Work(),
@@ -481,6 +515,26 @@ def _quick(product: Product, target: Fraction, between: Callable[[], Proof], tol
         found = between()
         return found if _relative_width(found) <= max(tolerance, _ACCEPTED) else None
     return None
+
+
+def _groups_for(product: Product, target: Fraction, given: Literal["delta", "epsilon"]) -> int | None:
+    """How many groups of levels fit into the time of one question; None where all levels do."""
+    if len(product) <= _MANY:
+        return None
+    gaussian = as_gaussian(product)
+    if gaussian is None:
+        return None if len(product) <= _LATTICE_LEVELS else _LATTICE_GROUPS
+    few = as_gaussian(between(product, _FEWEST_GROUPS).dearer)
+    assert few is not None
+    try:
+        if given == "delta":
+            draft = make_draft(few, log_delta=math.log(target.numerator) - math.log(target.denominator))
+        else:
+            draft = make_draft(few, epsilon=float(target))
+    except Declined:
+        return None
+    each = draft.plan.products // len(few) + _LAW
+    return None if len(product) * each <= _EXACT_WORK else max(_FEWEST_GROUPS, _GROUPED_WORK // (2 * each))
 
 
 def _epsilon_between(
@@ -634,6 +688,8 @@ def _by_lattice(
 
 def _lattice_aim(product: Product) -> float:
     """A width that the lattice reaches in about a second; laws of several draws take ten times as long to cut."""
+    if len(product) > _MANY:
+        return _ACCEPTED
     draws = (getattr(pair, "draws", None) for pair, _ in product)
     return _LATTICE_AIM if all(each is None or each.slots == 1 for each in draws) else 10 * _LATTICE_AIM
 

@@ -7,6 +7,6 @@ last frequency, ``curve`` adds up the pieces and inverts. The proof is ``proof.m
 asserted in code, every free choice is sound.
 """
 
-from dpbounds.privacy.contour.curve import chernoff_bound, contour_at_most, contour_delta, contour_epsilon
+from dpbounds.privacy.contour.curve import ACCURACY, chernoff_bound, contour_at_most, contour_delta, contour_epsilon
 
-__all__ = ["chernoff_bound", "contour_at_most", "contour_delta", "contour_epsilon"]
+__all__ = ["ACCURACY", "chernoff_bound", "contour_at_most", "contour_delta", "contour_epsilon"]
