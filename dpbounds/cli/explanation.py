@@ -42,6 +42,7 @@ _ROUTES = {
     "outcomes": "all outcomes, listed and summed in ball arithmetic",
     "one law beside a Gaussian": "one law's losses, summed over a Gaussian's closed form, in ball arithmetic",
     "lattice": "a lattice of losses, rounded up and down",
+    "groups": "levels rounded to few, up for the upper end and down for the lower one",
     "bounds": "simple bounds, because every route declined: a single release below, a Chernoff bound above",
     "upper bound": "an upper bound only, because every route declined",
 }

@@ -23,10 +23,19 @@ from dpbounds.expressions.time_limit import TimeIsUp, is_limited, time_limited, 
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.limits import SMALLEST_TOLERANCE
 from dpbounds.privacy.beside_gaussian import delta_beside, epsilon_beside, lies_beside
-from dpbounds.privacy.contour import chernoff_bound, contour_at_most, contour_delta, contour_deltas, contour_epsilon
+from dpbounds.privacy.contour import (
+    ACCURACY,
+    chernoff_bound,
+    contour_at_most,
+    contour_delta,
+    contour_deltas,
+    contour_epsilon,
+)
 from dpbounds.privacy.contour.estimate import quick_log_delta
+from dpbounds.privacy.contour.plan import make_draft
 from dpbounds.privacy.domination import NeighbourClass, NeighbourClasses, neighbour_classes
 from dpbounds.privacy.drawn_steps import delta_between, epsilon_between, nearly_full_batch, negligible, plannable
+from dpbounds.privacy.grouping import between, by_groups
 from dpbounds.privacy.lattice import LARGEST_WORK, Work, delta_bounds, delta_bounds_at, epsilon_bounds, resolved
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.algebra import listed
@@ -48,6 +57,12 @@ _BESIDE_AIM = 1e-4  # the same for one law beside a Gaussian, if it is continuou
 _LOOSE = 10 * _ACCEPTED  # the width at which a lattice's answer is still taken
 _WORK = LARGEST_WORK // 2  # of the lattice, for all classes of one question
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
+_MANY = 24  # distinct pairs, above which it is asked what they take together
+_LATTICE_LEVELS, _LATTICE_GROUPS = 100, 48  # distinct pairs for a lattice at ``_ACCEPTED``: once, or for each end
+_LAW = 70_000  # node-frequency products that take as long as what else a law takes
+_EXACT_WORK, _GROUPED_WORK = 70_000_000, 25_000_000  # products: some ten seconds, and four for both ends of groups
+_GROUPED_ACCURACY = 1e-7  # of δ: groups are wider
+_FEWEST_GROUPS = 16
 _STOPPED = "stopped by the time limit"
 _NOT_PLANNABLE = "these numbers lie beyond what this route can plan in doubles; ask with route='auto'"
 _CLOSED_FORM_PRECISION = 160
@@ -363,8 +378,8 @@ def _all_classes(classes: NeighbourClasses, questions: Sequence[_Question]) -> l
     for each in others:
         leasts = [proof.enclosure.exact_lower for proof in firsts]
         below = [
-            isinstance(least, Fraction) and first.tight and question.at_most(each.product, least)
-            for question, least in zip(questions, leasts, strict=True)
+            isinstance(least, Fraction) and first.tight and question.at_most(_in_as_few(each.product, proof), least)
+            for question, proof, least in zip(questions, firsts, leasts, strict=True)
         ]
         asked = iter(
             _answered(each.product, [q for q, dominated in zip(questions, below, strict=True) if not dominated])
@@ -373,6 +388,12 @@ def _all_classes(classes: NeighbourClasses, questions: Sequence[_Question]) -> l
             least = Enclosure(Fraction(0), leasts[index], "Chernoff bound")
             proofs[index] += ((each.name, Proof(least, "dominated") if dominated else next(asked)),)
     return proofs
+
+
+def _in_as_few(product: Product, proof: Proof) -> Product:
+    """A product that dominates this one, in as few groups as the proof took."""
+    groups = proof.parameters.get("groups")
+    return between(product, groups).dearer if isinstance(groups, int) else product
 
 
 def _attacked(classes: NeighbourClasses, questions: Sequence[_Question], proofs: Sequence[Named]) -> list[Named]:
@@ -399,7 +420,7 @@ def _shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: fl
     """δ(ε) by the route that :func:`prove_delta` would take, where that one serves many ε at once."""
     if has_closed_form(product) or _infinite_losses(product, Fraction(1)):
         return {}
-    if has_few_outcomes(product) or lies_beside(product) or nearly_full_batch(product):
+    if has_few_outcomes(product) or lies_beside(product) or nearly_full_batch(product) or len(product) > _MANY:
         return {}
     able = [epsilon for epsilon in epsilons if plannable(product, epsilon)]
     gaussian = as_gaussian(product)
@@ -439,7 +460,12 @@ def prove_epsilon(
     product: Product, delta: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
 ) -> Proof:
     """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
-    product = resolved(product)
+    return _proven_epsilon(resolved(product), delta, tolerance, route, work)
+
+
+def _proven_epsilon(
+    product: Product, delta: Fraction, tolerance: float, route: Route, work: Work | None, accuracy: float = ACCURACY
+) -> Proof:
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
         return _closed_form_epsilon(product, delta, tolerance)
     if route == "auto" and _infinite_losses(product, delta):
@@ -457,6 +483,12 @@ def prove_epsilon(
         quick = _quick(product, delta, lambda: _epsilon_between(product, gaussian, delta), tolerance)
         if quick is not None:
             return quick
+        most = None if tolerance < DEFAULT_TOLERANCE or accuracy > ACCURACY else _groups_for(product, delta, "delta")
+        if most is not None:
+            wide = max(tolerance, _ACCEPTED)
+            return by_groups(
+                product, most, lambda few: _proven_epsilon(few, delta, wide, route, work, _GROUPED_ACCURACY)
+            )
     elif not plannable(product, delta):
         raise NotCertified(_NOT_PLANNABLE)
     found: Proof | None = None
@@ -464,7 +496,7 @@ def prove_epsilon(
         found = _first_good(
             tolerance,
             route,
-            None if gaussian is None else lambda: contour_epsilon(gaussian, delta),
+            None if gaussian is None else lambda: contour_epsilon(gaussian, delta, accuracy),
             lambda width, left, kept: epsilon_bounds(product, delta, tolerance=width, work=left, kept=kept),
             _lattice_aim(product),
             work or Work(),
@@ -483,7 +515,12 @@ def prove_delta(
     product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
 ) -> Proof:
     """Prove an enclosure of δ(ε) for one product of pairs; the narrowest that the routes tried could reach."""
-    product = resolved(product)
+    return _proven_delta(resolved(product), epsilon, tolerance, route, work)
+
+
+def _proven_delta(
+    product: Product, epsilon: Fraction, tolerance: float, route: Route, work: Work | None, accuracy: float = ACCURACY
+) -> Proof:
     if route == "closed form" or (route == "auto" and has_closed_form(product)):
         _require_closed_form(product)
         bits = max(64, math.ceil(-math.log2(tolerance)) + 8)
@@ -506,6 +543,14 @@ def prove_delta(
         quick = _quick(product, epsilon, lambda: _delta_between(product, gaussian, epsilon), tolerance)
         if quick is not None:
             return quick
+        most = (
+            None if tolerance < DEFAULT_TOLERANCE or accuracy > ACCURACY else _groups_for(product, epsilon, "epsilon")
+        )
+        if most is not None:
+            wide = max(tolerance, _ACCEPTED)
+            return by_groups(
+                product, most, lambda few: _proven_delta(few, epsilon, wide, route, work, _GROUPED_ACCURACY)
+            )
     elif not plannable(product, epsilon):
         raise NotCertified(_NOT_PLANNABLE)
     found: Proof | None = None
@@ -513,7 +558,7 @@ def prove_delta(
         found = _first_good(
             tolerance,
             route,
-            None if gaussian is None else lambda: contour_delta(gaussian, epsilon),
+            None if gaussian is None else lambda: contour_delta(gaussian, epsilon, accuracy),
             lambda width, left, kept: delta_bounds(product, epsilon, tolerance=width, work=left, kept=kept),
             _lattice_aim(product),
             work or Work(),
@@ -559,6 +604,26 @@ def _quick(product: Product, target: Fraction, between: Callable[[], Proof], tol
         found = between()
         return found if _relative_width(found) <= max(tolerance, _ACCEPTED) else None
     return None
+
+
+def _groups_for(product: Product, target: Fraction, given: Literal["delta", "epsilon"]) -> int | None:
+    """How many groups of levels fit into the time of one question; None where all levels do."""
+    if len(product) <= _MANY:
+        return None
+    gaussian = as_gaussian(product)
+    if gaussian is None:
+        return None if len(product) <= _LATTICE_LEVELS else _LATTICE_GROUPS
+    few = as_gaussian(between(product, _FEWEST_GROUPS).dearer)
+    assert few is not None
+    try:
+        if given == "delta":
+            draft = make_draft(few, log_delta=math.log(target.numerator) - math.log(target.denominator))
+        else:
+            draft = make_draft(few, epsilon=float(target))
+    except Declined:
+        return None
+    each = draft.plan.products // len(few) + _LAW
+    return None if len(product) * each <= _EXACT_WORK else max(_FEWEST_GROUPS, _GROUPED_WORK // (2 * each))
 
 
 def _epsilon_between(
@@ -714,6 +779,8 @@ def _by_lattice(
 
 def _lattice_aim(product: Product) -> float:
     """A width that the lattice reaches in about a second; laws of several draws take ten times as long to cut."""
+    if len(product) > _MANY:
+        return _ACCEPTED
     draws = (getattr(pair, "draws", None) for pair, _ in product)
     return _LATTICE_AIM if all(each is None or each.slots == 1 for each in draws) else 10 * _LATTICE_AIM
 

@@ -8,6 +8,7 @@ asserted in code, every free choice is sound.
 """
 
 from dpbounds.privacy.contour.curve import (
+    ACCURACY,
     chernoff_bound,
     contour_at_most,
     contour_delta,
@@ -15,4 +16,4 @@ from dpbounds.privacy.contour.curve import (
     contour_epsilon,
 )
 
-__all__ = ["chernoff_bound", "contour_at_most", "contour_delta", "contour_deltas", "contour_epsilon"]
+__all__ = ["ACCURACY", "chernoff_bound", "contour_at_most", "contour_delta", "contour_deltas", "contour_epsilon"]

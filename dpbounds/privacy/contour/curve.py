@@ -26,7 +26,7 @@ from dpbounds.privacy.pairs import GaussianProduct
 from dpbounds.privacy.profiles import ball, losses_stay_below
 from dpbounds.privacy.proofs import Declined, Proof
 
-_ACCURACY = 1e-13  # of δ, relative: what a plan aims at
+ACCURACY = 1e-13  # of δ, relative: what a plan aims at
 _CHERNOFF_SOFTNESSES = (1.0, 0.0625)  # the second where the first lets the largest jumps back in
 _ATTEMPTS, _NARROW = 2, 1e-4  # plans tried for one query, until the answer is that narrow, relative
 _LARGE = 20_000_000  # node-frequency products beside which the finest rectangles take no time
@@ -235,7 +235,7 @@ def _proof(curve: Curve, enclosure: Enclosure, at: Fraction) -> Proof:
     return Proof(enclosure, "contour", parameters, curve.error_budget(at))
 
 
-def contour_epsilon(product: GaussianProduct, delta: Fraction, accuracy: float = _ACCURACY) -> Proof:
+def contour_epsilon(product: GaussianProduct, delta: Fraction, accuracy: float = ACCURACY) -> Proof:
     """Enclose ε(δ) of one product of pairs.
 
     Args:
@@ -293,7 +293,7 @@ def _relative_width(proof: Proof) -> float:
     return float((upper_end - proof.enclosure.exact_lower) / upper_end) if upper_end else 0.0
 
 
-def contour_delta(product: GaussianProduct, epsilon: Fraction, accuracy: float = _ACCURACY) -> Proof:
+def contour_delta(product: GaussianProduct, epsilon: Fraction, accuracy: float = ACCURACY) -> Proof:
     """Enclose δ(ε) of one product of pairs; arguments and errors as for :func:`contour_epsilon`, ε >= 0."""
     if losses_stay_below(product, epsilon):
         return Proof(Enclosure.exactly(0, "bounded losses"), "closed form")
@@ -305,7 +305,7 @@ def contour_delta(product: GaussianProduct, epsilon: Fraction, accuracy: float =
 
 
 def contour_deltas(
-    product: GaussianProduct, epsilons: Sequence[Fraction], accuracy: float = _ACCURACY
+    product: GaussianProduct, epsilons: Sequence[Fraction], accuracy: float = ACCURACY
 ) -> dict[Fraction, Proof]:
     """Enclose δ(ε) at many ε >= 0, of one product of pairs, from as few contours as will do.
 
@@ -379,4 +379,12 @@ def _log(value: Fraction) -> float:
     return math.log(value.numerator) - math.log(value.denominator)
 
 
-__all__ = ["Curve", "chernoff_bound", "contour_at_most", "contour_delta", "contour_deltas", "contour_epsilon"]
+__all__ = [
+    "ACCURACY",
+    "Curve",
+    "chernoff_bound",
+    "contour_at_most",
+    "contour_delta",
+    "contour_deltas",
+    "contour_epsilon",
+]
