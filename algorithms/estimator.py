@@ -19,8 +19,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from algorithms.fields import WhichNoise, demand_one_of
 from algorithms.ledger import Ledger, PrivacyBudget
-from algorithms.planning import WhichNoise, checked_noise
 from algorithms.problems.problem import Array, Problem, checked_bound
 from algorithms.problems.sets import ConstraintSet, L1Ball, L2Ball
 from algorithms.problems.sigmoid import sigmoid_loss
@@ -179,7 +179,7 @@ class PrivateLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """
         entry, bound = self._entry(), _demanded_bound(self.feature_bound)
         budget = PrivacyBudget.of(self.epsilon, self.delta, self.relation)
-        checked_noise(self.noise)
+        demand_one_of(self.noise, WhichNoise, "noise")
         # checked as another estimator's, and kept only when all is done: a fit that fails changes nothing
         other = clone(self)
         matrix, labels = validate_data(other, X, y, dtype=np.float64)

@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+import sympy
 from numpy.typing import NDArray
 
 from algorithms.noise import Array
 from algorithms.oracles import at_least
 from algorithms.planning import root_above
 from algorithms.problems.finite_sum import FiniteSum
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.evaluation import evaluate
 
 
 def squared_norms(rows: Array) -> Array:
@@ -60,3 +63,12 @@ def gap_at(problem: FiniteSum, start: Array) -> Fraction:
         return gap
     reached = gap + at_least(problem.lipschitz, "lipschitz") * root_above(away)
     return reached if problem.loss_range is None else min(reached, at_least(problem.loss_range, "loss_range"))
+
+
+def demand_short_step(step_size: Fraction | float, smoothness: sympy.Expr) -> None:
+    """Raise ``InvalidValue`` unless 0 < γ < 2/L: only there does a descent with so long a step have a bound."""
+    gamma = Fraction(step_size)
+    if gamma <= 0 or not evaluate(sympy.Rational(gamma) * smoothness, {}) < 2:
+        limit = evaluate(2 / smoothness, {}).lower
+        allowed = f"a number greater than 0 and less than 2/L = {limit:.6g}, where the bound holds"
+        raise InvalidValue("step_size", float(gamma), allowed)

@@ -14,16 +14,14 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
 
+from algorithms.fields import WhichNoise
 from algorithms.ledger import PrivacyBudget
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.calibration import calibrate
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
-
-WhichNoise = Literal["gaussian", "secure"]
 
 # A root is rounded up by a relative 2^-40 or a little more: a budget met with equality would be a tie that no
 # accountant can decide.
@@ -41,11 +39,6 @@ class Group:
 
     count: int
     share: Fraction
-
-
-def relation_of(budget: PrivacyBudget | None) -> Relation:
-    """The relation that a run is about: its budget's, or the papers' own where there is none."""
-    return Relation.REPLACE_ONE if budget is None else budget.relation
 
 
 def release_of(noise_multiplier: ExactLike, noise: WhichNoise, relation: Relation) -> Mechanism:
@@ -116,39 +109,3 @@ def root_above(number: int | Fraction) -> Fraction:
     x = Fraction(number)
     scale = _GRID << max(0, x.denominator.bit_length() - x.numerator.bit_length())  # keeps the digits of small roots
     return Fraction(math.isqrt(math.ceil(x * scale**2)) + 1, scale) * (1 + Fraction(1, _GRID))
-
-
-def checked_multiplier(value: ExactLike, name: str = "noise_multiplier") -> Fraction:
-    """Return the noise multiplier as an exact number greater than 0, or raise ``InvalidValue``."""
-    multiplier = exact(value, name)
-    if multiplier <= 0:
-        raise InvalidValue(name, value, "a number greater than 0", "no noise, no privacy")
-    return multiplier
-
-
-def checked_step_size(value: float | None, default: str) -> float | None:
-    """Return the step size as a double greater than 0, or None for the default, or raise ``InvalidValue``."""
-    if value is None:
-        return None
-    try:
-        step = float(value)
-    except (TypeError, ValueError):
-        step = math.nan
-    if not (math.isfinite(step) and step > 0):
-        raise InvalidValue("step_size", repr(value), f"a finite number greater than 0, or None for {default}")
-    return step
-
-
-def checked_noise(noise: WhichNoise) -> WhichNoise:
-    """Return the kind of noise, "gaussian" or "secure", or raise ``InvalidValue``."""
-    if noise not in get_args(WhichNoise):
-        raise InvalidValue("noise", repr(noise), " or ".join(get_args(WhichNoise)))
-    return noise
-
-
-def checked_share(value: ExactLike, name: str = "share") -> Fraction:
-    """Return a part of a budget as an exact number strictly between 0 and 1, or raise ``InvalidValue``."""
-    share = exact(value, name)
-    if not 0 < share < 1:
-        raise InvalidValue(name, value, "a number greater than 0 and less than 1")
-    return share

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,40 +77,18 @@ class Trace(Mapping[str, Series]):
 class Recorder:
     """Collects one number per repetition at every step; ``series`` returns the averages."""
 
-    def __init__(self, steps: int, repetitions: int) -> None:
-        self._per_step = np.empty(steps)
+    def __init__(self, repetitions: int) -> None:
+        self._per_step: list[float] = []
         self._sums = np.zeros(repetitions)
-        self._next = 0
 
     def add(self, values: Array) -> None:
         """Take the values of the next step, shape (R,)."""
-        self._per_step[self._next] = values.mean()
+        self._per_step.append(float(values.mean()))
         self._sums += values
-        self._next += 1
 
     def series(self) -> Series:
         """The averages so far."""
-        return Series(_frozen(self._per_step[: self._next].copy()), _frozen(self._sums / self._next))
-
-
-class Recorders(Mapping[str, Recorder]):
-    """One recorder per name, for algorithms that measure several quantities; ``trace`` returns them all."""
-
-    def __init__(self, names: Iterable[str], steps: int, repetitions: int) -> None:
-        self._recorders = {name: Recorder(steps, repetitions) for name in names}
-
-    def __getitem__(self, name: str) -> Recorder:
-        return self._recorders[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._recorders)
-
-    def __len__(self) -> int:
-        return len(self._recorders)
-
-    def trace(self) -> Trace:
-        """The averages so far, by name."""
-        return Trace(**{name: recorder.series() for name, recorder in self.items()})
+        return Series(_frozen(np.array(self._per_step)), _frozen(self._sums / len(self._per_step)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -14,38 +14,27 @@ which equation (1) has and which costs no privacy.
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import sympy
-from threadpoolctl import threadpool_limits
+from attrs import field, frozen
 
-from algorithms import secure_noise
-from algorithms.iterates import gap_at, squared_norms, uniform_steps
-from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import streams
-from algorithms.oracles import GradientOracle, at_least, in_batches
-from algorithms.planning import (
-    WhichNoise,
-    checked_multiplier,
-    checked_noise,
-    multiplier_of_one,
-    relation_of,
-    release_of,
-    root_above,
-)
+from algorithms import fields
+from algorithms.fields import WhichNoise, demand_one_of, named
+from algorithms.iterates import gap_at, squared_norms
+from algorithms.ledger import PrivacyBudget
+from algorithms.method import FullBatchMethod, OpenRun, Outcome
+from algorithms.oracles import at_least
+from algorithms.planning import multiplier_of_one, root_above
 from algorithms.problems.domain import demand_all_of_space, known
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
-from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.dpbounds import langevin_under_pl
 
@@ -59,63 +48,37 @@ THEOREMS = {
 }
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class LangevinDynamics:
+@frozen(field_transformer=named)
+class LangevinDynamics(FullBatchMethod[FiniteSum]):
     """Algorithm 1 of Wang, Chen & Xu 2019, for finite sums on all of R^d.
 
+    ::
+
+        for k = 1, ..., T:
+            g = ∇F(w_{k-1}) + e, e from N(0, σ² I): -ηe is distributed as √(2η/β) ξ_k
+            w_k = w_{k-1} - η (g + λ w_{k-1})
+        return w_T, or w_j with j uniform on 1, ..., T
+
+    Measured: U at the output ("objective"); at every step U, ‖∇U‖² ("gradient") and ‖e‖² ("noise").
+
     Attributes:
-        noise_multiplier: Standard deviation on the sum of gradients in units of G, exact; it fixes η, see
-            ``step_size_for``.
+        noise_multiplier: Standard deviation on the sum of gradients in units of G; fixes η, see ``step_size_for``.
         steps: T.
-        inverse_temperature: β, exact, in units of 1/loss.
-        regulariser: λ, exact: U = F + (λ/2)‖w‖².
-        output: "last" for w_T (their Theorem 2), "random" for w_j with j uniform on 1..T (their Theorem 3).
-        budget: What ``run`` holds its ledger against, or None.
-        noise: "gaussian" or "secure".
-
-    Args:
-        noise_multiplier: Greater than 0.
-        steps: A positive whole number.
-        inverse_temperature: Greater than 0.
-        regulariser: At least 0.
-        output: See above.
-        budget: Optional.
-        noise: See ``algorithms.secure_noise`` for "secure".
-
-    Raises:
-        InvalidValue: A value is not allowed.
+        inverse_temperature: β > 0, exact, in units of 1/loss.
+        regulariser: λ >= 0, exact: U = F + (λ/2)‖w‖².
+        output: "last" for w_T (their Theorem 2), "random" for w_j (their Theorem 3).
     """
 
-    noise_multiplier: Fraction
-    steps: int
-    inverse_temperature: Fraction
-    regulariser: Fraction
-    output: WhichOutput
-    budget: PrivacyBudget | None
-    noise: WhichNoise
+    title: ClassVar[str] = "Langevin dynamics"
+    metric: ClassVar[str] = "objective"
 
-    def __init__(
-        self,
-        noise_multiplier: ExactLike,
-        steps: int,
-        inverse_temperature: ExactLike,
-        regulariser: ExactLike = 0,
-        output: WhichOutput = "last",
-        budget: PrivacyBudget | None = None,
-        noise: WhichNoise = "gaussian",
-    ) -> None:
-        object.__setattr__(self, "noise_multiplier", checked_multiplier(noise_multiplier))
-        object.__setattr__(self, "steps", positive_integer(steps, "steps"))
-        beta = exact(inverse_temperature, "inverse_temperature")
-        if beta <= 0:
-            raise InvalidValue("inverse_temperature", inverse_temperature, "a number greater than 0")
-        object.__setattr__(self, "inverse_temperature", beta)
-        object.__setattr__(self, "regulariser", _checked_weight(regulariser))
-        if output not in get_args(WhichOutput):
-            raise InvalidValue("output", repr(output), " or ".join(get_args(WhichOutput)))
-        object.__setattr__(self, "output", output)
-        object.__setattr__(self, "budget", checked_budget(budget))
-        object.__setattr__(self, "noise", checked_noise(noise))
+    noise_multiplier: Fraction = field(converter=fields.multiplier)
+    steps: int = field(converter=fields.count)
+    inverse_temperature: Fraction = field(converter=fields.positive)
+    regulariser: Fraction = field(default=Fraction(0), converter=fields.not_negative)
+    output: WhichOutput = field(default="last", validator=fields.one_of(WhichOutput))
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    noise: WhichNoise = field(default="gaussian", validator=fields.one_of(WhichNoise))
 
     @classmethod
     def calibrated(
@@ -132,30 +95,15 @@ class LangevinDynamics:
         noise: WhichNoise = "gaussian",
         variant: Variant = "repaired",
     ) -> LangevinDynamics:
-        """Return the algorithm with the smallest proven noise for a budget.
+        """Plan for a budget, see ``Method``. The diffusion's time ηT = 2n²/(βz²G²) does not depend on T.
 
-        T Gaussian releases with multiplier z √T are one with multiplier z, so the diffusion's time
-        ηT = 2n²/(βz²G²) does not depend on T.
-
-        Args:
-            problem: Supplies n, G, L and, where β is to be chosen, the PL constant; no record is looked at.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep; should be well below 1/n.
-            steps: T, or None for the fewest with η <= 1/(2(L + λ)).
-            relation: "replace-one" (the paper's) or "add-or-remove-one".
-            inverse_temperature: β, or None for μn²ρ/(G² ln n), ρ = 2/z², which balances the explicit bound.
-            regulariser: λ >= 0.
-            pl_constant: μ of U, or None for what is known, see ``pl_constant_of``.
-            output: "last" or "random".
-            noise: "gaussian" or "secure".
-            variant: "repaired", or "as-printed" for twice the variance (half the step size) at the same β.
-
-        Raises:
-            InvalidValue: A number is not allowed, or β is to be chosen and μ is not known.
+        - ``steps`` None: the fewest with η <= 1/(2(L + λ))
+        - ``inverse_temperature`` None: μn²ρ/(G² ln n), ρ = 2/z², which balances the explicit bound
+        - ``pl_constant``: μ of U, or None for what is known, see ``pl_constant_of``
+        - ``variant``: "repaired", or "as-printed" for twice the variance (half the step size) at the same β
         """
-        if variant not in get_args(Variant):
-            raise InvalidValue("variant", repr(variant), " or ".join(get_args(Variant)))
-        budget, weight = PrivacyBudget.of(epsilon, delta, relation), _checked_weight(regulariser)
+        demand_one_of(variant, Variant, "variant")
+        budget, weight = PrivacyBudget.of(epsilon, delta, relation), fields.not_negative(regulariser, "regulariser")
         single = multiplier_of_one(budget, noise)
         if inverse_temperature is None:
             beta = _balanced_temperature(problem, single, pl_constant_of(problem, weight, pl_constant))
@@ -166,14 +114,36 @@ class LangevinDynamics:
         count = once._enough_steps(problem) if steps is None else positive_integer(steps, "steps")
         return cls(drawn * root_above(count), count, beta, weight, output, budget, noise)
 
-    @property
-    def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants: all iterates together."""
-        return release_of(self.noise_multiplier, self.noise, relation_of(self.budget)) ** self.steps
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """Algorithm 1."""
+        demand_all_of_space(problem)
+        T, eta, weight = self.steps, self.step_size_for(problem), float(self.regulariser)
+        gradient = run.gradients(self.noise_multiplier)
+        w = run.repeated(problem.initial_point)
+        drawn = run.uniform_iterate(T) if self.output == "random" else None
+        with np.errstate(over="ignore", invalid="ignore"):  # a walk that diverges is refused by the oracle
+            for k in run.steps(T):
+                g = gradient(w)
+                run.measure(
+                    objective=g.objective + weight / 2 * squared_norms(w),
+                    gradient=squared_norms(g.exact + weight * w),
+                    noise=squared_norms(g.noisy - g.exact),
+                )
+                w = w - eta * (g.noisy + weight * w)
+                if drawn is not None:
+                    drawn.visit(k, w)
+            output = w if drawn is None else drawn.point
+            risk = run.exact(output)[0] + weight / 2 * squared_norms(output)
+        return Outcome(
+            output,
+            output_step=np.full(run.repetitions, T) if drawn is None else drawn.index,
+            measured={"objective": risk},
+            parameters={"step_size": eta, "inverse_temperature": float(self.inverse_temperature)},
+        )
 
     def step_size_for(self, problem: FiniteSum) -> float:
         """η = 2/(βσ²) as a double, rounded down, σ the standard deviation that is drawn on the mean gradient."""
-        return to_float(2 / (self.inverse_temperature * self._drawn(problem) ** 2), "down")
+        return to_float(self._time_of_a_step(problem), "down")
 
     def bound(self, problem: FiniteSum, pl_constant: ExactLike | None = None) -> Enclosure:
         """Enclose the explicit bound on E U(w) - inf U at the output, for the noise and the step that are really used.
@@ -204,82 +174,21 @@ class LangevinDynamics:
             symbols.smoothness: smoothness,
             symbols.step_size: sympy.Rational(eta),
             symbols.pl_constant: mu,
-            symbols.inverse_temperature: sympy.Rational(2 / (eta * self._drawn(problem) ** 2)),
+            symbols.inverse_temperature: sympy.Rational(2 / (eta * self.noise_stddev(problem) ** 2)),
             symbols.dimension: sympy.Integer(problem.dimension),
             symbols.steps: sympy.Integer(self.steps),
         }
         return evaluate(bound_expression(self.output).subs(values), {})
 
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run Algorithm 1 ``repetitions`` times at once, with independent randomness.
-
-        Args:
-            problem: What to minimise; posed on all of R^d.
-            seed: Of all streams; repetition r has its own.
-            repetitions: How many.
-
-        Returns:
-            The run. ``output[r]`` is private (one repetition, at the ledger's cost). Not private: U at the output in
-            ``measured``, and U, ‖∇U‖² and ‖e‖² along the way in the trace.
-
-        Raises:
-            InvalidValue: The problem does not fit, seed or repetitions are not allowed, or the walk diverged (or left
-                the ball of a landscape).
-            BudgetExceeded: The ledger shows more than was planned.
-        """
-        demand_all_of_space(problem)
-        T, eta, weight = self.steps, self.step_size_for(problem), float(self.regulariser)
-        generators = streams(seed, repetitions)
-        w = np.tile(problem.initial_point, (len(generators), 1))
-        ledger = OpenLedger()
-        oracle = GradientOracle(
-            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=relation_of(self.budget)
-        )
-        measured = Recorders(("objective", "gradient", "noise"), T, len(generators))
-
-        started = time.perf_counter()
-        j = np.full(len(generators), T) if self.output == "last" else uniform_steps(generators, T)
-        output = np.empty_like(w)
-        # a walk that diverges is refused by the oracle
-        with threadpool_limits(limits=1, user_api="blas"), np.errstate(over="ignore", invalid="ignore"):
-            for k in range(1, T + 1):
-                answer = oracle(w)  # ∇F(w) + e, and -ηe is distributed as √(2η/β) ξ
-                measured["objective"].add(answer.objective + weight / 2 * squared_norms(w))
-                measured["gradient"].add(squared_norms(answer.exact + weight * w))
-                measured["noise"].add(squared_norms(answer.noisy - answer.exact))
-                w = w - eta * (answer.noisy + weight * w)
-                output[k == j] = w[k == j]
-            risk = in_batches(problem, output)[0] + weight / 2 * squared_norms(output)
-        walked = time.perf_counter()
-
-        closed, spent = settled(ledger, self.planned, self.budget)
-        accounted = time.perf_counter()
-        return Run(
-            algorithm="Langevin dynamics",
-            output=output,
-            output_step=j,
-            trace=measured.trace(),
-            measured={"objective": risk},
-            metric="objective",
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=T,
-            parameters={"step_size": eta, "inverse_temperature": float(self.inverse_temperature)},
-            seed=int(seed),
-            timings={"descent": walked - started, "accounting": accounted - walked},
-            noise_drawn=secure_noise.how_drawn(self.noise),
-        )
-
-    def _drawn(self, problem: FiniteSum) -> Fraction:
-        return Fraction(GradientOracle(problem, self.noise_multiplier, (), OpenLedger()).noise_stddev)
+    def _time_of_a_step(self, problem: FiniteSum) -> Fraction:
+        return 2 / (self.inverse_temperature * self.noise_stddev(problem) ** 2)
 
     def _smoothness(self, problem: FiniteSum) -> sympy.Expr:
         return known(problem.smoothness, "smoothness") + sympy.Rational(self.regulariser)
 
     def _enough_steps(self, problem: FiniteSum) -> int:
         """The fewest T with η <= 1/(2(L + λ)), where this algorithm has one step: the diffusion's time is fixed."""
-        duration = 2 / (self.inverse_temperature * self._drawn(problem) ** 2)
+        duration = self._time_of_a_step(problem)
         return max(1, math.ceil(2 * duration * at_least(self._smoothness(problem), "smoothness")))
 
 
@@ -307,12 +216,9 @@ def pl_constant_of(problem: Any, regulariser: ExactLike = 0, given: ExactLike | 
     Raises:
         InvalidValue: It is not positive, or none is known.
     """
-    weight = _checked_weight(regulariser)
+    weight = fields.not_negative(regulariser, "regulariser")
     if given is not None:
-        number = exact(given, "pl_constant")
-        if number <= 0:
-            raise InvalidValue("pl_constant", given, "a number greater than 0")
-        return sympy.Rational(number)
+        return sympy.Rational(fields.positive(given, "pl_constant"))
     convex = sympy.Rational(weight) - known(problem.smoothness, "smoothness")
     if weight and evaluate(convex, {}) > 0:
         return convex
@@ -334,10 +240,3 @@ def _balanced_temperature(problem: FiniteSum, single: Fraction, pl_constant: sym
         symbols.rho: sympy.Rational(2 / single**2),
     }
     return Fraction(evaluate(langevin_under_pl.temperature().subs(values), {}).lower)
-
-
-def _checked_weight(regulariser: ExactLike) -> Fraction:
-    weight = exact(regulariser, "regulariser")
-    if weight < 0:
-        raise InvalidValue("regulariser", regulariser, "a number at least 0")
-    return weight

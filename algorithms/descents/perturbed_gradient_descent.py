@@ -12,23 +12,22 @@ random iterate: ``tholeti-kalyani-2020/algorithm-1/explicit``.
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import ClassVar, Literal
 
-import numpy as np
 import sympy
-from threadpoolctl import threadpool_limits
+from attrs import field, frozen
 
-from algorithms.iterates import squared_norms, uniform_steps
-from algorithms.ledger import Batch, OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import described, streams
-from algorithms.oracles import BatchGradientOracle, at_least, in_batches
-from algorithms.planning import checked_multiplier, checked_step_size, multiplier_within, root_above
+from algorithms import fields
+from algorithms.fields import demand_one_of, named
+from algorithms.iterates import squared_norms
+from algorithms.ledger import Batch, OpenLedger, PrivacyBudget
+from algorithms.method import Method, OpenRun, Outcome
+from algorithms.noise import described
+from algorithms.oracles import BatchGradientOracle, at_least
+from algorithms.planning import multiplier_within, root_above
 from algorithms.problems.domain import demand_all_of_space, known
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
@@ -52,56 +51,40 @@ _MOST_STEPS = 1 << 40
 _NEXT_TO_NOTHING = Fraction(1, 1 << 20)
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class PerturbedGradientDescent:
+@frozen(field_transformer=named)
+class PerturbedGradientDescent(Method[FiniteSum]):
     """Algorithm 1 of Tholeti & Kalyani 2020, for finite sums on all of R^d.
 
+    ::
+
+        draw R uniformly from 1, ..., T
+        for t = 1, ..., T:
+            draw a record z uniformly, and u uniformly from the ball of radius r
+            w_{t+1} = w_t - η (∇f(w_t; z) + u)
+        return w_R
+
+    Measured: ‖∇F‖² over all records ("gradient") and F ("objective") at the output; at every step ‖∇f(w_t; z)‖²
+    ("step") and ‖u‖² ("noise").
+
     Attributes:
-        radius: r in units of G, exact. For "gaussian" the radius of the ball of the same covariance: σ = rG/√(d+2).
+        radius: r > 0 in units of G, exact. For "gaussian" that of the ball of the same covariance: σ = rG/√(d+2).
         records: N of the problem it is for, public.
         dimension: d of the problem it is for.
         steps: T.
         noise: "ball", "sphere" or "gaussian".
         step_size: η, or None for the best one of the explicit bound.
-        budget: What ``run`` holds its ledger against, or None.
-
-    Args:
-        radius: Greater than 0.
-        records: At least 1.
-        dimension: At least 1.
-        steps: At least 1.
-        noise: See above.
-        step_size: Greater than 0, fixed in advance.
-        budget: Optional.
-
-    Raises:
-        InvalidValue: A value is not allowed.
     """
 
-    radius: Fraction
-    records: int
-    dimension: int
-    steps: int
-    noise: WhichShape
-    step_size: float | None
-    budget: PrivacyBudget | None
+    title: ClassVar[str] = "perturbed gradient descent"
+    metric: ClassVar[str] = "gradient"
 
-    def __init__(
-        self,
-        radius: ExactLike,
-        records: int,
-        dimension: int,
-        steps: int,
-        noise: WhichShape = "ball",
-        step_size: float | None = None,
-        budget: PrivacyBudget | None = None,
-    ) -> None:
-        object.__setattr__(self, "radius", checked_multiplier(radius, "radius"))
-        for name, value in (("records", records), ("dimension", dimension), ("steps", steps)):
-            object.__setattr__(self, name, positive_integer(value, name))
-        object.__setattr__(self, "noise", _checked_shape(noise))
-        object.__setattr__(self, "step_size", checked_step_size(step_size, "the best one of the bound"))
-        object.__setattr__(self, "budget", checked_budget(budget))
+    radius: Fraction = field(converter=fields.multiplier)
+    records: int = field(converter=fields.count)
+    dimension: int = field(converter=fields.count)
+    steps: int = field(converter=fields.count)
+    noise: WhichShape = field(default="ball", validator=fields.one_of(WhichShape))
+    step_size: float | None = field(default=None, converter=fields.step_size)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
 
     @classmethod
     def calibrated(
@@ -115,34 +98,25 @@ class PerturbedGradientDescent:
         radius: ExactLike = 1,
         step_size: float | None = None,
     ) -> PerturbedGradientDescent:
-        """Return the algorithm with the smallest proven noise for a budget.
+        """Plan for a budget, see ``Method``. ε matters for "gaussian" only.
 
-        - "ball": the smallest radius that keeps (0, δ), hence (ε, δ) for every ε (``BallDescent.radius``)
-        - "sphere": no radius helps; T must be small enough for δ by sampling alone
+        - "ball": the smallest radius that keeps (0, δ), hence (ε, δ) for every ε (``BallDescent.radius``); T is the
+          power of two at which the explicit bound is smallest (1 where Nδ is well below 1)
+        - "sphere": no radius helps, and any may be given (in units of G); T must be small enough for δ by sampling
+          alone, and is the most that δ allows; replace-one only
         - "gaussian": the smallest standard deviation by the certified accountant, whose search takes about a minute
-          from a few steps on
-
-        Args:
-            problem: Supplies N, d, G and L; no record is looked at.
-            epsilon: ε > 0 to keep. It matters for "gaussian" only.
-            delta: δ in (0, 1) to keep.
-            steps: T. None: for "ball" the power of two at which the explicit bound is smallest (1 where Nδ is well
-                below 1); for "sphere" the most that δ allows; for "gaussian" it must be given.
-            relation: "replace-one" (the paper's), or "add-or-remove-one" (not for "sphere").
-            noise: "ball", "sphere" or "gaussian".
-            radius: In units of G, for "sphere" only.
-            step_size: η, or None for the best one of the bound.
+          from a few steps on; T must be given
 
         Raises:
             InvalidValue: A number is not allowed, or sampling alone does not keep δ on the sphere.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        n, d, kind = problem.records, problem.dimension, _checked_shape(noise)
+        n, d, kind = problem.records, problem.dimension, demand_one_of(noise, WhichShape, "noise")
         if kind == "ball":
             count = _best_steps(n, d, budget) if steps is None else positive_integer(steps, "steps")
             amount = _smallest_radius(n, d, count, budget)
         elif kind == "sphere":
-            count, amount = _allowed_on_sphere(n, d, steps, budget), checked_multiplier(radius, "radius")
+            count, amount = _allowed_on_sphere(n, d, steps, budget), fields.multiplier(radius, "radius")
         else:
             if steps is None:
                 raise InvalidValue("steps", None, "a number of steps for Gaussian noise")
@@ -158,6 +132,30 @@ class PerturbedGradientDescent:
         """Return the algorithm as printed: noise on the ball of radius 1 in the units of the gradients, whatever G."""
         one = Fraction(evaluate(1 / known(problem.lipschitz, "lipschitz"), {}).exact_upper)
         return cls(one, problem.records, problem.dimension, steps, "ball", step_size)
+
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """Algorithm 1."""
+        self._demand_fit(problem)
+        eta, gradient = self.step_size_for(problem), run.batch_gradients(self._batch, self._multiplier)
+        returned = run.uniform_iterate(self.steps)
+        w = run.repeated(problem.initial_point)
+        for t in run.steps(self.steps):
+            returned.visit(t, w)
+            g = gradient(w)  # ∇f(w_t; z) + u
+            run.measure(step=squared_norms(g.exact), noise=squared_norms(g.noisy - g.exact))
+            w = w - eta * g.noisy
+        risk, slope = run.exact(returned.point)
+        return Outcome(
+            returned.point,
+            output_step=returned.index,
+            measured={"gradient": squared_norms(slope), "objective": risk.copy()},
+            parameters={"step_size": eta, "radius": float(self.radius * at_least(problem.lipschitz, "lipschitz"))},
+        )
+
+    @property
+    def noise_drawn(self) -> str:
+        """How its randomness is drawn, in words."""
+        return f"{self.noise}, in double precision, from a seeded generator: for experiments"
 
     @property
     def planned(self) -> Mechanism:
@@ -207,64 +205,6 @@ class PerturbedGradientDescent:
         """
         values = self._values(problem) | {symbols.step_size: sympy.Rational(Fraction(self.step_size_for(problem)))}
         return evaluate((algorithm_1_explicit.bound() ** 2).subs(values), {})
-
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run Algorithm 1 ``repetitions`` times at once, with independent randomness.
-
-        Args:
-            problem: What to minimise; with the N and d this algorithm is for, on all of R^d.
-            seed: Of all streams; repetition r has its own.
-            repetitions: How many.
-
-        Returns:
-            The run; ``output`` is w_R with R uniform on 1..T. Not private: ``gradient``, ‖∇F(w_R)‖² over all records,
-            and ``objective`` in ``measured``; ``noise``, ‖u_t‖², and ``step``, ‖g_t‖² of the random record, in the
-            trace.
-
-        Raises:
-            InvalidValue: The problem does not fit, seed or repetitions are not allowed, or the walk diverged (or left
-                the ball of a landscape).
-            BudgetExceeded: The ledger shows more than was planned.
-        """
-        self._demand_fit(problem)
-        T, eta = self.steps, self.step_size_for(problem)
-        generators = streams(seed, repetitions)
-        ledger = OpenLedger()
-        oracle = BatchGradientOracle(problem, self._batch, self._multiplier, generators, ledger, noise=self.noise)
-        measured = Recorders(("step", "noise"), T, len(generators))
-
-        started = time.perf_counter()
-        R = uniform_steps(generators, T)
-        w = np.tile(problem.initial_point, (len(generators), 1))
-        output = np.empty_like(w)
-        with threadpool_limits(limits=1, user_api="blas"):
-            for t in range(1, T + 1):
-                output[t == R] = w[t == R]
-                answer = oracle(w)  # ∇f(w_t; z_i) + u_t
-                measured["step"].add(squared_norms(answer.exact))
-                measured["noise"].add(squared_norms(answer.noisy - answer.exact))
-                w = w - eta * answer.noisy
-            risk, gradient = in_batches(problem, output)
-        walked = time.perf_counter()
-
-        closed, spent = settled(ledger, self.planned, self.budget)
-        accounted = time.perf_counter()
-        return Run(
-            algorithm="perturbed gradient descent",
-            output=output,
-            output_step=R,
-            trace=measured.trace(),
-            measured={"gradient": squared_norms(gradient), "objective": risk.copy()},
-            metric="gradient",
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=T,
-            parameters={"step_size": eta, "radius": float(self.radius * at_least(problem.lipschitz, "lipschitz"))},
-            seed=int(seed),
-            timings={"descent": walked - started, "accounting": accounted - walked},
-            noise_drawn=f"{self.noise}, in double precision, from a seeded generator: for experiments",
-        )
 
     def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
         """The numbers of the explicit bound but for η; the radius is that of the ball with the same E‖u‖²."""
@@ -332,9 +272,3 @@ def _allowed_on_sphere(records: int, dimension: int, steps: int | None, budget: 
     if count > most:
         raise InvalidValue("steps", count, f"at most {most}, which delta allows", "no radius of a sphere helps")
     return count
-
-
-def _checked_shape(noise: WhichShape) -> WhichShape:
-    if noise not in get_args(WhichShape):
-        raise InvalidValue("noise", repr(noise), " or ".join(get_args(WhichShape)))
-    return noise

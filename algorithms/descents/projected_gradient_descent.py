@@ -7,38 +7,25 @@ the statement ``wang-xu-2019/theorem-2/explicit`` of the library derives the bou
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
-import numpy as np
 import sympy
-from threadpoolctl import threadpool_limits
+from attrs import field, frozen
 
-from algorithms import secure_noise
-from algorithms.iterates import best_count, squared_norms, uniform_steps
-from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import streams
-from algorithms.oracles import GradientOracle, rational
-from algorithms.planning import (
-    WhichNoise,
-    checked_multiplier,
-    checked_noise,
-    checked_step_size,
-    multiplier_of_one,
-    relation_of,
-    release_of,
-    root_above,
-)
+from algorithms import fields
+from algorithms.fields import WhichNoise, named
+from algorithms.iterates import best_count, demand_short_step, squared_norms
+from algorithms.ledger import PrivacyBudget
+from algorithms.method import FullBatchMethod, OpenRun, Outcome
+from algorithms.oracles import rational
+from algorithms.planning import multiplier_of_one, root_above
 from algorithms.problems.problem import Problem
-from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.wang_xu_2019 import theorem_2_explicit
 
@@ -51,49 +38,32 @@ THEOREMS = {
 }
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class ProjectedGradientDescent:
+@frozen(field_transformer=named)
+class ProjectedGradientDescent(FullBatchMethod[Problem]):
     """Algorithm 1 of Wang & Xu 2019, for any ``Problem``.
 
+        draw R uniformly from 1, ..., T
+        for k = 1, ..., T:
+            g = ∇F(x_k) + N(0, σ² I)
+            x_{k+1} = argmin over x of <g, x> + ‖x - x_k‖²/(2γ) + r(x)
+        return x_R
+
+    Measured: ‖P(x_k)‖² ("noisy", at g; "exact", at ∇F(x_k)), "objective" and ‖g - ∇F(x_k)‖² ("noise") of every step.
+
     Attributes:
-        noise_multiplier: Standard deviation on the sum of gradients in units of G, exact.
+        noise_multiplier: Standard deviation on the sum of gradients in units of G.
         steps: T.
-        step_size: γ, or None for 1/(2L) of the problem at hand.
-        budget: What ``run`` holds its ledger against, or None (then only against the noise and the steps above).
-        noise: "gaussian" or "secure".
-
-    Args:
-        noise_multiplier: Greater than 0.
-        steps: A positive whole number.
-        step_size: Greater than 0; fixed in advance: a step size found by looking at the data would be a release of its
-            own. None: 1/(2L), as in Theorem 2.
-        budget: Optional.
-        noise: "gaussian" for experiments, "secure" for a release (see ``algorithms.secure_noise``; the extra of that
-            name draws it, and it is not repeatable).
-
-    Raises:
-        InvalidValue: A value is not allowed.
+        step_size: γ, or None for 1/(2L) of the problem at hand, as in Theorem 2.
     """
 
-    noise_multiplier: Fraction
-    steps: int
-    step_size: float | None
-    budget: PrivacyBudget | None
-    noise: WhichNoise
+    title: ClassVar[str] = "projected gradient descent"
+    metric: ClassVar[str] = "noisy"
 
-    def __init__(
-        self,
-        noise_multiplier: ExactLike,
-        steps: int,
-        step_size: float | None = None,
-        budget: PrivacyBudget | None = None,
-        noise: WhichNoise = "gaussian",
-    ) -> None:
-        object.__setattr__(self, "noise_multiplier", checked_multiplier(noise_multiplier))
-        object.__setattr__(self, "steps", positive_integer(steps, "steps"))
-        object.__setattr__(self, "step_size", checked_step_size(step_size, "1/(2L)"))
-        object.__setattr__(self, "budget", checked_budget(budget))
-        object.__setattr__(self, "noise", checked_noise(noise))
+    noise_multiplier: Fraction = field(converter=fields.multiplier)
+    steps: int = field(converter=fields.count)
+    step_size: float | None = field(default=None, converter=fields.step_size)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    noise: WhichNoise = field(default="gaussian", validator=fields.one_of(WhichNoise))
 
     @classmethod
     def calibrated(
@@ -106,38 +76,33 @@ class ProjectedGradientDescent:
         step_size: float | None = None,
         noise: WhichNoise = "gaussian",
     ) -> ProjectedGradientDescent:
-        """Return the algorithm with the smallest proven noise for a budget, and the number of steps that suits it.
-
-        T adaptive Gaussian releases with multiplier z √T are exactly one with multiplier z, so a single certified
-        calibration serves every T: σ² = (z G/n)² T. Unless ``steps`` is given, T minimises the explicit bound on
-        E‖P‖² (noisy mapping) at that noise. It depends on public numbers only: n, p, G, L and the bound φ(0) on
-        the initial gap.
-
-        Args:
-            problem: Supplies these numbers; no record is looked at.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep; should be well below 1/n.
-            steps: T, or None for the best.
-            relation: "replace-one" (the paper's) or "add-or-remove-one".
-            step_size: γ, or None for 1/(2L).
-            noise: "gaussian", or "secure", which needs a little more of it: its account is that of zCDP.
-
-        Returns:
-            The algorithm; its noise multiplier suffices, proven.
-
-        Raises:
-            InvalidValue: A number is not allowed, or γ is at least 2/L while T is to be chosen.
-        """
+        """Plan for a budget, see ``Method``; None for T: the one that minimises the bound on the noisy mapping."""
         budget = PrivacyBudget.of(epsilon, delta, relation)
         single = multiplier_of_one(budget, noise)
         gamma = cls(single, 1, step_size).step_size_for(problem)
         count = best_steps(problem, single, gamma) if steps is None else positive_integer(steps, "steps")
         return cls(single * root_above(count), count, step_size, budget, noise)
 
-    @property
-    def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
-        return release_of(self.noise_multiplier, self.noise, relation_of(self.budget)) ** self.steps
+    def walk(self, problem: Problem, run: OpenRun) -> Outcome:
+        """Algorithm 1."""
+        if getattr(problem, "proximal_step", None) is None:
+            allowed = "a Problem, which has a proximal step"
+            raise InvalidValue("problem", type(problem).__name__, allowed, "other descents take any FiniteSum")
+        gamma, gradient = self.step_size_for(problem), run.gradients(self.noise_multiplier)
+        returned = run.uniform_iterate(self.steps)
+        x = run.repeated(problem.initial_point)
+        for k in run.steps(self.steps):
+            returned.visit(k, x)
+            g = gradient(x)
+            following = problem.proximal_step(x, g.noisy, gamma)
+            run.measure(
+                noisy=squared_norms(x - following) / gamma**2,
+                exact=squared_norms(problem.projected_gradient(x, g.exact, gamma)),
+                objective=g.objective,
+                noise=squared_norms(g.noisy - g.exact),
+            )
+            x = following
+        return Outcome(returned.point, output_step=returned.index, parameters={"step_size": gamma})
 
     def step_size_for(self, problem: Problem) -> float:
         """γ as a double: ``step_size``, or 1/(2L) rounded down."""
@@ -145,70 +110,7 @@ class ProjectedGradientDescent:
 
     def bound(self, problem: Problem, mapping: WhichMapping = "noisy") -> Enclosure:
         """Enclose the explicit bound on E‖P(x_R)‖² for the noise that ``run`` really draws; see ``utility_bound``."""
-        drawn = GradientOracle(problem, self.noise_multiplier, (), OpenLedger()).noise_stddev
-        return utility_bound(problem, self.steps, self.step_size_for(problem), drawn, mapping)
-
-    def run(self, problem: Problem, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run Algorithm 1 ``repetitions`` times at once, with independent randomness.
-
-        Args:
-            problem: What to minimise.
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
-            repetitions: How many.
-
-        Returns:
-            The run. ``output[r]`` is private (one repetition, at the ledger's cost); the trace is not.
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed, or the problem has no proximal step.
-            BudgetExceeded: The ledger shows more than was planned.
-        """
-        if getattr(problem, "proximal_step", None) is None:
-            allowed = "a Problem, which has a proximal step"
-            raise InvalidValue("problem", type(problem).__name__, allowed, "other descents take any FiniteSum")
-        T, gamma = self.steps, self.step_size_for(problem)
-        generators = streams(seed, repetitions)
-        ledger = OpenLedger()
-        oracle = GradientOracle(
-            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=relation_of(self.budget)
-        )
-        measured = Recorders(("noisy", "exact", "objective", "noise"), T, len(generators))
-
-        started = time.perf_counter()
-        # "R is uniformly sampled from {1, ..., T}": drawn first, so that x_R is kept when the walk passes it
-        R = uniform_steps(generators, T)
-        x = np.tile(problem.initial_point, (len(generators), 1))
-        output = np.empty_like(x)
-        with threadpool_limits(limits=1, user_api="blas"):
-            for k in range(1, T + 1):
-                chosen = k == R
-                output[chosen] = x[chosen]
-                answer = oracle(x)  # ∇F(x_k) + e_k
-                following = problem.proximal_step(x, answer.noisy, gamma)  # line 2
-                measured["noisy"].add(squared_norms(x - following) / gamma**2)
-                measured["exact"].add(squared_norms(problem.projected_gradient(x, answer.exact, gamma)))
-                measured["objective"].add(answer.objective)
-                measured["noise"].add(squared_norms(answer.noisy - answer.exact))
-                x = following
-        walked = time.perf_counter()
-
-        closed, spent = settled(ledger, self.planned, self.budget)
-        accounted = time.perf_counter()
-        return Run(
-            algorithm="projected gradient descent",
-            output=output,
-            output_step=R,
-            trace=measured.trace(),
-            metric="noisy",
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=T,
-            parameters={"step_size": gamma},
-            seed=int(seed),
-            timings={"descent": walked - started, "accounting": accounted - walked},
-            noise_drawn=secure_noise.how_drawn(self.noise),
-        )
+        return utility_bound(problem, self.steps, self.step_size_for(problem), self.noise_stddev(problem), mapping)
 
 
 def bound_expression(mapping: WhichMapping) -> sympy.Expr:
@@ -244,11 +146,9 @@ def utility_bound(
 
     Source: Wang & Xu 2019, Theorem 2 (without constants there).
     """
-    gamma, sigma = exact(step_size, "step_size"), exact(noise_stddev, "noise_stddev")
+    gamma, sigma = exact(step_size, "step_size"), fields.positive(noise_stddev, "noise_stddev")
     count = positive_integer(steps, "steps")
-    if sigma <= 0:
-        raise InvalidValue("noise_stddev", noise_stddev, "a number greater than 0")
-    _demand_short_step(problem, gamma)
+    demand_short_step(gamma, problem.smoothness)
     values = {
         symbols.initial_gap: problem.initial_gap,
         symbols.smoothness: problem.smoothness,
@@ -273,15 +173,8 @@ def best_steps(problem: Problem, single_step_multiplier: Fraction, step_size: fl
     Raises:
         InvalidValue: γ is outside; the bound does not hold there.
     """
-    _demand_short_step(problem, Fraction(step_size))
+    demand_short_step(step_size, problem.smoothness)
     gap = rational(problem.initial_gap, "initial_gap")
     slope = rational(problem.lipschitz, "lipschitz") * single_step_multiplier / problem.records
     ratio = gap / Fraction(step_size) / (problem.dimension * slope**2)
     return best_count(ratio)
-
-
-def _demand_short_step(problem: Problem, gamma: Fraction) -> None:
-    if gamma <= 0 or not evaluate(sympy.Rational(gamma) * problem.smoothness, {}) < 2:
-        limit = evaluate(2 / problem.smoothness, {}).lower
-        allowed = f"a number greater than 0 and less than 2/L = {limit:.6g}, where the bound holds"
-        raise InvalidValue("step_size", float(gamma), allowed)

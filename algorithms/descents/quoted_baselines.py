@@ -16,22 +16,23 @@ that is proven to keep the same promise.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import ClassVar, Literal, Self, get_args
+from typing import ClassVar, Literal, Self
 
 import sympy
+from attrs import frozen
 
 from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent, WhichMapping
+from algorithms.fields import demand_one_of, positive
 from algorithms.ledger import PrivacyBudget
+from algorithms.method import Method, OpenRun, Outcome
 from algorithms.planning import root_above
 from algorithms.problems.problem import Problem
-from algorithms.run import Run
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.privacy import accountants
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
@@ -48,19 +49,20 @@ THEOREMS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class QuotedDescent:
-    """Gradient descent with somebody's noise, and what that noise is said to keep.
+@frozen
+class QuotedDescent(Method[Problem]):
+    """Gradient descent with somebody's noise, and what that noise is said to keep; both ε are among the parameters.
 
     Attributes:
         descent: What runs; its budget is None where the noise is as quoted and may spend more than is claimed.
         claimed: ε, δ and the relation that the noise is said to keep.
     """
 
+    label: ClassVar[str] = "gradient descent"
+    metric: ClassVar[str] = ProjectedGradientDescent.metric
+
     descent: ProjectedGradientDescent
     claimed: PrivacyBudget
-
-    label: ClassVar[str] = "gradient descent"
 
     @classmethod
     def calibrated(
@@ -84,9 +86,21 @@ class QuotedDescent:
         return self.descent.budget
 
     @property
+    def steps(self) -> int:
+        """T."""
+        return self.descent.steps
+
+    @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
         return self.descent.planned
+
+    def walk(self, problem: Problem, run: OpenRun) -> Outcome:
+        """The descent's own."""
+        made = self.descent.walk(problem, run)
+        numbers = {"claimed_epsilon": float(self.claimed.epsilon), "certified_epsilon": self.spent.upper}
+        how = "as quoted in Wang & Xu 2019" if self.budget is None else "with calibrated noise"
+        return replace(made, title=f"{self.label}, {how}", parameters={**made.parameters, **numbers})
 
     @property
     def noise_multiplier(self) -> Fraction:
@@ -107,15 +121,8 @@ class QuotedDescent:
         """Enclose the explicit bound on E‖P(x_R)‖² at this noise: it holds for every noise, private or not."""
         return self.descent.bound(problem, mapping)
 
-    def run(self, problem: Problem, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run the descent; see ``ProjectedGradientDescent.run``. ε as claimed and as spent are in ``parameters``."""
-        run = self.descent.run(problem, seed, repetitions)
-        numbers = {"claimed_epsilon": float(self.claimed.epsilon), "certified_epsilon": self.spent.upper}
-        how = "as quoted in Wang & Xu 2019" if self.budget is None else "with calibrated noise"
-        return replace(run, algorithm=f"{self.label}, {how}", parameters={**run.parameters, **numbers})
 
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class ZhangEtAl2017(QuotedDescent):
     """Gradient descent with the noise that Wang & Xu 2019 quote from Zhang, Zheng, Mou & Wang 2017."""
 
@@ -132,24 +139,16 @@ class ZhangEtAl2017(QuotedDescent):
     ) -> Self:
         """Return the baseline as quoted, scaled by G.
 
-        Args:
-            epsilon: ε > 0 as claimed, under replace-one.
-            delta: δ in (0, 1) as claimed.
-            steps: T.
-            reading: "per-iteration" for the formula as it stands, "times-steps" with the factor T.
-            step_size: γ, or None for 1/(2L).
-
-        Raises:
-            InvalidValue: A value is not allowed.
+        - ``epsilon``, ``delta``: as claimed, under replace-one
+        - ``reading``: "per-iteration" for the formula as it stands, "times-steps" with the factor T
         """
         claimed, count = PrivacyBudget.of(epsilon, delta), positive_integer(steps, "steps")
-        if reading not in get_args(Reading):
-            raise InvalidValue("reading", repr(reading), " or ".join(get_args(Reading)))
+        demand_one_of(reading, Reading, "reading")
         variance = quoted_variance() * (symbols.steps if reading == "times-steps" else 1)
         return cls(ProjectedGradientDescent(_multiplier(variance, claimed, count), count, step_size), claimed)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WangYeXu2017(QuotedDescent):
     """Gradient descent with the noise that Wang & Xu 2019 quote from Wang, Ye & Xu 2017."""
 
@@ -166,23 +165,11 @@ class WangYeXu2017(QuotedDescent):
     ) -> Self:
         """Return the baseline as quoted.
 
-        Args:
-            epsilon: ε > 0 as claimed, under replace-one.
-            delta: δ in (0, 1) as claimed.
-            steps: T.
-            constant: c > 0, or None for that of the moments accountant.
-            step_size: γ, or None for 1/(2L).
-
-        Raises:
-            InvalidValue: A value is not allowed.
+        - ``epsilon``, ``delta``: as claimed, under replace-one
+        - ``constant``: c > 0, or None for that of the moments accountant
         """
         claimed, count = PrivacyBudget.of(epsilon, delta), positive_integer(steps, "steps")
-        if constant is None:
-            c: sympy.Expr = moments_constant(claimed)
-        else:
-            c = sympy.Rational(exact(constant, "constant"))
-            if not c > 0:
-                raise InvalidValue("constant", constant, "a number greater than 0, or None")
+        c = moments_constant(claimed) if constant is None else sympy.Rational(positive(constant, "constant"))
         variance = theorem_1.variance().subs(symbols.noise_constant, c)
         return cls(ProjectedGradientDescent(_multiplier(variance, claimed, count), count, step_size), claimed)
 

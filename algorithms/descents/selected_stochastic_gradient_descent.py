@@ -14,34 +14,32 @@ where the loss has no bounded range: then nothing is known to be promised.
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 import sympy
-from threadpoolctl import threadpool_limits
+from attrs import field, frozen
 
+from algorithms import fields
 from algorithms.descents.stochastic_gradient_descent import (
     Variant,
     ball_around_the_start,
-    checked_distance,
-    checked_variant,
     constants,
+    descend,
     enough_steps,
     printed_multiplier,
     printed_steps,
     quasar_constant,
-    walk,
 )
-from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import NOISE_DRAWN, streams
-from algorithms.oracles import GradientOracle, at_least, choice, choose, in_batches
-from algorithms.planning import checked_multiplier, checked_share, multiplier_within, relation_of, root_above
+from algorithms.fields import demand_one_of, named
+from algorithms.ledger import PrivacyBudget
+from algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
+from algorithms.oracles import at_least, choice
+from algorithms.planning import multiplier_within, root_above
 from algorithms.problems.domain import demand_no_regulariser
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
@@ -57,48 +55,38 @@ THEOREMS = {
 }
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class SelectedStochasticGradientDescent:
+@frozen(field_transformer=named)
+class SelectedStochasticGradientDescent(Method[FiniteSum]):
     """K runs of Algorithm 3 of Lowy, Ullman & Wright 2024 on all records, and a private choice among their outputs.
 
+    ::
+
+        for i = 1, ..., K:
+            ŵ_i = Algorithm 3
+        return ŵ_i with probability in proportion to exp(-ε₀ F(ŵ_i)/(2Δ))
+
+    Outputs: "candidates", shape (R, K, p), and "chosen". Measured: F at the chosen point ("objective": where
+    the data are realisable, inf F = 0) and at the best candidate ("best"); the square of the "noise" of every step.
+
     Attributes:
-        noise_multiplier: Of every step of every run: standard deviation on the sum of gradients in units of G, exact.
+        noise_multiplier: Of every step of every run: standard deviation on the sum of gradients in units of G.
         steps: T of each run.
         runs: K.
         selection_epsilon: ε₀ > 0 of the choice, exact.
-        distance: D, at least the distance from w₁ to a minimiser.
-        budget: What ``run`` holds its ledger against, or None.
+        distance: D > 0, at least the distance from w₁ to a minimiser.
         variant: "projected" or "as-printed".
-
-    Raises:
-        InvalidValue: A value is not allowed.
     """
 
-    noise_multiplier: Fraction
-    steps: int
-    runs: int
-    selection_epsilon: Fraction
-    distance: Fraction
-    budget: PrivacyBudget | None
-    variant: Variant
+    title: ClassVar[str] = "selected stochastic gradient descent"
+    metric: ClassVar[str] = "objective"
 
-    def __init__(
-        self,
-        noise_multiplier: ExactLike,
-        steps: int,
-        runs: int,
-        selection_epsilon: ExactLike,
-        distance: ExactLike = 1,
-        budget: PrivacyBudget | None = None,
-        variant: Variant = "projected",
-    ) -> None:
-        object.__setattr__(self, "noise_multiplier", checked_multiplier(noise_multiplier))
-        object.__setattr__(self, "steps", positive_integer(steps, "steps"))
-        object.__setattr__(self, "runs", positive_integer(runs, "runs"))
-        object.__setattr__(self, "selection_epsilon", checked_multiplier(selection_epsilon, "selection_epsilon"))
-        object.__setattr__(self, "distance", checked_distance(distance))
-        object.__setattr__(self, "budget", checked_budget(budget))
-        object.__setattr__(self, "variant", checked_variant(variant))
+    noise_multiplier: Fraction = field(converter=fields.multiplier)
+    steps: int = field(converter=fields.count)
+    runs: int = field(converter=fields.count)
+    selection_epsilon: Fraction = field(converter=fields.multiplier)
+    distance: Fraction = field(default=Fraction(1), converter=fields.positive)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    variant: Variant = field(default="projected", validator=fields.one_of(Variant))
 
     @classmethod
     def calibrated(
@@ -113,26 +101,18 @@ class SelectedStochasticGradientDescent:
         selection_share: ExactLike = "1/4",
         variant: Variant = "projected",
     ) -> SelectedStochasticGradientDescent:
-        """Return the algorithm for a failure probability ζ, with the smallest proven noise beside its choice.
+        """Plan for a budget, see ``Method``: the smallest proven noise beside the choice.
 
-        Args:
-            problem: Supplies n and p; no record is looked at.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep.
-            steps: T of each run, or None for the explicit proposition's (or, as printed, print's).
-            relation: "replace-one" (the paper's) or "add-or-remove-one".
-            distance: D > 0.
-            failure_probability: ζ in (0, 1); K = ⌈log₂(2/ζ)⌉.
-            selection_share: ε₀/ε in (0, 1); print has 1/2, which the variant as printed takes whatever is given here.
-            variant: "projected", or "as-printed" for ε₀ = ε/2 and every run at (ε/(2K), δ/K) with the constant 1000.
-
-        Raises:
-            InvalidValue: A number is not allowed.
+        - ``steps``: T of each run; None for the explicit proposition's (or, as printed, print's)
+        - ``failure_probability``: ζ in (0, 1); K = ⌈log₂(2/ζ)⌉
+        - ``selection_share``: ε₀/ε in (0, 1); print has 1/2, which the variant as printed takes whatever is given here
+        - ``variant``: "projected", or "as-printed" for every run at (ε/(2K), δ/K) with the constant 1000
         """
-        budget, kind = PrivacyBudget.of(epsilon, delta, relation), checked_variant(variant)
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        kind = demand_one_of(variant, Variant, "variant")
         demand_no_regulariser(problem)
         count = enough_runs(failure_probability)
-        share = Fraction(1, 2) if kind == "as-printed" else checked_share(selection_share, "selection_share")
+        share = Fraction(1, 2) if kind == "as-printed" else fields.share(selection_share, "selection_share")
         chosen = share * budget.epsilon
         if steps is not None:
             positive_integer(steps, "steps")
@@ -149,8 +129,29 @@ class SelectedStochasticGradientDescent:
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
-        walks = Gaussian(self.noise_multiplier) ** (self.steps * self.runs)
-        return walks @ choice(self.selection_epsilon, relation_of(self.budget))
+        return Gaussian(self.noise_multiplier) ** (self.steps * self.runs) @ choice(
+            self.selection_epsilon, self.relation
+        )
+
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """K runs, one after the other, and the choice."""
+        ball, eta = ball_around_the_start(problem, self.distance, self.variant), self.step_size_for(problem)
+        epsilon, sensitivity = self.selection(problem)
+        gradient = run.gradients(self.noise_multiplier)
+        candidates = np.empty((run.repetitions, self.runs, problem.dimension))
+        risks = np.empty((run.repetitions, self.runs))
+        for i in range(self.runs):
+            candidates[:, i] = descend(problem, run, gradient, self.steps, eta, ball).point
+            risks[:, i] = run.exact(candidates[:, i])[0]
+        run.forget("objective")
+        chosen = run.choose(-risks, epsilon, sensitivity)
+        each = np.arange(run.repetitions)
+        return Outcome(
+            candidates[each, chosen],
+            outputs={"candidates": candidates, "chosen": chosen},
+            measured={"objective": risks[each, chosen], "best": risks.min(axis=1)},
+            parameters={"step_size": eta, "runs": float(self.runs), "distance": float(self.distance)},
+        )
 
     def selection(self, problem: FiniteSum) -> tuple[Fraction, Fraction]:
         """ε of the choice as it is really drawn, and the sensitivity Δ of the scores -F: weights are exp(-ε F/(2Δ)).
@@ -166,7 +167,7 @@ class SelectedStochasticGradientDescent:
         Raises:
             UnsupportedMechanism: As printed, the loss has no bounded range: nothing is known to be promised.
         """
-        factor, n = relation_of(self.budget).sensitivity_factor, problem.records
+        factor, n = self.relation.sensitivity_factor, problem.records
         travelled = 2 * at_least(problem.lipschitz, "lipschitz") * self.distance
         ranged = problem.loss_range is not None and problem.loss_range.is_finite is not False
         bounded = at_least(problem.loss_range, "loss_range") if ranged else None
@@ -224,71 +225,8 @@ class SelectedStochasticGradientDescent:
         return evaluate(proposition_5_2_explicit.selected().subs(values), {})
 
     def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        drawn = GradientOracle(problem, self.noise_multiplier, (), OpenLedger()).noise_stddev
+        drawn = stddev_of_gradients(problem, self.noise_multiplier)
         return constants(problem, None, self.steps, self.distance, drawn)
-
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
-        """Make K runs and choose, ``repetitions`` times at once, with independent randomness.
-
-        Args:
-            problem: What to minimise.
-            seed: Of all streams; repetition r has its own, for its K runs one after the other.
-            repetitions: How many.
-
-        Returns:
-            The run. ``output[r]`` and ``outputs["candidates"][r]``, shape (K, p), are private (one repetition, at the
-            ledger's cost). Measured, and not private: ``objective``, F at the chosen point (the metric: where the data
-            are realisable, inf F = 0), and ``best``, F at the best candidate.
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed, or the ball of radius D around w₁ reaches beyond the
-                problem's own.
-            UnsupportedMechanism: As printed, on a loss without bounded range.
-            BudgetExceeded: The ledger shows more than was planned: as printed, on a loss of range above 2GD.
-        """
-        generators = streams(seed, repetitions)
-        ball, eta = ball_around_the_start(problem, self.distance, self.variant), self.step_size_for(problem)
-        selection_epsilon, sensitivity = self.selection(problem)
-        ledger = OpenLedger()
-        oracle = GradientOracle(problem, self.noise_multiplier, generators, ledger)
-        measured = Recorders(("noise",), self.steps * self.runs, len(generators))
-
-        started = time.perf_counter()
-        candidates = np.empty((len(generators), self.runs, problem.dimension))
-        risks = np.empty((len(generators), self.runs))
-        with threadpool_limits(limits=1, user_api="blas"):
-            for index in range(self.runs):
-                _, candidates[:, index] = walk(problem, oracle, self.steps, eta, ball, measured)
-                risks[:, index] = in_batches(problem, candidates[:, index])[0]
-        chosen = choose(
-            -risks,
-            epsilon=selection_epsilon,
-            sensitivity=sensitivity,
-            relation=relation_of(self.budget),
-            generators=generators,
-            ledger=ledger,
-        )
-        each = np.arange(len(generators))
-        walked = time.perf_counter()
-
-        closed, spent = settled(ledger, self.planned, self.budget)
-        accounted = time.perf_counter()
-        return Run(
-            algorithm="selected stochastic gradient descent",
-            output=candidates[each, chosen],
-            outputs={"candidates": candidates, "chosen": chosen},
-            trace=measured.trace(),
-            measured={"objective": risks[each, chosen], "best": risks.min(axis=1)},
-            metric="objective",
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=self.steps,
-            parameters={"step_size": eta, "runs": float(self.runs), "distance": float(self.distance)},
-            seed=int(seed),
-            timings={"descent": walked - started, "accounting": accounted - walked},
-            noise_drawn=NOISE_DRAWN,
-        )
 
 
 @lru_cache(maxsize=256)
@@ -300,7 +238,5 @@ def _multiplier_beside(budget: PrivacyBudget, selection_epsilon: Fraction) -> Fr
 
 def enough_runs(failure_probability: ExactLike) -> int:
     """K = ⌈log₂(2/ζ)⌉, exactly: the smallest with 2^(-K) <= ζ/2."""
-    failure = exact(failure_probability, "failure_probability")
-    if not 0 < failure < 1:
-        raise InvalidValue("failure_probability", failure_probability, "a number greater than 0 and less than 1")
+    failure = fields.share(failure_probability, "failure_probability")
     return (math.ceil(2 / failure) - 1).bit_length()

@@ -10,28 +10,27 @@ ball only: on all of R^p the losses of Geman & McClure and of Cauchy, for two, h
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from attrs import field, frozen
 
-from algorithms.iterates import squared_norms, uniform_steps
-from algorithms.ledger import Batch, OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import NOISE_DRAWN, Array, Records, on_sample, streams
-from algorithms.oracles import BatchGradientOracle, GradientAnswer, GradientOracle, Poisson, at_least, in_batches
-from algorithms.oracles.batches import checked_sampling, demand_all_records
-from algorithms.planning import checked_multiplier, multiplier_of_one, multiplier_within, root_above
+from algorithms import fields
+from algorithms.fields import demand_one_of, named
+from algorithms.iterates import squared_norms
+from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.method import Method, OpenRun, Outcome, UniformIterate
+from algorithms.noise import Array, on_sample
+from algorithms.oracles import BatchGradientOracle, GradientAnswer, GradientOracle, Poisson, Sampling, at_least
+from algorithms.oracles.batches import demand_all_records, valid_sampling
+from algorithms.planning import multiplier_of_one, multiplier_within, root_above
 from algorithms.problems.domain import demand_no_regulariser, radius_of_domain
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.linear_model import LinearModel
 from algorithms.problems.sets import L2Ball
-from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
@@ -42,7 +41,6 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.lowy_ullman_wright_2024 import proposition_5_2, proposition_d_1_explicit
 
 Variant = Literal["projected", "as-printed"]
-Sampling = Batch | Poisson
 
 THEOREMS = {
     "spent": "lowy-ullman-wright-2024/algorithm-3",
@@ -50,52 +48,38 @@ THEOREMS = {
 }
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class StochasticGradientDescent:
+@frozen(field_transformer=named)
+class StochasticGradientDescent(Method[FiniteSum]):
     """Algorithm 3 of Lowy, Ullman & Wright 2024, for quasar-convex losses.
 
+    ::
+
+        draw R uniformly from 1, ..., T
+        for t = 1, ..., T:
+            g = the mean gradient at w_t of a batch, or of all records, + N(0, σ² I)
+            w_{t+1} = the projection of w_t - ηg on the ball of radius D around w₁
+        return w_R
+
+    Measured: F at the output ("objective_at_output"); at every step the square of the "noise" and, on the full batch,
+    F ("objective"), whose average over t is the mean of F(w_R) over R; batches never see F. That is the metric: where
+    the data are realisable, inf F = 0.
+
     Attributes:
-        noise_multiplier: Standard deviation on the sum of a batch's gradients in units of G, exact.
+        noise_multiplier: Standard deviation on the sum of a batch's gradients in units of G.
         steps: T.
-        distance: D, at least the distance from w₁ to a minimiser.
+        distance: D > 0, public, at least the distance from w₁ to a minimiser.
         sampling: How a batch is drawn (with or without replacement, Poisson), or None for all records.
-        budget: What ``run`` holds its ledger against, or None.
         variant: "projected", or "as-printed": no projection.
-
-    Args:
-        noise_multiplier: Greater than 0.
-        steps: A positive whole number.
-        distance: Greater than 0, public: one found by looking at the data would be a release of its own.
-        sampling: Optional.
-        budget: Optional.
-        variant: Which.
-
-    Raises:
-        InvalidValue: A value is not allowed.
     """
 
-    noise_multiplier: Fraction
-    steps: int
-    distance: Fraction
-    sampling: Sampling | None
-    budget: PrivacyBudget | None
-    variant: Variant
+    title: ClassVar[str] = "stochastic gradient descent"
 
-    def __init__(
-        self,
-        noise_multiplier: ExactLike,
-        steps: int,
-        distance: ExactLike = 1,
-        sampling: Sampling | None = None,
-        budget: PrivacyBudget | None = None,
-        variant: Variant = "projected",
-    ) -> None:
-        object.__setattr__(self, "noise_multiplier", checked_multiplier(noise_multiplier))
-        object.__setattr__(self, "steps", positive_integer(steps, "steps"))
-        object.__setattr__(self, "distance", checked_distance(distance))
-        object.__setattr__(self, "sampling", checked_sampling(sampling))
-        object.__setattr__(self, "budget", checked_budget(budget))
-        object.__setattr__(self, "variant", checked_variant(variant))
+    noise_multiplier: Fraction = field(converter=fields.multiplier)
+    steps: int = field(converter=fields.count)
+    distance: Fraction = field(default=Fraction(1), converter=fields.positive)
+    sampling: Sampling = field(default=None, validator=valid_sampling)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    variant: Variant = field(default="projected", validator=fields.one_of(Variant))
 
     @classmethod
     def calibrated(
@@ -106,29 +90,20 @@ class StochasticGradientDescent:
         steps: int | None = None,
         relation: str | Relation = Relation.REPLACE_ONE,
         distance: ExactLike = 1,
-        sampling: Sampling | None = None,
+        sampling: Sampling = None,
         variant: Variant = "projected",
     ) -> StochasticGradientDescent:
-        """Return the algorithm with the smallest proven noise for a budget (or the printed noise).
+        """Plan for a budget, see ``Method``; as printed: σ² = 1000 G²T ln(1/δ)/(εn)² and T = ⌈(εn)²/(p ln(1/δ))⌉.
 
         On the full batch T releases with multiplier z √T are one with multiplier z, what a replace-one budget of
         ρ = 2/z² would give; the explicit proposition has the T from which on more steps gain no more than a factor √2.
         Batches get that T, too, and a calibration of their own.
 
-        Args:
-            problem: Supplies n and p; no record is looked at.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep.
-            steps: T, or None for what the variant prescribes.
-            relation: "replace-one" (the paper's) or "add-or-remove-one".
-            distance: D > 0.
-            sampling: A batch, or None for all records.
-            variant: "projected", or "as-printed" for σ² = 1000 G²T ln(1/δ)/(εn)² and T = ⌈(εn)²/(p ln(1/δ))⌉.
-
         Raises:
             InvalidValue: A number is not allowed, or a batch is drawn from another number of records than there are.
         """
-        budget, kind = PrivacyBudget.of(epsilon, delta, relation), checked_variant(variant)
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        kind = demand_one_of(variant, Variant, "variant")
         demand_no_regulariser(problem)
         if sampling is not None:
             demand_all_records(sampling, problem.records)
@@ -149,10 +124,41 @@ class StochasticGradientDescent:
         """What a run releases, as a mechanism for the accountants."""
         return sampled(Gaussian(self.noise_multiplier), self.sampling) ** self.steps
 
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """Algorithm 3."""
+        returned = self._descent(problem, run)
+        return Outcome(
+            returned.point,
+            output_step=returned.index,
+            measured={"objective_at_output": run.exact(returned.point)[0]},
+            parameters={"step_size": self.step_size_for(problem), "distance": float(self.distance)},
+            metric="objective" if self.sampling is None else "objective_at_output",
+        )
+
+    def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: OpenLedger) -> Array:
+        """Descend once per generator, for use as a start of another algorithm; ``bound`` is on its excess risk.
+
+        Args:
+            problem: What to minimise.
+            generators: One per repetition.
+            ledger: That of one repetition; gets every release.
+
+        Returns:
+            Shape (R, p).
+
+        Raises:
+            InvalidValue: See ``run``.
+            BudgetExceeded: The ledger keeps a budget that has no room for a release.
+        """
+        return self._descent(problem, OpenRun(problem, generators, ledger)).point
+
+    def _descent(self, problem: FiniteSum, run: OpenRun) -> UniformIterate:
+        ball, eta = ball_around_the_start(problem, self.distance, self.variant), self.step_size_for(problem)
+        return descend(problem, run, run.batch_gradients(self.sampling, self.noise_multiplier), self.steps, eta, ball)
+
     def step_size_for(self, problem: FiniteSum) -> float:
         """η = D/√(T(G² + pσ²)) for the noise that is really drawn, rounded down."""
-        formula = proposition_d_1_explicit.step_size()
-        return evaluate(formula.subs(self._values(problem)), {}).lower
+        return evaluate(proposition_d_1_explicit.step_size().subs(self._values(problem)), {}).lower
 
     def bound(self, problem: FiniteSum, quasar_convexity: ExactLike | None = None) -> Enclosure:
         """Enclose the explicit bound on E F(ŵ) - inf F, for the noise that is really drawn.
@@ -174,130 +180,35 @@ class StochasticGradientDescent:
         return evaluate(proposition_d_1_explicit.bound().subs(values), {})
 
     def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        drawn = _oracle(problem, self.noise_multiplier, self.sampling, (), OpenLedger()).noise_stddev
-        return constants(problem, self.sampling, self.steps, self.distance, drawn)
-
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run Algorithm 3 ``repetitions`` times at once, with independent randomness.
-
-        Args:
-            problem: What to minimise.
-            seed: Of all streams; repetition r has its own, for its batches, too.
-            repetitions: How many.
-
-        Returns:
-            The run. ``output[r]`` is private (one repetition, at the ledger's cost). What is measured is not: on the
-            full batch ``objective``, F(w_t), whose average over t is the mean of F(ŵ) over its index; on batches, which
-            never see F, ``objective_at_output``, F(ŵ). That is the metric: where the data are realisable, inf F = 0.
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed, the batch is drawn from another number of records, or the
-                ball of radius D around w₁ reaches beyond the problem's own.
-            BudgetExceeded: The ledger shows more than was planned.
-        """
-        generators = streams(seed, repetitions)
-        ledger = OpenLedger()
-        names = ("noise", "objective") if self.sampling is None else ("noise",)
-        measured = Recorders(names, self.steps, len(generators))
-
-        started = time.perf_counter()
-        with threadpool_limits(limits=1, user_api="blas"):
-            R, output = self._walked(problem, generators, ledger, measured)
-            objective = in_batches(problem, output)[0]
-        walked = time.perf_counter()
-
-        closed, spent = settled(ledger, self.planned, self.budget)
-        accounted = time.perf_counter()
-        return Run(
-            algorithm="stochastic gradient descent",
-            output=output,
-            output_step=R,
-            trace=measured.trace(),
-            measured={"objective_at_output": objective},
-            metric="objective" if self.sampling is None else "objective_at_output",
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=self.steps,
-            parameters={"step_size": self.step_size_for(problem), "distance": float(self.distance)},
-            seed=int(seed),
-            timings={"descent": walked - started, "accounting": accounted - walked},
-            noise_drawn=self.noise_drawn,
-        )
-
-    @property
-    def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
-        return NOISE_DRAWN
-
-    def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: Records) -> Array:
-        """Descend once per generator, for use as a start of another algorithm; ``bound`` is on its excess risk.
-
-        Args:
-            problem: What to minimise.
-            generators: One per repetition.
-            ledger: That of one repetition; gets every release.
-
-        Returns:
-            Shape (R, p).
-
-        Raises:
-            InvalidValue: See ``run``.
-            BudgetExceeded: The ledger keeps a budget that has no room for a release.
-        """
-        return self._walked(problem, generators, ledger, Recorders(("noise",), self.steps, len(generators)))[1]
-
-    def _walked(
-        self,
-        problem: FiniteSum,
-        generators: Sequence[np.random.Generator],
-        ledger: Records,
-        measured: Recorders,
-    ) -> tuple[NDArray[np.int64], Array]:
-        ball, eta = ball_around_the_start(problem, self.distance, self.variant), self.step_size_for(problem)
-        oracle = _oracle(problem, self.noise_multiplier, self.sampling, generators, ledger)
-        return walk(problem, oracle, self.steps, eta, ball, measured)
+        oracle = OpenRun(problem, (), OpenLedger()).batch_gradients(self.sampling, self.noise_multiplier)
+        return constants(problem, self.sampling, self.steps, self.distance, oracle.noise_stddev)
 
 
-def walk(
+def descend(
     problem: FiniteSum,
-    oracle: GradientOracle | BatchGradientOracle,
+    run: OpenRun,
+    gradient: GradientOracle | BatchGradientOracle,
     steps: int,
     step_size: float,
     ball: L2Ball | None,
-    measured: Recorders,
-) -> tuple[NDArray[np.int64], Array]:
-    """Algorithm 3: w_{t+1} = Π(w_t - η(g_t + u_t)), and the iterate at a uniform index.
-
-    Args:
-        problem: Supplies w₁.
-        oracle: Answers with g_t + u_t.
-        steps: T.
-        step_size: η.
-        ball: To project w - w₁ on, or None.
-        measured: Gets the noise of every step, and F where it has a place for it and the oracle sees it.
-
-    Returns:
-        The index R, shape (R,), drawn first, so that w_R is kept when the walk passes it; and w_R, shape (R, p).
-    """
+) -> UniformIterate:
+    """Algorithm 3 with step size η; w - w₁ is projected on the ball, if there is one."""
     first = problem.initial_point
-    R = uniform_steps(oracle.generators, steps)
-    w = np.tile(first, (len(R), 1))
-    output = np.empty_like(w)
-    for t in range(1, steps + 1):
-        chosen = t == R
-        output[chosen] = w[chosen]
-        answer = oracle(w)
-        measured["noise"].add(squared_norms(answer.noisy - answer.exact))
-        if isinstance(answer, GradientAnswer) and "objective" in measured:
-            measured["objective"].add(answer.objective)
-        w = w - step_size * answer.noisy
+    returned = run.uniform_iterate(steps)
+    w = run.repeated(first)
+    for t in run.steps(steps):
+        returned.visit(t, w)
+        g = gradient(w)
+        run.measure(noise=squared_norms(g.noisy - g.exact))
+        if isinstance(g, GradientAnswer):
+            run.measure(objective=g.objective)
+        w = w - step_size * g.noisy
         if ball is not None:
             w = first + ball.project(w - first)
-    return R, output
+    return returned
 
 
-def sampled(mechanism: Mechanism, sampling: Sampling | None) -> Mechanism:
+def sampled(mechanism: Mechanism, sampling: Sampling) -> Mechanism:
     """The mechanism on a batch, or on all records."""
     if isinstance(sampling, Poisson):
         return on_sample(mechanism, sampling.sample_rate, None)
@@ -305,7 +216,7 @@ def sampled(mechanism: Mechanism, sampling: Sampling | None) -> Mechanism:
 
 
 def constants(
-    problem: FiniteSum, sampling: Sampling | None, steps: int, distance: Fraction, noise_stddev: float
+    problem: FiniteSum, sampling: Sampling, steps: int, distance: Fraction, noise_stddev: float | Fraction
 ) -> dict[sympy.Symbol, sympy.Expr]:
     """What step size and bound are made of.
 
@@ -379,7 +290,7 @@ def printed_steps(problem: FiniteSum, budget: PrivacyBudget) -> int:
     return math.ceil(evaluate(proposition_d_1_explicit.prescribed_steps(), _printed(problem, budget)).upper)
 
 
-def printed_multiplier(problem: FiniteSum, budget: PrivacyBudget, steps: int, sampling: Sampling | None) -> Fraction:
+def printed_multiplier(problem: FiniteSum, budget: PrivacyBudget, steps: int, sampling: Sampling) -> Fraction:
     """σ b/G of the printed σ² = 1000 G²T ln(1/δ)/(εn)², rounded up; b is n for all records, qn for a Poisson sample."""
     values = {**_printed(problem, budget), symbols.steps: steps, symbols.lipschitz: 1}
     sigma = Fraction(evaluate(sympy.sqrt(proposition_5_2.variance()), values).upper)
@@ -395,30 +306,3 @@ def _printed(problem: FiniteSum, budget: PrivacyBudget) -> dict[sympy.Symbol, in
         symbols.epsilon: budget.epsilon,
         symbols.delta: budget.delta,
     }
-
-
-def _oracle(
-    problem: FiniteSum,
-    noise_multiplier: Fraction,
-    sampling: Sampling | None,
-    generators: Sequence[np.random.Generator],
-    ledger: Records,
-) -> GradientOracle | BatchGradientOracle:
-    if sampling is None:
-        return GradientOracle(problem, noise_multiplier, generators, ledger)
-    return BatchGradientOracle(problem, sampling, noise_multiplier, generators, ledger)
-
-
-def checked_distance(distance: ExactLike) -> Fraction:
-    """Return D as an exact number greater than 0, or raise ``InvalidValue``."""
-    length = exact(distance, "distance")
-    if length <= 0:
-        raise InvalidValue("distance", distance, "a number greater than 0")
-    return length
-
-
-def checked_variant(variant: Variant) -> Variant:
-    """Return the variant, or raise ``InvalidValue``."""
-    if variant not in get_args(Variant):
-        raise InvalidValue("variant", repr(variant), " or ".join(get_args(Variant)))
-    return variant

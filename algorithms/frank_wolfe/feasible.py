@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import sympy
+from attrs import Attribute
 
 from algorithms.problems.domain import demand_no_regulariser, demand_within
 from algorithms.problems.finite_sum import Array, FiniteSum
@@ -17,31 +19,20 @@ from dpbounds.errors import InvalidValue
 _ROUNDING = 1e-9
 
 
-def checked_set(constraint: ConstraintSet) -> ConstraintSet:
-    """Return the set, or raise ``InvalidValue`` where a step between two of its points could leave it."""
+def convex(_record: object, _field: Attribute[Any], constraint: ConstraintSet) -> None:
+    """A validator: raise ``InvalidValue`` for a set that a step between two of its points could leave."""
     if isinstance(constraint, SparseVectors):
         raise InvalidValue("constraint", "sparse vectors", "a convex set", "the l1 ball is their hull for one entry")
-    return constraint
 
 
-def checked_fraction(value: float | None) -> float | None:
-    """Return γ as a double in (0, 1], or None for the best, or raise ``InvalidValue``."""
+def fraction(value: float | None, name: str = "step_fraction") -> float | None:
+    """A converter: γ as a double in (0, 1], or None for the best."""
     if value is None:
         return None
     if not (math.isfinite(value) and 0 < value <= 1):
         allowed = "a number greater than 0 and at most 1, or None for the best"
-        raise InvalidValue("step_fraction", value, allowed, "a step is a convex combination of two points of the set")
+        raise InvalidValue(name, value, allowed, "a step is a convex combination of two points of the set")
     return float(value)
-
-
-def checked_start(start: Sequence[float] | None) -> tuple[float, ...] | None:
-    """Return the start as plain numbers, or raise ``InvalidValue`` where one of them is not finite."""
-    if start is None:
-        return None
-    point = tuple(float(coordinate) for coordinate in start)
-    if not all(map(math.isfinite, point)):
-        raise InvalidValue("start", point, "finite numbers")
-    return point
 
 
 def starting_point(problem: FiniteSum, constraint: ConstraintSet, start: Sequence[float] | None) -> Array:

@@ -10,35 +10,26 @@ exceeds the printed rate by any factor, because the prefactor of the rate is the
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import ClassVar, Literal
 
-import numpy as np
 import sympy
-from threadpoolctl import threadpool_limits
+from attrs import field, frozen
 
-from algorithms import secure_noise
+from algorithms import fields
+from algorithms.fields import WhichNoise, demand_one_of, named
 from algorithms.frank_wolfe.feasible import (
-    checked_fraction,
-    checked_set,
-    checked_start,
+    convex,
+    fraction,
     gap_at_the_start,
     gaps,
     starting_point,
 )
-from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import streams
-from algorithms.oracles import GradientOracle
+from algorithms.ledger import PrivacyBudget
+from algorithms.method import FullBatchMethod, OpenRun, Outcome
 from algorithms.planning import (
-    WhichNoise,
-    checked_multiplier,
-    checked_noise,
     multiplier_of_one,
-    relation_of,
-    release_of,
     root_above,
 )
 from algorithms.problems.domain import known
@@ -46,13 +37,11 @@ from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.linear_model import LinearModel
 from algorithms.problems.residual_losses import SQUARED_SIGMOID
 from algorithms.problems.sets import ConstraintSet, L2Ball
-from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, positive_integer
-from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.wang_chen_xu_2019 import theorem_5_explicit
 from dpbounds.theorems.wang_chen_xu_2019._quantities import link_constant, link_slope
@@ -68,57 +57,40 @@ THEOREMS = {
 }
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class GaussianFrankWolfe:
-    """Algorithm 2 of Wang & Xu 2019 (DP-FW-L2), for any finite sum over any convex set.
+@frozen(field_transformer=named)
+class GaussianFrankWolfe(FullBatchMethod[FiniteSum]):
+    """Algorithm 2 of Wang & Xu 2019 (DP-FW-L2), for any finite sum over any convex set C.
+
+    ::
+
+        draw R uniformly from 1, ..., T
+        for k = 1, ..., T:
+            g = ∇F(x_k) + N(0, σ² I)
+            v = argmin over C of <g, v>
+            x_{k+1} = (1 - γ) x_k + γ v
+        return x_R
+
+    Measured at every step: "gap", the Frank-Wolfe gap max over v in C of <∇F(x_k), x_k - v>, whose average is its
+    mean over R; F ("objective"); the square of the "noise".
 
     Attributes:
         constraint: C.
-        noise_multiplier: Standard deviation on the sum of gradients in units of G, exact.
+        noise_multiplier: Standard deviation on the sum of gradients in units of G.
         steps: T.
-        step_fraction: γ in (0, 1], the share of the way to the minimiser, or None for the bound's best.
-        start: x₁ in C, or None for the problem's initial point.
-        budget: What ``run`` holds its ledger against, or None.
-        noise: "gaussian" or "secure".
-
-    Args:
-        constraint: Convex: the step towards one of its points stays inside.
-        noise_multiplier: Greater than 0.
-        steps: A positive whole number.
-        step_fraction: Fixed in advance, without looking at the data.
-        start: Chosen without looking at the data.
-        budget: Optional.
-        noise: "gaussian" for experiments, "secure" for a release.
-
-    Raises:
-        InvalidValue: A value is not allowed.
+        step_fraction: γ in (0, 1], the share of the way to the minimiser, fixed in advance; None for the bound's best.
+        start: x₁ in C, chosen without looking at the data; None for the problem's initial point.
     """
 
-    constraint: ConstraintSet
-    noise_multiplier: Fraction
-    steps: int
-    step_fraction: float | None
-    start: tuple[float, ...] | None
-    budget: PrivacyBudget | None
-    noise: WhichNoise
+    title: ClassVar[str] = "Frank-Wolfe with Gaussian noise"
+    metric: ClassVar[str] = "gap"
 
-    def __init__(
-        self,
-        constraint: ConstraintSet,
-        noise_multiplier: ExactLike,
-        steps: int,
-        step_fraction: float | None = None,
-        start: Sequence[float] | None = None,
-        budget: PrivacyBudget | None = None,
-        noise: WhichNoise = "gaussian",
-    ) -> None:
-        object.__setattr__(self, "constraint", checked_set(constraint))
-        object.__setattr__(self, "noise_multiplier", checked_multiplier(noise_multiplier))
-        object.__setattr__(self, "steps", positive_integer(steps, "steps"))
-        object.__setattr__(self, "step_fraction", checked_fraction(step_fraction))
-        object.__setattr__(self, "start", checked_start(start))
-        object.__setattr__(self, "budget", checked_budget(budget))
-        object.__setattr__(self, "noise", checked_noise(noise))
+    constraint: ConstraintSet = field(validator=convex)
+    noise_multiplier: Fraction = field(converter=fields.multiplier)
+    steps: int = field(converter=fields.count)
+    step_fraction: float | None = field(default=None, converter=fraction)
+    start: tuple[float, ...] | None = field(default=None, converter=fields.point)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    noise: WhichNoise = field(default="gaussian", validator=fields.one_of(WhichNoise))
 
     @classmethod
     def calibrated(
@@ -134,34 +106,18 @@ class GaussianFrankWolfe:
         noise: WhichNoise = "gaussian",
         variant: Variant = "explicit",
     ) -> GaussianFrankWolfe:
-        """Return the algorithm with the smallest proven noise for a budget, and steps that suit it.
+        """Plan for a budget, see ``Method``.
 
-        T Gaussian releases with multiplier z √T are one with multiplier z, which is what a replace-one budget of
-        ρ = 2/z² in zCDP would give; with that ρ the explicit theorem prescribes T. Public numbers only: n, G, L, the
-        bound on the initial gap, and the set's diameter and Gaussian width.
-
-        Args:
-            problem: Supplies the numbers; no record is looked at.
-            constraint: C.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep.
-            steps: T, or None for what the variant prescribes.
-            relation: "replace-one" (the paper's) or "add-or-remove-one".
-            step_fraction: γ, or None for what the variant prescribes.
-            start: x₁, or None for the problem's initial point.
-            noise: "gaussian" or "secure".
-            variant: "explicit", or "as-printed" for the steps and step size of Theorem 4 with hidden constants 1 (the
-                noise stays the proven one: print has an unknown constant there).
-
-        Returns:
-            The algorithm; its noise multiplier suffices, proven.
+        ρ = 2/z² is what a replace-one budget in zCDP would give; with that ρ the explicit theorem prescribes T, from n,
+        G, L, the bound on the initial gap, and the set's diameter and Gaussian width. ``variant`` "as-printed" takes
+        the steps and step size of Theorem 4 with hidden constants 1 (the noise stays the proven one: print has an
+        unknown constant there).
 
         Raises:
             InvalidValue: A number is not allowed, a constant is missing, the start lies outside C, or the printed step
                 is longer than the way to the minimiser.
         """
-        if variant not in get_args(Variant):
-            raise InvalidValue("variant", repr(variant), " or ".join(get_args(Variant)))
+        demand_one_of(variant, Variant, "variant")
         budget = PrivacyBudget.of(epsilon, delta, relation)
         single = multiplier_of_one(budget, noise)
         one_step = cls(constraint, single, 1, step_fraction, start)
@@ -174,10 +130,23 @@ class GaussianFrankWolfe:
         steps = count if steps is None else positive_integer(steps, "steps")
         return cls(constraint, single * root_above(steps), steps, step_fraction, start, budget, noise)
 
-    @property
-    def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
-        return release_of(self.noise_multiplier, self.noise, relation_of(self.budget)) ** self.steps
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """Algorithm 2."""
+        C, gamma = self.constraint, self.step_fraction_for(problem)
+        gradient = run.gradients(self.noise_multiplier)
+        x = run.repeated(starting_point(problem, C, self.start))
+        returned = run.uniform_iterate(self.steps)
+        for k in run.steps(self.steps):
+            returned.visit(k, x)
+            g = gradient(x)
+            v = C.linear_minimiser(g.noisy)
+            run.measure(
+                gap=gaps(x, g.exact, C.linear_minimiser(g.exact)),
+                objective=g.objective,
+                noise=((g.noisy - g.exact) ** 2).sum(axis=1),
+            )
+            x = (1 - gamma) * x + gamma * v
+        return Outcome(returned.point, output_step=returned.index, parameters={"step_fraction": gamma})
 
     def step_fraction_for(self, problem: FiniteSum) -> float:
         """γ as a double: ``step_fraction``, or the bound's best one, min(1, √(2Δ_F/(L D² T))), rounded down."""
@@ -218,12 +187,11 @@ class GaussianFrankWolfe:
 
     def _evaluated(self, formula: sympy.Expr, problem: FiniteSum) -> Enclosure:
         starting_point(problem, self.constraint, self.start)
-        drawn = GradientOracle(problem, self.noise_multiplier, (), OpenLedger()).noise_stddev
         values = {
             **self._sizes(problem),
             symbols.lipschitz: known(problem.lipschitz, "lipschitz"),
             symbols.dataset_size: sympy.Integer(problem.records),
-            symbols.noise_stddev: sympy.Rational(Fraction(drawn)),
+            symbols.noise_stddev: sympy.Rational(self.noise_stddev(problem)),
             fraction_symbol: sympy.Rational(Fraction(self.step_fraction_for(problem))),
         }
         return _with_width(formula.subs(values), self.constraint)
@@ -236,67 +204,6 @@ class GaussianFrankWolfe:
             symbols.diameter: diameter,
             symbols.steps: sympy.Integer(self.steps),
         }
-
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run Algorithm 2 ``repetitions`` times at once, with independent randomness.
-
-        Args:
-            problem: What to minimise.
-            seed: Of all streams; repetition r has its own.
-            repetitions: How many.
-
-        Returns:
-            The run. ``output[r]`` is private (one repetition, at the ledger's cost); the trace is not. Its metric is
-            ``gap``: the Frank-Wolfe gap max over v in C of <∇F(x_k), x_k - v>, averaged over k, which is its mean over
-            the output's uniform index.
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed, or problem, set and start do not fit together.
-            BudgetExceeded: The ledger shows more than was planned.
-        """
-        C, T, gamma = self.constraint, self.steps, self.step_fraction_for(problem)
-        start = starting_point(problem, C, self.start)
-        generators = streams(seed, repetitions)
-        ledger = OpenLedger()
-        oracle = GradientOracle(
-            problem, self.noise_multiplier, generators, ledger, noise=self.noise, relation=relation_of(self.budget)
-        )
-        measured = Recorders(("gap", "objective", "noise"), T, len(generators))
-
-        started = time.perf_counter()
-        # R uniform on 1..T, drawn first, so that x_R is kept when the walk passes it
-        R = np.array([generator.integers(1, T, endpoint=True) for generator in generators])
-        x = np.tile(start, (len(generators), 1))
-        output = np.empty_like(x)
-        with threadpool_limits(limits=1, user_api="blas"):
-            for k in range(1, T + 1):
-                chosen = k == R
-                output[chosen] = x[chosen]
-                answer = oracle(x)  # ∇F(x_k) + e_k
-                towards = C.linear_minimiser(answer.noisy)  # v_k
-                measured["gap"].add(gaps(x, answer.exact, C.linear_minimiser(answer.exact)))
-                measured["objective"].add(answer.objective)
-                measured["noise"].add(((answer.noisy - answer.exact) ** 2).sum(axis=1))
-                x = (1 - gamma) * x + gamma * towards
-        walked = time.perf_counter()
-
-        closed, spent = settled(ledger, self.planned, self.budget)
-        accounted = time.perf_counter()
-        return Run(
-            algorithm="Frank-Wolfe with Gaussian noise",
-            output=output,
-            output_step=R,
-            trace=measured.trace(),
-            metric="gap",
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=T,
-            parameters={"step_fraction": gamma},
-            seed=int(seed),
-            timings={"descent": walked - started, "accounting": accounted - walked},
-            noise_drawn=secure_noise.how_drawn(self.noise),
-        )
 
 
 def _best_steps(algorithm: GaussianFrankWolfe, problem: FiniteSum, single: Fraction) -> int:

@@ -11,36 +11,34 @@ bound ``wang-xu-2019/theorem-6/explicit``.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 import sympy
-from threadpoolctl import threadpool_limits
+from attrs import field, frozen
 
+from algorithms import fields
+from algorithms.fields import demand_one_of, named
 from algorithms.frank_wolfe.bounded_entries import l1_constants
 from algorithms.frank_wolfe.feasible import (
-    checked_fraction,
-    checked_set,
-    checked_start,
+    convex,
+    fraction,
     gap_at_the_start,
     gaps,
     starting_point,
 )
-from algorithms.frank_wolfe.vertices import vertices_of
-from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import streams
-from algorithms.oracles import Gradients, WhichChoice, at_least, choice, choose
-from algorithms.planning import checked_multiplier, multiplier_of_one, multiplier_within, relation_of
+from algorithms.frank_wolfe.vertices import vertices_of, with_vertices
+from algorithms.ledger import PrivacyBudget
+from algorithms.method import Method, OpenRun, Outcome
+from algorithms.oracles import WhichChoice, at_least, choice
+from algorithms.planning import multiplier_of_one, multiplier_within
 from algorithms.problems.finite_sum import FiniteSum
 from algorithms.problems.linear_model import LinearModel
 from algorithms.problems.residual_losses import SQUARED_SIGMOID
 from algorithms.problems.sets import ConstraintSet, L1Ball
-from algorithms.run import Recorders, Run, settled
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
@@ -67,54 +65,43 @@ NOISE_DRAWN = {
 }
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class VertexFrankWolfe:
-    """Algorithm 4 of Wang & Xu 2019 (DP-FW-L1), for any finite sum over a polytope with a list of vertices.
+@frozen(field_transformer=named)
+class VertexFrankWolfe(Method[FiniteSum]):
+    """Algorithm 4 of Wang & Xu 2019 (DP-FW-L1), for any finite sum over a polytope C with a list of vertices.
+
+    ::
+
+        draw R uniformly from 1, ..., T
+        for k = 1, ..., T:
+            choose a vertex s of C privately, with probability in proportion to exp(-ε₀ <s, ∇F(x_k)>/(2Δ))
+            x_{k+1} = (1 - γ) x_k + γ s
+        return x_R
 
     The score of a vertex s is -<s, ∇F(x)>. Adding a record moves ∇F by a vector with entries of at most G₁/n (replacing
-    one, 2G₁/n), and so the score by at most that times C₁ = max ‖s‖₁. ∎
+    one, 2G₁/n), and so the score by at most Δ, that times C₁ = max ‖s‖₁. ∎
+
+    Measured at every step: the Frank-Wolfe "gap", F ("objective"), and by how much the chosen vertex's score lies below
+    the best ("shortfall").
 
     Attributes:
         constraint: C.
         step_epsilon: ε₀ > 0 of one choice, exact.
         steps: T.
-        step_fraction: γ in (0, 1], or None for the bound's best.
-        start: x₁ in C, or None for the problem's initial point.
-        budget: What ``run`` holds its ledger against, or None.
+        step_fraction: γ in (0, 1], fixed in advance; None for the bound's best.
+        start: x₁ in C, chosen without looking at the data; None for the problem's initial point.
         method: "exponential", or "noisy-max" (Laplace), whose choices compose worse.
-
-    Raises:
-        InvalidValue: A value is not allowed, or the set has no list of vertices.
     """
 
-    constraint: ConstraintSet
-    step_epsilon: Fraction
-    steps: int
-    step_fraction: float | None
-    start: tuple[float, ...] | None
-    budget: PrivacyBudget | None
-    method: WhichChoice
+    title: ClassVar[str] = "Frank-Wolfe with private vertices"
+    metric: ClassVar[str] = "gap"
 
-    def __init__(
-        self,
-        constraint: ConstraintSet,
-        step_epsilon: ExactLike,
-        steps: int,
-        step_fraction: float | None = None,
-        start: Sequence[float] | None = None,
-        budget: PrivacyBudget | None = None,
-        method: WhichChoice = "exponential",
-    ) -> None:
-        vertices_of(checked_set(constraint))
-        if method not in get_args(WhichChoice):
-            raise InvalidValue("method", repr(method), " or ".join(get_args(WhichChoice)))
-        object.__setattr__(self, "constraint", constraint)
-        object.__setattr__(self, "step_epsilon", checked_multiplier(step_epsilon, "step_epsilon"))
-        object.__setattr__(self, "steps", positive_integer(steps, "steps"))
-        object.__setattr__(self, "step_fraction", checked_fraction(step_fraction))
-        object.__setattr__(self, "start", checked_start(start))
-        object.__setattr__(self, "budget", checked_budget(budget))
-        object.__setattr__(self, "method", method)
+    constraint: ConstraintSet = field(validator=[convex, with_vertices])
+    step_epsilon: Fraction = field(converter=fields.multiplier)
+    steps: int = field(converter=fields.count)
+    step_fraction: float | None = field(default=None, converter=fraction)
+    start: tuple[float, ...] | None = field(default=None, converter=fields.point)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    method: WhichChoice = field(default="exponential", validator=fields.one_of(WhichChoice))
 
     @classmethod
     def calibrated(
@@ -131,29 +118,18 @@ class VertexFrankWolfe:
         variant: Variant = "explicit",
         failure_probability: ExactLike = "1/20",
     ) -> VertexFrankWolfe:
-        """Return the algorithm with the largest ε₀ per choice that is proven to keep a budget.
+        """Plan for a budget, see ``Method``: the largest ε₀ per choice that is proven to keep it.
 
-        Args:
-            problem: Supplies n, G₁, L₁ and the bound on the initial gap; no record is looked at. A problem without
-                constants of its own in the l1 norm (see ``bounded_entries``) lends its l2 ones, which are larger.
-            constraint: C.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep.
-            steps: T, or None for what the variant prescribes: the explicit theorem's T at the ρ of one Gaussian release
-                within the budget (ρ only steers T: what is spent is certified for the T choices themselves).
-            relation: "replace-one" (the paper's) or "add-or-remove-one".
-            step_fraction: γ, or None for what the variant prescribes.
-            start: x₁, or None for the problem's initial point.
-            method: "exponential" or "noisy-max".
-            variant: "explicit", or "as-printed" for ε₀, T and γ of Theorem 6 with hidden constants 1.
-            failure_probability: η of Theorem 6, for the printed T only.
+        A problem without constants of its own in the l1 norm (see ``bounded_entries``) lends its l2 ones, which are
+        larger. None for T: the explicit theorem's, at the ρ of one Gaussian release within the budget (ρ only steers T:
+        what is spent is certified for the T choices themselves). ``variant`` "as-printed" takes ε₀, T and γ of Theorem
+        6 with hidden constants 1; ``failure_probability`` is its η, for the printed T only.
 
         Raises:
             InvalidValue: A number is not allowed, a constant is missing, the start lies outside C, or the printed step
                 is longer than the way to a vertex.
         """
-        if variant not in get_args(Variant):
-            raise InvalidValue("variant", repr(variant), " or ".join(get_args(Variant)))
+        demand_one_of(variant, Variant, "variant")
         budget = PrivacyBudget.of(epsilon, delta, relation)
         one_step = cls(constraint, 1, 1, step_fraction, start, None, method)
         starting_point(problem, constraint, one_step.start)
@@ -168,14 +144,42 @@ class VertexFrankWolfe:
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
-        return choice(self.step_epsilon, relation_of(self.budget), self.method) ** self.steps
+        return choice(self.step_epsilon, self.relation, self.method) ** self.steps
+
+    @property
+    def noise_drawn(self) -> str:
+        """How its randomness is drawn, in words."""
+        return NOISE_DRAWN[self.method]
+
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """Algorithm 4."""
+        vertices, gamma = vertices_of(self.constraint), self.step_fraction_for(problem)
+        sensitivity = self.sensitivity(problem)
+        x = run.repeated(starting_point(problem, self.constraint, self.start))
+        returned = run.uniform_iterate(self.steps)
+        for k in run.steps(self.steps):
+            returned.visit(k, x)
+            objective, slope = run.exact(x)
+            products = vertices.products(slope)  # <s, ∇F(x_k)>
+            chosen = run.choose(-products, self.step_epsilon, sensitivity, self.method)
+            run.measure(
+                gap=gaps(x, slope, vertices.points(products.argmin(axis=1))),
+                objective=objective,
+                shortfall=np.take_along_axis(products, chosen[:, None], axis=1)[:, 0] - products.min(axis=1),
+            )
+            x = (1 - gamma) * x + gamma * vertices.points(chosen)
+        return Outcome(
+            returned.point,
+            output_step=returned.index,
+            parameters={"step_fraction": gamma, "step_epsilon": float(self.step_epsilon)},
+        )
 
     def sensitivity(self, problem: FiniteSum) -> Fraction:
         """How much one record can change a score under the relation: G₁C₁/n for adding, twice that for replacing."""
         reach = at_least(l1_constants(problem)[0], "lipschitz_l1") * at_least(
             self.constraint.l1_norm_bound, "l1_norm_bound"
         )
-        return relation_of(self.budget).sensitivity_factor * reach / problem.records
+        return self.relation.sensitivity_factor * reach / problem.records
 
     def step_fraction_for(self, problem: FiniteSum) -> float:
         """γ as a double: ``step_fraction``, or the bound's best one, rounded down."""
@@ -221,7 +225,7 @@ class VertexFrankWolfe:
             raise InvalidValue("method", repr(self.method), "'exponential', which the theorem is about")
         starting_point(problem, self.constraint, self.start)
         # the theorem is for replace-one; where a record is added, scores move by half as much, as if ε₀ were twice that
-        per_replacement = self.step_epsilon * Fraction(2, relation_of(self.budget).sensitivity_factor)
+        per_replacement = self.step_epsilon * Fraction(2, self.relation.sensitivity_factor)
         values = {
             **self._sizes(problem),
             symbols.dimension: sympy.Integer(problem.dimension),
@@ -243,75 +247,6 @@ class VertexFrankWolfe:
             symbols.dataset_size: sympy.Integer(problem.records),
             symbols.steps: sympy.Integer(self.steps),
         }
-
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run Algorithm 4 ``repetitions`` times at once, with independent randomness.
-
-        Args:
-            problem: What to minimise.
-            seed: Of all streams; repetition r has its own.
-            repetitions: How many.
-
-        Returns:
-            The run. ``output[r]`` is private (one repetition, at the ledger's cost); the trace is not: ``gap`` is the
-            Frank-Wolfe gap (the metric), ``shortfall`` how much the chosen vertex's score lies below the best.
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed, or problem, set and start do not fit together.
-            BudgetExceeded: The ledger shows more than was planned.
-        """
-        vertices, T, gamma = vertices_of(self.constraint), self.steps, self.step_fraction_for(problem)
-        start, sensitivity = starting_point(problem, self.constraint, self.start), self.sensitivity(problem)
-        generators = streams(seed, repetitions)
-        ledger, gradients = OpenLedger(), Gradients(problem)
-        measured = Recorders(("gap", "objective", "shortfall"), T, len(generators))
-
-        started = time.perf_counter()
-        # R uniform on 1..T, drawn first, so that x_R is kept when the walk passes it
-        R = np.array([generator.integers(1, T, endpoint=True) for generator in generators])
-        x = np.tile(start, (len(generators), 1))
-        output = np.empty_like(x)
-        with threadpool_limits(limits=1, user_api="blas"):
-            for k in range(1, T + 1):
-                kept = k == R
-                output[kept] = x[kept]
-                objective, gradient = gradients.at(x)
-                products = vertices.products(gradient)  # <s, ∇F(x_k)>
-                chosen = choose(
-                    -products,
-                    epsilon=self.step_epsilon,
-                    sensitivity=sensitivity,
-                    relation=relation_of(self.budget),
-                    generators=generators,
-                    ledger=ledger,
-                    method=self.method,
-                )
-                best = products.argmin(axis=1)
-                measured["gap"].add(gaps(x, gradient, vertices.points(best)))
-                measured["objective"].add(objective)
-                measured["shortfall"].add(
-                    np.take_along_axis(products, chosen[:, None], axis=1)[:, 0] - products.min(axis=1)
-                )
-                x = (1 - gamma) * x + gamma * vertices.points(chosen)
-        walked = time.perf_counter()
-
-        closed, spent = settled(ledger, self.planned, self.budget)
-        accounted = time.perf_counter()
-        return Run(
-            algorithm="Frank-Wolfe with private vertices",
-            output=output,
-            output_step=R,
-            trace=measured.trace(),
-            metric="gap",
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=T,
-            parameters={"step_fraction": gamma, "step_epsilon": float(self.step_epsilon)},
-            seed=int(seed),
-            timings={"descent": walked - started, "accounting": accounted - walked},
-            noise_drawn=NOISE_DRAWN[self.method],
-        )
 
 
 @lru_cache(maxsize=256)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from attrs import Attribute
 from numpy.typing import NDArray
 
 from algorithms.noise import Array
@@ -93,3 +94,8 @@ def vertices_of(constraint: ConstraintSet) -> Vertices:
         allowed = "a set with finitely many vertices: an l1 ball, a simplex, a polytope, a box of few coordinates"
         raise InvalidValue("constraint", type(constraint).__name__, allowed, "GaussianFrankWolfe serves every set")
     return Listed(matrix)
+
+
+def with_vertices(_record: object, _field: Attribute[Any], constraint: ConstraintSet) -> None:
+    """A validator: raise ``InvalidValue`` for a set without a list of vertices."""
+    vertices_of(constraint)

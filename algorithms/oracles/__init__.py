@@ -7,7 +7,7 @@
 - ``choose``: one of finitely many candidates, by their scores
 """
 
-from algorithms.oracles.batches import BatchGradientOracle, Poisson
+from algorithms.oracles.batches import BatchGradientOracle, Poisson, Sampling
 from algorithms.oracles.choices import WhichChoice, choice, choose
 from algorithms.oracles.constants import at_least, rational
 from algorithms.oracles.differences import GradientDifferenceOracle
@@ -25,6 +25,7 @@ __all__ = [
     "GradientAnswer",
     "Gradients",
     "Poisson",
+    "Sampling",
     "BATCH_WIDTH",
     "in_batches",
     "at_least",

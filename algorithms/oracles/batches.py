@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import sympy
+from attrs import Attribute
 from numpy.typing import NDArray
 
 from algorithms import noise
@@ -66,6 +67,10 @@ class Poisson:
         if not 0 < drawn <= 1:
             raise InvalidValue("sample_rate", sample_rate, "a number of at least 2^-53 and at most 1")
         object.__setattr__(self, "sample_rate", drawn)
+
+
+Sampling = Batch | Poisson | None
+"""Which records an answer is about: a random batch, or (None) all of them."""
 
 
 def draw_rows(sampling: Batch | Poisson, records: int, generator: np.random.Generator) -> Rows:
@@ -182,11 +187,11 @@ def batch_means(problem: HasBatchGradients, X: Array, rows: Sequence[Rows], by: 
     return means
 
 
-def checked_sampling(sampling: Batch | Poisson | None, name: str = "sampling") -> Batch | Poisson | None:
-    """Return how batches are drawn (None: all records), or raise ``InvalidValue`` where it is something else."""
-    if sampling is None or isinstance(sampling, Batch | Poisson):
-        return sampling
-    raise InvalidValue(name, repr(sampling), "a Batch, a Poisson or None", "Poisson(rate) draws each record by itself")
+def valid_sampling(_record: object, field: Attribute[Any], value: object) -> None:
+    """A validator: raise ``InvalidValue`` unless this is how batches are drawn, or None for all records."""
+    if value is not None and not isinstance(value, Batch | Poisson):
+        advice = "Poisson(rate) draws each record by itself"
+        raise InvalidValue(field.name, repr(value), "a Batch, a Poisson or None", advice)
 
 
 def demand_all_records(sampling: Batch | Poisson, records: int) -> None:

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from algorithms.noise import Array
-from algorithms.oracles.gradients import Gradients, HasGradients, in_batches
+from algorithms.oracles.differences import GradientDifferenceOracle
+from algorithms.oracles.gradients import GradientOracle, Gradients, HasGradients, in_batches
+from algorithms.oracles.hessians import HessianOracle
 
 
 def of_rows(generators: Sequence[np.random.Generator], rows: NDArray[np.bool_]) -> tuple[np.random.Generator, ...]:
     """The streams of some repetitions."""
     return tuple(generator for generator, chosen in zip(generators, rows, strict=True) if chosen)
+
+
+def asked(
+    oracle: GradientOracle | GradientDifferenceOracle | HessianOracle, rows: NDArray[np.bool_], *points: Array
+) -> Array:
+    """One question to an oracle by some of the repetitions; returns the noisy answers."""
+    memory = getattr(oracle, "gradients", None)
+    if isinstance(memory, Walk):
+        memory.show(rows)
+    some: Any = replace(oracle, generators=of_rows(oracle.generators, rows))
+    answer: Array = some(*(each[rows] for each in points)).noisy
+    return answer
 
 
 class Walk(Gradients):

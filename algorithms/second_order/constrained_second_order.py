@@ -1,15 +1,7 @@
 """DP-GD-SO: towards a second-order stationary point within a convex set, by Frank-Wolfe and curvature steps.
 
 Wang, Chen & Xu 2019, Algorithm 6, with the parameters, noise and number of steps of its explicit guarantee,
-``wang-chen-xu-2019/theorem-9/explicit``:
-
-    while fewer than T steps were made, at w:
-        g = ∇F(w) + noise;  v = a point of C with the least <g, v>
-        if <g, v - w> < -a/2:                                   w <- (1 - η)w + ηv
-        else H = ∇²F(w) + symmetric noise;
-             u = a Φ-approximate minimiser of q(u) = (u - w)ᵀH(u - w) over u in C with <g, u - w> <= r
-             if q(u) <= -Φb/2:                                  w <- (1 - θ)w + θu
-             else                                               return w
+``wang-chen-xu-2019/theorem-9/explicit``.
 
 Wanted is a point with <∇F(w), u - w> >= -a for all u in C, and (u - w)ᵀ∇²F(w)(u - w) >= -b for those where the first
 product is 0. Print has a = α and b = √(ρ_H α); the two are kept apart here as their units differ. Print's constant in r
@@ -19,53 +11,42 @@ T steps: here that is ``found`` = False, and NaN for a point.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 import sympy
-from threadpoolctl import threadpool_limits
+from attrs import evolve, field, frozen
 
-from algorithms import secure_noise
-from algorithms.ledger import PrivacyBudget, checked_budget
-from algorithms.noise import streams
-from algorithms.oracles import in_batches
-from algorithms.oracles.rows import Walk, of_rows
+from algorithms import fields
+from algorithms.fields import WhichNoise, named
+from algorithms.ledger import PrivacyBudget
+from algorithms.method import OpenRun, Outcome
+from algorithms.oracles.rows import Walk, asked
 from algorithms.planning import (
     Group,
-    WhichNoise,
-    checked_multiplier,
-    checked_noise,
-    checked_share,
     multipliers_of_groups,
-    relation_of,
-    releases_of,
 )
 from algorithms.problems.domain import demand_no_regulariser, demand_within
 from algorithms.problems.finite_sum import Array, FiniteSum
 from algorithms.problems.sets import ConstraintSet
-from algorithms.run import Run, Trace, settled
 from algorithms.second_order.guarantees import (
-    checked_failure,
-    checked_tolerance,
+    SecondOrderMethod,
     constants,
     demand_records,
     demand_steps,
     exact_hessians,
     only_found,
-    records_needed,
     steps_of,
     value_of,
 )
 from algorithms.second_order.quadratic_oracles import QuadraticOracle, oracle_for
-from algorithms.second_order.reserved import ReservedLedger
+from algorithms.second_order.reserved import reserved
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, positive_integer
-from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.wang_chen_xu_2019 import theorem_9_explicit as theorem
 from dpbounds.theorems.wang_chen_xu_2019._quantities import curvature_tolerance as curvature_symbol
@@ -80,78 +61,55 @@ THEOREMS = {
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class ConstrainedSecondOrder:
+@frozen(field_transformer=named)
+class ConstrainedSecondOrder(SecondOrderMethod):
     """Algorithm 6 of Wang, Chen & Xu 2019.
 
+    ::
+
+        while fewer than T steps were made, at w:
+            g = ∇F(w) + noise;  v = a point of C with the least <g, v>
+            if <g, v - w> < -a/2:                                   w <- (1 - η)w + ηv
+            else H = ∇²F(w) + symmetric noise;
+                 u = a Φ-approximate minimiser of q(u) = (u - w)ᵀH(u - w) over u in C with <g, u - w> <= r
+                 if q(u) <= -Φb/2:                                  w <- (1 - θ)w + θu
+                 else                                               return w
+
+    A repetition that has returned asks and draws nothing more; the ledger has what was planned for T points. The output
+    is NaN where ``outputs["found"]`` is False. Measured at the point where a repetition ended: "gap", the exact
+    -min <∇F(w), u - w>; "curvature", the exact minimum of (u - w)ᵀ∇²F(w)(u - w) over u in C with <∇F(w), u - w> <= 0,
+    which includes those where it is 0 (by the same oracle, divided by its ratio); and "failure", 1 where nothing was
+    found or one of them is out of bounds.
+
     Attributes:
-        constraint: C.
-        gradient_multiplier: Standard deviation on the sum of gradients in units of G, exact.
+        constraint: C: an ``L2Ball``, a ``Box`` of at most six dimensions, or any set with an ``oracle``.
+        gradient_multiplier: Standard deviation on the sum of gradients in units of G.
         hessian_multiplier: The same on the sum of Hessians in units of √r L (see ``HessianOracle``).
         steps: T, how many points are looked at, at most.
-        gap_tolerance: A, in the unit of F.
-        curvature_tolerance: B, in the unit of F.
-        failure_probability: ζ of the guarantee.
-        oracle: Minimises quadratics over C.
-        budget: What ``run`` holds its ledger against, or None.
-        noise: "gaussian" or "secure".
-
-    Args:
-        constraint: An ``L2Ball``, a ``Box`` of at most six dimensions, or any set with an ``oracle``.
-        gradient_multiplier: Greater than 0.
-        hessian_multiplier: Greater than 0.
-        steps: A positive whole number.
-        gap_tolerance: Greater than 0.
-        curvature_tolerance: Greater than 0.
-        failure_probability: In (0, 1).
-        oracle: None for the exact one of the set.
-        budget: Optional.
-        noise: "gaussian" for experiments, "secure" for a release (see ``algorithms.secure_noise``).
-
-    Raises:
-        InvalidValue: A value is not allowed, or no oracle is known for the set.
+        gap_tolerance: a > 0, in the unit of F.
+        curvature_tolerance: b > 0, in the unit of F.
+        failure_probability: ζ in (0, 1) of the guarantee.
+        oracle: Minimises quadratics over C; None for the exact one of the set.
     """
 
-    constraint: ConstraintSet
-    gradient_multiplier: Fraction
-    hessian_multiplier: Fraction
-    steps: int
-    gap_tolerance: Fraction
-    curvature_tolerance: Fraction
-    failure_probability: Fraction
-    oracle: QuadraticOracle
-    budget: PrivacyBudget | None
-    noise: WhichNoise
+    title: ClassVar[str] = "constrained second-order descent"
 
-    def __init__(
-        self,
-        constraint: ConstraintSet,
-        gradient_multiplier: ExactLike,
-        hessian_multiplier: ExactLike,
-        steps: int,
-        gap_tolerance: ExactLike,
-        curvature_tolerance: ExactLike,
-        failure_probability: ExactLike = "1/10",
-        oracle: QuadraticOracle | None = None,
-        budget: PrivacyBudget | None = None,
-        noise: WhichNoise = "gaussian",
-    ) -> None:
-        minimise = oracle_for(constraint) if oracle is None else oracle
-        if not 0 < minimise.ratio <= 1:
-            raise InvalidValue("oracle.ratio", minimise.ratio, "a number greater than 0 and at most 1")
-        for name, value in (
-            ("constraint", constraint),
-            ("gradient_multiplier", checked_multiplier(gradient_multiplier, "gradient_multiplier")),
-            ("hessian_multiplier", checked_multiplier(hessian_multiplier, "hessian_multiplier")),
-            ("steps", positive_integer(steps, "steps")),
-            ("gap_tolerance", checked_tolerance(gap_tolerance, "gap_tolerance")),
-            ("curvature_tolerance", checked_tolerance(curvature_tolerance, "curvature_tolerance")),
-            ("failure_probability", checked_failure(failure_probability)),
-            ("oracle", minimise),
-            ("budget", checked_budget(budget)),
-            ("noise", checked_noise(noise)),
-        ):
-            object.__setattr__(self, name, value)
+    constraint: ConstraintSet
+    gradient_multiplier: Fraction = field(converter=fields.multiplier)
+    hessian_multiplier: Fraction = field(converter=fields.multiplier)
+    steps: int = field(converter=fields.count)
+    gap_tolerance: Fraction = field(converter=fields.positive)
+    curvature_tolerance: Fraction = field(converter=fields.positive)
+    failure_probability: Fraction = field(default=Fraction(1, 10), converter=fields.share)
+    oracle: QuadraticOracle | None = None
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    noise: WhichNoise = field(default="gaussian", validator=fields.one_of(WhichNoise))
+
+    def __attrs_post_init__(self) -> None:
+        if self.oracle is None:
+            object.__setattr__(self, "oracle", oracle_for(self.constraint))
+        if not 0 < self._minimiser.ratio <= 1:
+            raise InvalidValue("oracle.ratio", self._minimiser.ratio, "a number greater than 0 and at most 1")
 
     @classmethod
     def calibrated(
@@ -169,64 +127,77 @@ class ConstrainedSecondOrder:
         oracle: QuadraticOracle | None = None,
         noise: WhichNoise = "gaussian",
     ) -> ConstrainedSecondOrder:
-        """Return the algorithm with T of its theorem and the smallest proven noise for a budget.
+        """Plan for a budget, see ``Method``.
 
-        Args:
-            problem: Supplies d, G, L, ρ_H and Δ_F; no record is looked at.
-            constraint: C.
-            gap_tolerance: A; print has α.
-            curvature_tolerance: B; print has √(ρ_H α).
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep.
-            failure_probability: ζ.
-            steps: T, or None for the theorem's, with which nothing but the noise can go wrong. It grows like D⁶/b³ and
-                is far more than most runs need; with fewer, the guarantee is lost and the noise is smaller.
-            relation: "replace-one" (the paper's) or "add-or-remove-one".
-            share: Of the budget (of 1/z²) for the gradients; the rest is for the Hessians.
-            oracle: None for the exact one of the set.
-            noise: "gaussian" or "secure".
-
-        Returns:
-            The algorithm; its noise suffices, proven.
+        - ``gap_tolerance``, ``curvature_tolerance``: a and b; print has α and √(ρ_H α)
+        - ``steps`` None: the theorem's T, with which nothing but the noise can go wrong. It grows like D⁶/b³ and is far
+          more than most runs need; with fewer, the guarantee is lost and the noise is smaller.
+        - ``share``: of the budget (of 1/z²) for the gradients; the rest is for the Hessians
 
         Raises:
             InvalidValue: A number is not allowed, a constant is missing, or the set does not suit.
         """
-        budget, part = PrivacyBudget.of(epsilon, delta, relation), checked_share(share)
+        budget, part = PrivacyBudget.of(epsilon, delta, relation), fields.share(share)
         plain = cls(constraint, 1, 1, 1, gap_tolerance, curvature_tolerance, failure_probability, oracle, budget, noise)
         values = plain._values(problem)
         count = steps_of(theorem.steps(), values) if steps is None else positive_integer(steps, "steps")
         groups = {"gradients": Group(count, part), "Hessians": Group(count, 1 - part)}
         multipliers = multipliers_of_groups(budget, groups, noise)
-        return cls(
-            constraint,
-            multipliers["gradients"],
-            multipliers["Hessians"],
-            count,
-            gap_tolerance,
-            curvature_tolerance,
-            failure_probability,
-            plain.oracle,
-            budget,
-            noise,
+        return evolve(
+            plain,
+            gradient_multiplier=multipliers["gradients"],
+            hessian_multiplier=multipliers["Hessians"],
+            steps=count,
         )
 
-    @property
-    def planned(self) -> Mechanism:
-        """What a run releases at most, as a mechanism for the accountants: T gradients and T Hessians."""
-        groups = (self.gradient_multiplier, self.steps), (self.hessian_multiplier, self.steps)
-        return releases_of(groups, self.noise, relation_of(self.budget))
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """Algorithm 6."""
+        values, minimise = self._values(problem), self._minimiser
+        eta, theta = self._shares(values)
+        slack, ratio = value_of(theorem.slack(), values), float(minimise.ratio)
+        a, b = float(self.gap_tolerance), float(self.curvature_tolerance)
+        memory = Walk(problem)
+        gradients = reserved(run.gradients(self.gradient_multiplier, memory=memory), self.steps)
+        hessians = reserved(run.hessians(self.hessian_multiplier), self.steps)
+
+        w = run.repeated(problem.initial_point)
+        searching, found = np.ones(len(w), dtype=bool), np.zeros(len(w), dtype=bool)
+        looked_at = np.zeros(len(w), dtype=np.int64)
+        for t in run.steps(self.steps):
+            memory.move(w)
+            g = np.zeros_like(w)
+            g[searching] = asked(gradients, searching, w)
+            looked_at[searching] = t
+            v = self.constraint.linear_minimiser(g)
+            descending = searching & (_products(g, v - w) < -a / 2)
+            level = np.flatnonzero(searching & ~descending)
+            w[descending] += eta * (v - w)[descending]
+            if len(level):
+                H = asked(hessians, searching & ~descending, w)
+                u = np.array([minimise(*each, slack) for each in zip(H, g[level], w[level], strict=True)])
+                bent = _forms(H, u - w[level]) <= -ratio * b / 2
+                w[level[bent]] += theta * (u - w[level])[bent]
+                found[level[~bent]] = True
+                searching &= ~found
+                if not searching.any():
+                    break
+            w = self.constraint.project(w)  # what rounding took outside
+        slope, H = run.exact(w)[1], exact_hessians(problem, w)
+        gap = -_products(slope, self.constraint.linear_minimiser(slope) - w)
+        u = np.array([minimise(*each, 0.0) for each in zip(H, slope, w, strict=True)])
+        lowest = _forms(H, u - w) / ratio
+        good = found & (gap <= a) & (lowest >= -b)
+        return Outcome(
+            only_found(w, found),
+            outputs={"found": found},
+            output_step=np.where(found, looked_at, 0),
+            measured={"failure": (~good).astype(np.float64), "gap": gap, "curvature": lowest},
+            parameters={"first_order_share": eta, "second_order_share": theta, "slack": slack},
+        )
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
         """Enclose how many records the guarantee asks for, at this noise; n of the problem is not looked at."""
-        return records_needed(
-            theorem.sample_size(),
-            problem,
-            gradient_multiplier=self.gradient_multiplier,
-            hessian_multiplier=self.hessian_multiplier,
-            count=self.steps,
-            values=self._values(problem),
-        )
+        return self._records_needed(theorem.sample_size(), problem, self.steps, self._values(problem))
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Bound the probability of ``failure``: ζ, where the problem has records enough.
@@ -240,6 +211,11 @@ class ConstrainedSecondOrder:
         demand_records(problem, self.records_needed(problem))
         return Enclosure.exactly(self.failure_probability)
 
+    @property
+    def _minimiser(self) -> QuadraticOracle:
+        assert self.oracle is not None  # filled in where none is given
+        return self.oracle
+
     def _values(self, problem: FiniteSum) -> Mapping[sympy.Symbol, sympy.Expr]:
         demand_no_regulariser(problem)
         demand_within(problem, self.constraint)
@@ -251,7 +227,7 @@ class ConstrainedSecondOrder:
             symbols.steps: sympy.Integer(self.steps),
             symbols.failure_probability: sympy.Rational(self.failure_probability),
             symbols.diameter: self.constraint.diameter,
-            symbols.approximation_ratio: sympy.Rational(self.oracle.ratio),
+            symbols.approximation_ratio: sympy.Rational(self._minimiser.ratio),
             gap_symbol: sympy.Rational(self.gap_tolerance),
             curvature_symbol: sympy.Rational(self.curvature_tolerance),
         }
@@ -265,89 +241,6 @@ class ConstrainedSecondOrder:
             allowed = "at most 2ρ_H D³/Φ, so that θ = Φb/(2ρ_H D³) is at most 1"
             raise InvalidValue("curvature_tolerance", self.curvature_tolerance, allowed)
         return first, second
-
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run Algorithm 6 ``repetitions`` times at once, with independent randomness.
-
-        A repetition that has returned asks and draws nothing more; the ledger has what was planned for T points.
-
-        Args:
-            problem: What to minimise; its constants must hold on the set.
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
-            repetitions: How many.
-
-        Returns:
-            The run. ``output[r]`` is NaN where ``outputs["found"][r]`` is False. ``measured`` (not private), at the
-            point where the repetition ended: "gap", the exact -min <∇F(w), u - w>; "curvature", the exact minimum of
-            (u - w)ᵀ∇²F(w)(u - w) over u in C with <∇F(w), u - w> <= 0, which includes those where it is 0 (by the same
-            oracle, divided by its ratio); and "failure", 1 where nothing was found or one of them is out of bounds.
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed, a constant is missing, the start is not in the set, or
-                the problem is not smooth.
-            BudgetExceeded: More was to be released than planned.
-        """
-        values = self._values(problem)
-        eta, theta = self._shares(values)
-        slack, ratio = value_of(theorem.slack(), values), float(self.oracle.ratio)
-        a, b = float(self.gap_tolerance), float(self.curvature_tolerance)
-        generators = streams(seed, repetitions)
-        ledger = ReservedLedger(generators, self.noise, relation_of(self.budget))
-        memory = Walk(problem)
-        gradients = ledger.gradients(problem, self.gradient_multiplier, self.steps, memory)
-        hessians = ledger.hessians(problem, self.hessian_multiplier, self.steps)
-
-        started = time.perf_counter()
-        w = np.tile(problem.initial_point, (len(generators), 1))
-        searching, found = np.ones(len(w), dtype=bool), np.zeros(len(w), dtype=bool)
-        looked_at = np.zeros(len(w), dtype=np.int64)
-        with threadpool_limits(limits=1, user_api="blas"):
-            for t in range(1, self.steps + 1):
-                memory.move(w)
-                memory.show(searching)
-                g = np.zeros_like(w)
-                g[searching] = replace(gradients, generators=of_rows(generators, searching))(w[searching]).noisy
-                looked_at[searching] = t
-                v = self.constraint.linear_minimiser(g)
-                descending = searching & (_products(g, v - w) < -a / 2)
-                level = np.flatnonzero(searching & ~descending)
-                w[descending] += eta * (v - w)[descending]
-                if len(level):
-                    asked = replace(hessians, generators=[generators[r] for r in level])
-                    H = asked(w[level]).noisy
-                    u = np.array([self.oracle(*each, slack) for each in zip(H, g[level], w[level], strict=True)])
-                    bent = _forms(H, u - w[level]) <= -ratio * b / 2
-                    w[level[bent]] += theta * (u - w[level])[bent]
-                    found[level[~bent]] = True
-                    searching &= ~found
-                    if not searching.any():
-                        break
-                w = self.constraint.project(w)  # what rounding took outside
-            walked = time.perf_counter()
-            slope, H = in_batches(problem, w)[1], exact_hessians(problem, w)
-            gap = -_products(slope, self.constraint.linear_minimiser(slope) - w)
-            u = np.array([self.oracle(*each, 0.0) for each in zip(H, slope, w, strict=True)])
-            lowest = _forms(H, u - w) / ratio
-        good = found & (gap <= a) & (lowest >= -b)
-
-        closed, spent = settled(ledger, self.planned, self.budget)
-        return Run(
-            algorithm="constrained second-order descent",
-            output=only_found(w, found),
-            outputs={"found": found},
-            output_step=np.where(found, looked_at, 0),
-            trace=Trace(),
-            measured={"failure": (~good).astype(np.float64), "gap": gap, "curvature": lowest},
-            metric="failure",
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=self.steps,
-            parameters={"first_order_share": eta, "second_order_share": theta, "slack": slack},
-            seed=int(seed),
-            timings={"descent": walked - started, "accounting": time.perf_counter() - walked},
-            noise_drawn=secure_noise.how_drawn(self.noise),
-        )
 
 
 def _products(left: Array, right: Array) -> Array:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from algorithms.fields import WhichNoise
+from algorithms.ledger import OpenLedger
+from algorithms.method import Method
+from algorithms.planning import releases_of
 from algorithms.problems.domain import hessian_rank, known
 from algorithms.problems.finite_sum import Array, FiniteSum
+from algorithms.second_order.reserved import ReservedLedger
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.privacy.mechanisms import Mechanism
 
 # Noise is drawn at the planned level rounded up (to a double; √r and irrational constants before that): by less than
 # this factor in all. Guarantees are stated for what is drawn.
@@ -62,20 +69,49 @@ def steps_of(formula: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> 
     return math.floor(evaluate(formula.subs(dict(values)), {}).exact_upper)
 
 
-def checked_failure(value: ExactLike) -> Fraction:
-    """Return ζ as an exact number strictly between 0 and 1, or raise ``InvalidValue``."""
-    failure = exact(value, "failure_probability")
-    if not 0 < failure < 1:
-        raise InvalidValue("failure_probability", value, "a number greater than 0 and less than 1")
-    return failure
+class SecondOrderMethod(Method[FiniteSum]):
+    """An algorithm that asks for gradients and Hessians, and promises not to fail but with probability ζ.
 
+    How many answers it asks for depends on what they say; the ledger holds the most, from the start.
+    """
 
-def checked_tolerance(value: ExactLike, name: str = "stationarity") -> Fraction:
-    """Return a tolerance as an exact number greater than 0, or raise ``InvalidValue``."""
-    tolerance = exact(value, name)
-    if tolerance <= 0:
-        raise InvalidValue(name, value, "a number greater than 0")
-    return tolerance
+    __slots__ = ()
+
+    metric: ClassVar[str] = "failure"
+
+    gradient_multiplier: Fraction
+    hessian_multiplier: Fraction
+    failure_probability: Fraction
+
+    @property
+    def noise(self) -> WhichNoise:
+        """The kind of noise."""
+        return "gaussian"
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run releases at most, as a mechanism for the accountants: T gradients and T Hessians."""
+        groups = (self.gradient_multiplier, self.steps), (self.hessian_multiplier, self.steps)
+        return releases_of(groups, self.noise, self.relation)
+
+    @abstractmethod
+    def records_needed(self, problem: FiniteSum) -> Enclosure:
+        """Enclose how many records the guarantee asks for, at this noise; n of the problem is not looked at."""
+
+    def _records_needed(
+        self, sample_size: sympy.Expr, problem: FiniteSum, count: int, values: Mapping[sympy.Symbol, sympy.Expr]
+    ) -> Enclosure:
+        return records_needed(
+            sample_size,
+            problem,
+            gradient_multiplier=self.gradient_multiplier,
+            hessian_multiplier=self.hessian_multiplier,
+            count=count,
+            values=values,
+        )
+
+    def _ledger(self) -> OpenLedger:
+        return ReservedLedger()
 
 
 def records_needed(

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-
-import numpy as np
+from typing import TypeVar
 
 from algorithms import secure_noise
 from algorithms.ledger import DescribedRelease, OpenLedger, Release
-from algorithms.oracles import GradientOracle, Gradients, HessianOracle
-from algorithms.planning import WhichNoise
-from algorithms.problems.domain import hessian_rank
-from algorithms.problems.finite_sum import FiniteSum
+from algorithms.oracles import GradientOracle, HessianOracle
 from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import ZCDP
-from dpbounds.privacy.relations import Relation
+
+Asked = TypeVar("Asked", GradientOracle, HessianOracle)
 
 
 class ReservedLedger(OpenLedger):
@@ -28,37 +24,14 @@ class ReservedLedger(OpenLedger):
     what its longest run would cost: imagine that all releases are made in the end, those that were not needed at the
     point where the run stopped. The real output is a function of these, so their guarantee is its guarantee; a ledger
     of what one repetition happened to ask would claim less, without proof.
-
-    Args:
-        generators: One stream per repetition.
-        noise: "gaussian" or "secure".
-        relation: For "secure", the relation its entries are written for.
     """
 
-    def __init__(self, generators: Sequence[np.random.Generator], noise: WhichNoise, relation: Relation) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._generators, self._noise, self._relation = generators, noise, relation
         self._left: Counter[Release | DescribedRelease] = Counter()
 
-    def gradients(
-        self, problem: FiniteSum, noise_multiplier: Fraction, count: int, memory: Gradients | None = None
-    ) -> GradientOracle:
-        """An oracle of gradients with ``count`` answers reserved."""
-        oracle = GradientOracle(
-            problem, noise_multiplier, self._generators, self, self._noise, self._relation, gradients=memory
-        )
-        self._reserve(oracle, count)
-        return oracle
-
-    def hessians(self, problem: FiniteSum, noise_multiplier: Fraction, count: int) -> HessianOracle:
-        """An oracle of Hessians with ``count`` answers reserved."""
-        oracle = HessianOracle(
-            problem, noise_multiplier, self._generators, self, hessian_rank(problem), self._noise, self._relation
-        )
-        self._reserve(oracle, count)
-        return oracle
-
-    def _reserve(self, oracle: GradientOracle | HessianOracle, count: int) -> None:
+    def reserve(self, oracle: GradientOracle | HessianOracle, count: int) -> None:
+        """Write down so many answers of an oracle."""
         entry = _entry(oracle, count)
         super()._write(entry)
         self._left[replace(entry, count=1)] += count
@@ -71,6 +44,13 @@ class ReservedLedger(OpenLedger):
                 "the noise differs from what was reserved, or there are more releases than planned"
             )
         self._left[single] -= entry.count
+
+
+def reserved(oracle: Asked, count: int) -> Asked:
+    """The oracle, with so many answers reserved in its ledger."""
+    assert isinstance(oracle.ledger, ReservedLedger)
+    oracle.ledger.reserve(oracle, count)
+    return oracle
 
 
 def _entry(oracle: GradientOracle | HessianOracle, count: int) -> Release | DescribedRelease:

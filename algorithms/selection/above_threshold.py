@@ -15,29 +15,27 @@ The points may have been released before, at a price of their own; they must not
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 import sympy
+from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
 
-from algorithms import noise
-from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import Array, streams
+from algorithms import fields, noise
+from algorithms.fields import demand_one_of, named
+from algorithms.ledger import PrivacyBudget
+from algorithms.method import Method, OpenRun, Outcome
+from algorithms.noise import Array
 from algorithms.oracles import at_least
-from algorithms.planning import checked_share
 from algorithms.problems.domain import demand_no_regulariser
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Run, Trace, settled
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, exact, to_float
+from dpbounds.expressions.exact import ExactLike, to_float
 from dpbounds.privacy.mechanisms import AboveThreshold, Mechanism, PureDP
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import lemma_4_1, lemma_4_1_explicit
@@ -55,86 +53,57 @@ THEOREMS = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Selected:
-    """What a selection returned, for R repetitions.
-
-    Attributes:
-        index: Which point, 0 .. N-1, or -1 where none passed; shape (R,). Private.
-        gradients: ‖∇F‖ at every point, shape (R, N): for measurement only.
-        curvatures: -λ_min(∇²F) at every point, shape (R, N), or None where it was not asked for: likewise.
-    """
-
-    index: NDArray[np.int64]
-    gradients: Array
-    curvatures: Array | None
+def _points(points: ArrayLike, name: str = "points") -> Array:
+    try:
+        array = np.array(points, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidValue(name, type(points).__name__, "an (N, p) array of numbers") from None
+    if array.ndim != 2 or 0 in array.shape:
+        raise InvalidValue(f"{name}.shape", array.shape, "(N, p) with N >= 1 and p >= 1")
+    if not np.isfinite(array).all():
+        raise InvalidValue(name, "not finite", "finite numbers")
+    array.flags.writeable = False
+    return array
 
 
-@dataclass(frozen=True, slots=True, init=False, eq=False)
-class AboveThresholdSelection:
+@frozen(eq=False, field_transformer=named)
+class AboveThresholdSelection(Method[FiniteSum]):
     """Algorithm 2 of Ganesh, Liu, Oh & Thakurta 2023 on given points, for any ``FiniteSum``.
 
+    ::
+
+        for each test: draw the noise of its threshold, Laplace
+        for i = 1, ..., N:
+            return x_i if what each test measures there, plus Laplace noise of its own, is at most
+            its threshold plus the threshold's noise and an offset
+        return nothing
+
+    Outputs: "index", 0 .. N-1, or -1 where no point passed; ``output`` is the point, or the first one where none
+    passed. Measured at it: "gradient" and "curvature" (-λ_min); "found".
+
     Attributes:
-        points: x_1, …, x_N, shape (N, p), read-only, in the order in which they are tested.
-        epsilon: ε in the noise: Laplace of scale 4/(nε) on thresholds, 8/(nε) on points, in units of G and of M; twice
-            that for "doubled".
-        stationarity: α > 0.
-        failure_probability: ω, for which the offsets are chosen.
+        points: x_1, …, x_N, shape (N, p), finite, read-only, in the order in which they are tested.
+        epsilon: ε > 0 in the noise: Laplace of scale 4/(nε) on thresholds, 8/(nε) on points, in units of G and of M;
+            twice that for "doubled".
+        stationarity: α > 0; fixed in advance (by a theorem's bound, say).
+        failure_probability: ω in (0, 1), for which the offsets are chosen.
         second_order: Whether the Hessian is tested; without it the points are of first order.
-        relation: For which the ledger is written.
-        budget: What ``run`` holds its ledger against (as printed: what print claims), or None.
+        relation: For which the ledger is written; the budget's, if there is one.
+        budget: See ``Method``; as printed: what print claims.
         variant: "one-test", "doubled" or "as-printed".
-
-    Args:
-        points: At least one, finite.
-        epsilon: Greater than 0.
-        stationarity: Greater than 0; fixed in advance (by a theorem's bound, say).
-        failure_probability: In (0, 1).
-        second_order: Optional.
-        relation: "replace-one" or "add-or-remove-one".
-        budget: Optional; of the same relation.
-        variant: Optional.
-
-    Raises:
-        InvalidValue: A value is not allowed.
     """
 
-    points: Array
-    epsilon: Fraction
-    stationarity: Fraction
-    failure_probability: Fraction
-    second_order: bool
-    relation: Relation
-    budget: PrivacyBudget | None
-    variant: Variant
+    metric: ClassVar[str] = "gradient"
+    activity: ClassVar[str] = "selection"
 
-    def __init__(
-        self,
-        points: ArrayLike,
-        epsilon: ExactLike,
-        stationarity: ExactLike,
-        failure_probability: ExactLike = "0.1",
-        second_order: bool = True,
-        relation: str | Relation = Relation.REPLACE_ONE,
-        budget: PrivacyBudget | None = None,
-        variant: Variant = "one-test",
-    ) -> None:
-        object.__setattr__(self, "points", _checked_points(points))
-        for name, value in (("epsilon", epsilon), ("stationarity", stationarity)):
-            number = exact(value, name)
-            if number <= 0:
-                raise InvalidValue(name, value, "a number greater than 0")
-            object.__setattr__(self, name, number)
-        omega = checked_share(failure_probability, "failure_probability")
-        object.__setattr__(self, "failure_probability", omega)
-        object.__setattr__(self, "second_order", bool(second_order))
-        object.__setattr__(self, "relation", as_relation(relation))
-        if budget is not None and budget.relation is not self.relation:
-            raise InvalidValue("relation", str(self.relation), f"the budget's, {budget.relation}")
-        object.__setattr__(self, "budget", checked_budget(budget))
-        if variant not in get_args(Variant):
-            raise InvalidValue("variant", repr(variant), ", ".join(get_args(Variant)))
-        object.__setattr__(self, "variant", variant)
+    points: Array = field(converter=_points)
+    epsilon: Fraction = field(converter=fields.positive)
+    stationarity: Fraction = field(converter=fields.positive)
+    failure_probability: Fraction = field(default=Fraction(1, 10), converter=fields.share)
+    second_order: bool = field(default=True, converter=bool)
+    relation: Relation = field(default=Relation.REPLACE_ONE, converter=as_relation, validator=fields.of_the_budget)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    variant: Variant = field(default="one-test", validator=fields.one_of(Variant))
 
     @classmethod
     def calibrated(
@@ -152,22 +121,44 @@ class AboveThresholdSelection:
 
         The noise of "one-test" is 4/(nε) for a replaced record. If one is added or removed, every sensitivity is half
         as large, and half of the noise does. As printed, the noise is 4/(nε) for either relation.
-
-        Raises:
-            InvalidValue: A number is not allowed.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         scale = 1 if variant == "as-printed" else Fraction(2, budget.relation.sensitivity_factor)
-        return cls(
-            points,
-            budget.epsilon * scale,
-            stationarity,
-            failure_probability,
-            second_order,
-            budget.relation,
-            budget,
-            variant,
+        chosen = budget.epsilon * scale
+        return cls(points, chosen, stationarity, failure_probability, second_order, budget.relation, budget, variant)
+
+    @property
+    def steps(self) -> int:
+        """N."""
+        return len(self.points)
+
+    @property
+    def noise_drawn(self) -> str:
+        """How its randomness is drawn, in words."""
+        return NOISE_DRAWN
+
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """Algorithm 2."""
+        demand_no_regulariser(problem)
+        if self.points.shape[1] != problem.dimension:
+            raise InvalidValue("points.shape", self.points.shape, f"(N, {problem.dimension})")
+        gradients, curvatures = stationarity(problem, self.points, self.second_order)
+        bent = None if curvatures is None else curvatures[None]
+        index = self.select(problem, gradients[None], bent, run.generators, run.ledger)
+        chosen = np.maximum(index, 0)
+        measured = {"gradient": gradients[chosen], "found": (index >= 0).astype(np.float64)}
+        if curvatures is not None:
+            measured["curvature"] = curvatures[chosen]
+        return Outcome(
+            self.points[chosen],
+            outputs={"index": index},
+            measured=measured,
+            parameters={"epsilon": float(self.epsilon), "stationarity": float(self.stationarity)},
+            title=f"above threshold, {self.variant}",
         )
+
+    def _kept_budget(self) -> PrivacyBudget | None:
+        return None if self.variant == "as-printed" else self.budget  # print spends more: its ledger says how much
 
     @property
     def threshold_noise(self) -> Fraction:
@@ -214,8 +205,7 @@ class AboveThresholdSelection:
             InvalidValue: The problem lacks a constant or has a regulariser, or the Hessian was not tested.
         """
         demand_no_regulariser(problem)
-        if which not in get_args(WhichBound):
-            raise InvalidValue("which", repr(which), " or ".join(get_args(WhichBound)))
+        demand_one_of(which, WhichBound, "which")
         if which == "curvature" and not self.second_order:
             raise InvalidValue("which", repr(which), "'gradient'", "the Hessian is not tested")
         statement = (lemma_4_1_explicit if self.variant == "one-test" else lemma_4_1).THEOREM
@@ -280,54 +270,6 @@ class AboveThresholdSelection:
         first: NDArray[np.int64] = np.where(passes.any(axis=1), passes.argmax(axis=1), -1)
         return first
 
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
-        """Select ``repetitions`` times at once, with independent randomness.
-
-        Returns:
-            The run: ``outputs["index"]`` is 0 .. N-1, or -1 where no point passed; ``output`` is the point, or the
-            first one where none passed. Private at the ledger's cost. ``gradient`` and ``curvature`` (-λ_min) at the
-            output are measured, and are not private.
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed, the points are not the problem's, or it has an l1 term.
-            BudgetExceeded: The ledger shows more than was planned.
-        """
-        demand_no_regulariser(problem)
-        if self.points.shape[1] != problem.dimension:
-            raise InvalidValue("points.shape", self.points.shape, f"(N, {problem.dimension})")
-        generators = streams(seed, repetitions)
-        ledger = OpenLedger()
-        started = time.perf_counter()
-        with threadpool_limits(limits=1, user_api="blas"):
-            gradients, curvatures = stationarity(problem, self.points, self.second_order)
-        index = self.select(
-            problem, gradients[None], None if curvatures is None else curvatures[None], generators, ledger
-        )
-        selected = time.perf_counter()
-        is_printed = self.variant == "as-printed"
-        budget = None if is_printed else self.budget  # print spends more than it claims: its ledger says how much
-        closed, spent = settled(ledger, self.planned, budget)
-        chosen = np.maximum(index, 0)
-        measured = {"gradient": gradients[chosen], "found": (index >= 0).astype(np.float64)}
-        if curvatures is not None:
-            measured["curvature"] = curvatures[chosen]
-        return Run(
-            algorithm=f"above threshold, {self.variant}",
-            output=self.points[chosen],
-            outputs={"index": index},
-            trace=Trace(),
-            measured=measured,
-            metric="gradient",
-            ledger=closed,
-            budget=budget,
-            spent=spent,
-            steps=len(self.points),
-            parameters={"epsilon": float(self.epsilon), "stationarity": float(self.stationarity)},
-            seed=int(seed),
-            timings={"selection": selected - started},
-            noise_drawn=NOISE_DRAWN,
-        )
-
 
 def stationarity(problem: FiniteSum, points: Array, second_order: bool = True) -> tuple[Array, Array | None]:
     """‖∇F‖ and -λ_min(∇²F) at every point, shape (N,) each; exact, and so not private.
@@ -344,16 +286,3 @@ def stationarity(problem: FiniteSum, points: Array, second_order: bool = True) -
 def _norms(rows: Array) -> Array:
     norms: Array = np.linalg.norm(rows, axis=1)
     return norms
-
-
-def _checked_points(points: ArrayLike) -> Array:
-    try:
-        array = np.array(points, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidValue("points", type(points).__name__, "an (N, p) array of numbers") from None
-    if array.ndim != 2 or 0 in array.shape:
-        raise InvalidValue("points.shape", array.shape, "(N, p) with N >= 1 and p >= 1")
-    if not np.isfinite(array).all():
-        raise InvalidValue("points", "not finite", "finite numbers")
-    array.flags.writeable = False
-    return array

@@ -31,20 +31,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import sympy
+from attrs import field, frozen
 from scipy import special
 
+from algorithms import fields
+from algorithms.fields import named
 from algorithms.problems.finite_sum import Array
 from algorithms.selection.gibbs import Gibbs
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.expressions.exact import ExactLike, to_float
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import lemma_5_2, theorem_d_1
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities_sampling import (
     proximal_step,
@@ -59,7 +61,7 @@ _LARGEST_REACH = 100  # e^100 steps will do nobody a service
 _PATIENCE = 100_000  # pairs in a row outside the ball
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class Schedule:
     """How long AlternateSample runs.
 
@@ -67,21 +69,11 @@ class Schedule:
         steps: T.
         proximal_step: η > 0, in the unit of the points squared.
         attempts: K, the cap of the rejection step.
-
-    Raises:
-        InvalidValue: A number is not allowed.
     """
 
-    steps: int
-    proximal_step: Fraction
-    attempts: int
-
-    def __post_init__(self) -> None:
-        positive_integer(self.steps, "steps")
-        positive_integer(self.attempts, "attempts")
-        object.__setattr__(self, "proximal_step", exact(self.proximal_step, "proximal_step"))
-        if self.proximal_step <= 0:
-            raise InvalidValue("proximal_step", self.proximal_step, "a number greater than 0")
+    steps: int = field(converter=fields.count)
+    proximal_step: Fraction = field(converter=fields.positive)
+    attempts: int = field(converter=fields.count)
 
 
 def log_sobolev(target: Gibbs) -> sympy.Expr:
@@ -127,9 +119,7 @@ def schedule_for(target: Gibbs, tolerance: ExactLike, most_steps: int) -> Schedu
     Raises:
         InvalidValue: The tolerance is not allowed, or more steps would be needed (with their number).
     """
-    goal = exact(tolerance, "tolerance")
-    if not 0 < goal < 1:
-        raise InvalidValue("tolerance", tolerance, "a number greater than 0 and less than 1")
+    goal = fields.share(tolerance, "tolerance")
     share, slope = float(goal), float(target.slope)
     reach = slope * 2 * float(target.radius)
     start = reach + target.dimension / 8

@@ -7,11 +7,12 @@ from fractions import Fraction
 import numpy as np
 import sympy
 
+from algorithms.fields import positive
 from algorithms.oracles import BATCH_WIDTH, at_least
 from algorithms.problems.domain import radius_of_domain, weight_of_l1
 from algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.exact import ExactLike
 
 
 def radius_of(problem: FiniteSum, radius: ExactLike | None, regularisation: Fraction = Fraction(0)) -> Fraction:
@@ -23,10 +24,7 @@ def radius_of(problem: FiniteSum, radius: ExactLike | None, regularisation: Frac
         InvalidValue: There is none of these, or the one given is not greater than 0.
     """
     if radius is not None:
-        given = exact(radius, "radius")
-        if given <= 0:
-            raise InvalidValue("radius", radius, "a number greater than 0")
-        return given
+        return positive(radius, "radius")
     own = radius_of_domain(problem)
     if own is not None:
         return own

@@ -15,22 +15,23 @@ a ledger that says so.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 import sympy
+from attrs import field, frozen
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import Records, streams
+from algorithms import fields
+from algorithms.fields import named
+from algorithms.ledger import PrivacyBudget
+from algorithms.method import Method, OpenRun, Outcome
+from algorithms.noise import Records
 from algorithms.oracles import at_least, choice, choose, rational
 from algorithms.problems.finite_sum import Array, FiniteSum
-from algorithms.run import Run, Trace, settled
 from algorithms.selection.balls import demand_fit, radius_of, steepest
 from algorithms.selection.nets import LARGEST_NET, Net, grid
 from dpbounds.errors import InvalidValue
@@ -57,67 +58,36 @@ THEOREMS = {
 NOISE_DRAWN = "Gumbel noise in double precision, from a seeded generator: for experiments, not for adversarial releases"
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class NetExponentialMechanism:
+@frozen(field_transformer=named)
+class NetExponentialMechanism(Method[FiniteSum]):
     """The exponential mechanism on a net, for any ``FiniteSum``; F may have a ridge (λ/2)‖w‖² added to it, public.
 
+    ::
+
+        return a point w of the net with probability in proportion to exp(-β F(w))
+
+    Measured: the "objective" at the output, and its "excess" over the best candidate.
+
     Attributes:
-        epsilon: ε, what β is made from.
-        net: The candidates, public.
-        relation: For which β is made.
+        epsilon: ε > 0, what β is made from.
+        net: The candidates, public; must not depend on the data, see ``nets.grid``.
+        relation: For which β is made; the budget's, if there is one.
         regularisation: λ >= 0, in the unit of the loss over that of the points squared.
-        budget: What ``run`` holds its ledger against, or None.
         variant: "proven" (β = εn/(2GD) under replace-one, εn/(GD) under add-or-remove-one), "as-printed" (Definition
             4.1: β = εn/(4GD)) or "as-quoted" (Section 5.2 of Ganesh et al.: β = εn/(GD)); the printed two do not
             change with the relation, and spend what ``planned`` says.
-
-    Args:
-        epsilon: Greater than 0.
-        net: See ``nets.grid``; must not depend on the data.
-        relation: "replace-one" or "add-or-remove-one"; the budget's, if there is one.
-        regularisation: λ, at least 0.
-        budget: Optional.
-        variant: Optional.
-
-    Raises:
-        InvalidValue: A value is not allowed.
     """
 
-    epsilon: Fraction
-    net: Net
-    relation: Relation
-    regularisation: Fraction
-    budget: PrivacyBudget | None
-    variant: WhichVariant
+    title: ClassVar[str] = "exponential mechanism on a net"
+    metric: ClassVar[str] = "excess"
+    activity: ClassVar[str] = "choice"
 
-    def __init__(
-        self,
-        epsilon: ExactLike,
-        net: Net,
-        relation: str | Relation = Relation.REPLACE_ONE,
-        regularisation: ExactLike = 0,
-        budget: PrivacyBudget | None = None,
-        variant: WhichVariant = "proven",
-    ) -> None:
-        share, ridge, between = (
-            exact(epsilon, "epsilon"),
-            exact(regularisation, "regularisation"),
-            as_relation(relation),
-        )
-        if share <= 0:
-            raise InvalidValue("epsilon", epsilon, "a number greater than 0")
-        if ridge < 0:
-            raise InvalidValue("regularisation", regularisation, "a number at least 0")
-        if variant not in get_args(WhichVariant):
-            raise InvalidValue("variant", repr(variant), " or ".join(get_args(WhichVariant)))
-        if budget is not None and budget.relation is not between:
-            raise InvalidValue("relation", between, f"that of the budget, {budget.relation}")
-        object.__setattr__(self, "epsilon", share)
-        object.__setattr__(self, "net", net)
-        object.__setattr__(self, "relation", between)
-        object.__setattr__(self, "regularisation", ridge)
-        object.__setattr__(self, "budget", checked_budget(budget))
-        object.__setattr__(self, "variant", variant)
+    epsilon: Fraction = field(converter=fields.positive)
+    net: Net
+    relation: Relation = field(default=Relation.REPLACE_ONE, converter=as_relation, validator=fields.of_the_budget)
+    regularisation: Fraction = field(default=Fraction(0), converter=fields.not_negative)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    variant: WhichVariant = field(default="proven", validator=fields.one_of(WhichVariant))
 
     @classmethod
     def calibrated(
@@ -132,21 +102,15 @@ class NetExponentialMechanism:
         variant: WhichVariant = "proven",
         largest: int = LARGEST_NET,
     ) -> NetExponentialMechanism:
-        """Return the mechanism that spends ε, on a grid whose resolution suits ε, n and p.
+        """Plan for a budget, see ``Method``: the mechanism that spends ε, on a grid whose resolution suits ε, n and p.
 
-        It is pure ε-DP, which is (ε, δ)-DP for every δ. Public numbers only: n, p, G and the radius.
+        It is pure ε-DP, which is (ε, δ)-DP for every δ; a printed variant is given no budget to keep, as it may spend
+        more: ask ``planned``.
 
-        Args:
-            problem: Supplies these numbers; no record is looked at.
-            epsilon: ε > 0 to keep (of a printed variant: the ε that it is printed with).
-            delta: δ in (0, 1) of the budget; nothing of it is used.
-            relation: "replace-one" or "add-or-remove-one".
-            radius: R of the ball around 0. None: that of the problem; without one but with λ > 0, G/λ, within which
-                every minimiser of F + (λ/2)‖w‖² lies (Wang, Chen & Xu 2019).
-            covering_radius: r of the net. None: Dp/(εn) with D = 2R (Definition 4.1), or R where that is less.
-            regularisation: λ >= 0.
-            variant: See the class. A printed one is given no budget to keep, as it may spend more: ask ``planned``.
-            largest: How many candidates there may be.
+        - ``radius``: R of the ball around 0. None: that of the problem; without one but with λ > 0, G/λ, within which
+          every minimiser of F + (λ/2)‖w‖² lies (Wang, Chen & Xu 2019).
+        - ``covering_radius``: r of the net. None: Dp/(εn) with D = 2R (Definition 4.1), or R where that is less.
+        - ``largest``: how many candidates there may be
 
         Raises:
             InvalidValue: A number is not allowed, there is no radius, or the net would be too large (with its size).
@@ -244,53 +208,21 @@ class NetExponentialMechanism:
         Raises:
             InvalidValue: There is no G, or ζ is not in (0, 1).
         """
-        zeta = exact(failure_probability, "failure_probability")
-        if not 0 < zeta < 1:
-            raise InvalidValue("failure_probability", failure_probability, "a number greater than 0 and less than 1")
+        zeta = fields.share(failure_probability, "failure_probability")
         values = self._values(problem) | {symbols.failure_probability: sympy.Rational(zeta)}
         return evaluate(lemma_4_2_explicit.tail().subs(values), {})
 
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
-        """Draw ``repetitions`` times, with independent randomness.
-
-        Args:
-            problem: What to minimise.
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
-            repetitions: How many.
-
-        Returns:
-            The run. ``output[r]`` is private (one repetition, at the ledger's cost); ``measured`` is not: the
-            ``objective`` at the output, and its ``excess`` over the best candidate.
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed, or net and problem do not fit.
-            BudgetExceeded: The ledger shows more than was planned.
-        """
-        generators = streams(seed, repetitions)
-        ledger = OpenLedger()
-        started = time.perf_counter()
-        chosen, risks = self._drawn(problem, generators, ledger)
-        drawn = time.perf_counter()
-        closed, spent = settled(ledger, self.planned, self.budget)
-        accounted = time.perf_counter()
-        return Run(
-            algorithm="exponential mechanism on a net",
-            output=self.net.points[chosen],
-            trace=Trace(),
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """Choose."""
+        chosen, risks = self._drawn(problem, run.generators, run.ledger)
+        return Outcome(
+            self.net.points[chosen],
             measured={"objective": risks[chosen], "excess": risks[chosen] - risks.min()},
-            metric="excess",
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=1,
             parameters={
                 "inverse_temperature": float(self.inverse_temperature(problem)),
                 "candidates": float(self.net.size),
                 "covering_radius": float(self.net.covering_radius),
             },
-            seed=int(seed),
-            timings={"choice": drawn - started, "accounting": accounted - drawn},
-            noise_drawn=self.noise_drawn,
         )
 
     def _drawn(

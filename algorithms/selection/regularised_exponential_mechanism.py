@@ -15,20 +15,18 @@ Ganesh, Liu, Oh & Thakurta 2023, Section 5.1, with μ = p/(D²β). No loss need 
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import ClassVar, Literal
 
 import sympy
-from threadpoolctl import threadpool_limits
+from attrs import field, frozen
 
-from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import streams
+from algorithms import fields
+from algorithms.fields import demand_one_of, named
+from algorithms.ledger import PrivacyBudget
+from algorithms.method import Method, OpenRun, Outcome
 from algorithms.oracles import at_least
-from algorithms.planning import checked_share
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Run, Trace, settled
 from algorithms.selection.alternate_sample import Schedule, alternate_sample, distance, schedule_for
 from algorithms.selection.balls import objective_in_batches, radius_of, steepest
 from algorithms.selection.gibbs import Gibbs, sample_exactly
@@ -58,65 +56,52 @@ MOST_STEPS = 1_000_000
 _PRINTED_CONSTANT = Fraction(3, 10)
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class RegularisedExponentialMechanism:
+def _failure(value: ExactLike, name: str = "failure") -> Fraction:
+    number = exact(value, name)
+    return number if number in (0, 1) else fields.share(value, name)
+
+
+@frozen(field_transformer=named)
+class RegularisedExponentialMechanism(Method[FiniteSum]):
     """One sample of the regularised Gibbs distribution, for any ``FiniteSum``.
 
+    ::
+
+        return a point of the ball with density in proportion to exp(-β (F(x) + (μ/2)‖x‖²))
+
+    Measured: the "objective" at the output.
+
     Attributes:
-        epsilon: ε of the target: β is εn/(2GD) (replace-one) or εn/(GD) (add-or-remove-one).
-        radius: R of the ball around 0; D = 2R.
-        relation: For which β is made.
-        failure: δ that the sampler may cost; 0 for "exact". 1: nothing is promised.
+        epsilon: ε > 0 of the target: β is εn/(2GD) (replace-one) or εn/(GD) (add-or-remove-one).
+        radius: R > 0 of the ball around 0; D = 2R.
+        relation: For which β is made; the budget's, if there is one.
         sampler: "exact" or "alternating".
-        schedule: Of the alternating sampler, or None for the one that is proven to keep ``failure``.
-        budget: What ``run`` holds its ledger against, or None.
-
-    Args:
-        epsilon: Greater than 0.
-        radius: Greater than 0.
-        relation: "replace-one" or "add-or-remove-one"; the budget's, if there is one.
-        sampler: Optional.
-        failure: For "alternating": in (0, 1), or 1 together with a schedule.
-        schedule: Optional. With ``failure`` below 1, ``run`` refuses one that is not proven to keep it.
-        budget: Optional.
-
-    Raises:
-        InvalidValue: A value is not allowed.
+        failure: δ that the sampler may cost; 0 for "exact". 1, together with a schedule: nothing is promised.
+        schedule: Of the alternating sampler, or None for the one that is proven to keep ``failure``; below 1, ``run``
+            refuses one that is not proven to keep it.
     """
 
-    epsilon: Fraction
-    radius: Fraction
-    relation: Relation
-    failure: Fraction
-    sampler: WhichSampler
-    schedule: Schedule | None
-    budget: PrivacyBudget | None
+    metric: ClassVar[str] = "objective"
+    activity: ClassVar[str] = "sampling"
 
-    def __init__(
-        self,
-        epsilon: ExactLike,
-        radius: ExactLike,
-        relation: str | Relation = Relation.REPLACE_ONE,
-        sampler: WhichSampler = "exact",
-        failure: ExactLike = 0,
-        schedule: Schedule | None = None,
-        budget: PrivacyBudget | None = None,
-    ) -> None:
-        share, R, between = exact(epsilon, "epsilon"), exact(radius, "radius"), as_relation(relation)
-        for name, number in (("epsilon", share), ("radius", R)):
-            if number <= 0:
-                raise InvalidValue(name, number, "a number greater than 0")
-        if sampler not in get_args(WhichSampler):
-            raise InvalidValue("sampler", repr(sampler), " or ".join(get_args(WhichSampler)))
-        if budget is not None and budget.relation is not between:
-            raise InvalidValue("relation", between, f"that of the budget, {budget.relation}")
-        object.__setattr__(self, "epsilon", share)
-        object.__setattr__(self, "radius", R)
-        object.__setattr__(self, "relation", between)
-        object.__setattr__(self, "failure", _checked_failure(failure, sampler, schedule))
-        object.__setattr__(self, "sampler", sampler)
-        object.__setattr__(self, "schedule", schedule)
-        object.__setattr__(self, "budget", checked_budget(budget))
+    epsilon: Fraction = field(converter=fields.positive)
+    radius: Fraction = field(converter=fields.positive)
+    relation: Relation = field(default=Relation.REPLACE_ONE, converter=as_relation, validator=fields.of_the_budget)
+    sampler: WhichSampler = field(default="exact", validator=fields.one_of(WhichSampler))
+    failure: Fraction = field(default=Fraction(0), converter=_failure)
+    schedule: Schedule | None = None
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+
+    def __attrs_post_init__(self) -> None:
+        if self.sampler == "exact":
+            if self.failure != 0 or self.schedule is not None:
+                given = str(self.failure), self.schedule
+                raise InvalidValue("failure, schedule", given, "0 and None", "the exact sampler has neither")
+        elif self.failure == 1:
+            if self.schedule is None:
+                raise InvalidValue("schedule", None, "a schedule", "with failure = 1 nothing says how long to run")
+        else:
+            fields.share(self.failure, "failure")
 
     @classmethod
     def calibrated(
@@ -129,17 +114,11 @@ class RegularisedExponentialMechanism:
         sampler: WhichSampler = "exact",
         temperature: WhichTemperature | None = None,
     ) -> RegularisedExponentialMechanism:
-        """Return the mechanism that keeps a budget, from public numbers: n, p, G and the radius.
+        """Plan for a budget, see ``Method``; "exact" uses nothing of δ.
 
-        Args:
-            problem: Supplies these numbers; no record is looked at.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep; "exact" uses nothing of it.
-            relation: "replace-one" or "add-or-remove-one".
-            radius: R, or None for that of the problem.
-            sampler: "exact" or "alternating".
-            temperature: "largest" (pure ε-DP), or "as-printed": the β of Theorem 5.6, which wants ε, δ < 1/2. None:
-                the largest for "exact", the printed one for "alternating".
+        - ``radius`` None: that of the problem
+        - ``temperature``: "largest" (pure ε-DP), or "as-printed": the β of Theorem 5.6, which wants ε, δ < 1/2. None:
+          the largest for "exact", the printed one for "alternating".
 
         Raises:
             InvalidValue: A number is not allowed, there is no radius, or the proven number of steps is too large.
@@ -147,8 +126,7 @@ class RegularisedExponentialMechanism:
         budget = PrivacyBudget.of(epsilon, delta, relation)
         R = radius_of(problem, radius)
         chosen = temperature or ("largest" if sampler == "exact" else "as-printed")
-        if chosen not in get_args(WhichTemperature):
-            raise InvalidValue("temperature", repr(temperature), " or ".join(get_args(WhichTemperature)))
+        demand_one_of(chosen, WhichTemperature, "temperature")
         share = budget.epsilon if chosen == "largest" else min(budget.epsilon, _printed_share(problem, R, budget))
         # a tie at δ would be one that an accountant cannot decide
         failure = Fraction(0) if sampler == "exact" else budget.delta * (1 - Fraction(1, 2**30))
@@ -218,69 +196,32 @@ class RegularisedExponentialMechanism:
             total += sympy.Rational(self._tolerance()) * steepest(problem) * target.diameter
         return evaluate(total, {})
 
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
-        """Draw ``repetitions`` samples, with independent randomness.
+    @property
+    def noise_drawn(self) -> str:
+        """How its randomness is drawn, in words."""
+        return NOISE_DRAWN
 
-        Args:
-            problem: What to minimise.
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
-            repetitions: How many.
-
-        Returns:
-            The run. ``output[r]`` is private (one repetition, at the ledger's cost); ``measured``, the objective at the
-            output, is not.
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed, the problem does not fit, or the sampler cannot draw.
-            BudgetExceeded: The ledger shows more than was planned.
-        """
-        generators = streams(seed, repetitions)
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """Draw."""
         target, schedule = self.target(problem), self.schedule_for(problem)
-        ledger = OpenLedger()
-        started = time.perf_counter()
-        ledger.release(self.planned)
-        with threadpool_limits(limits=1, user_api="blas"):
-            if schedule is None:
-                output = sample_exactly(target, generators, LARGEST_NET)
-            else:
-                output = alternate_sample(target, schedule, generators)
-            objective = objective_in_batches(problem, output)
-        drawn = time.perf_counter()
-        closed, spent = settled(ledger, self.planned, self.budget)
-        accounted = time.perf_counter()
+        run.ledger.release(self.planned)
         numbers = {"inverse_temperature": float(target.inverse_temperature)}
-        if schedule is not None:
+        if schedule is None:
+            output = sample_exactly(target, run.generators, LARGEST_NET)
+        else:
+            output = alternate_sample(target, schedule, run.generators)
             numbers["proximal_step"] = float(schedule.proximal_step)
-        return Run(
-            algorithm=f"regularised exponential mechanism, {self.sampler} sampler",
-            output=output,
-            trace=Trace(),
-            measured={"objective": objective},
-            metric="objective",
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=1 if schedule is None else schedule.steps,
+        return Outcome(
+            output,
+            measured={"objective": objective_in_batches(problem, output)},
             parameters=numbers,
-            seed=int(seed),
-            timings={"sampling": drawn - started, "accounting": accounted - drawn},
-            noise_drawn=NOISE_DRAWN,
+            title=f"regularised exponential mechanism, {self.sampler} sampler",
+            steps=1 if schedule is None else schedule.steps,
         )
 
     def _tolerance(self) -> Fraction:
         """τ for which (1 + e^ε) τ is at most δ: rounded down."""
         return self.failure / (1 + Fraction(evaluate(sympy.exp(sympy.Rational(self.epsilon)), {}).exact_upper))
-
-
-def _checked_failure(failure: ExactLike, sampler: WhichSampler, schedule: Schedule | None) -> Fraction:
-    share = exact(failure, "failure")
-    if sampler == "exact":
-        if share != 0 or schedule is not None:
-            raise InvalidValue("failure, schedule", (failure, schedule), "0 and None", "the exact sampler has neither")
-        return share
-    if share == 1 and schedule is None:
-        raise InvalidValue("schedule", None, "a schedule", "with failure = 1 nothing says how long to run")
-    return share if share == 1 else checked_share(share, "failure")
 
 
 def _printed_share(problem: FiniteSum, radius: Fraction, budget: PrivacyBudget) -> Fraction:

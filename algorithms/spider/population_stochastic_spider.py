@@ -14,31 +14,33 @@ kicks.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import sympy
+from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
 
-from algorithms.iterates import squared_norms
-from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import Array, streams
-from algorithms.oracles import GradientDifferenceOracle, GradientOracle, Gradients, at_least, in_batches
+from algorithms import fields
+from algorithms.fields import named
+from algorithms.ledger import PrivacyBudget
+from algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
+from algorithms.noise import Array
+from algorithms.oracles import Gradients, at_least
 from algorithms.oracles.differences import distances
-from algorithms.oracles.rows import of_rows
-from algorithms.planning import checked_multiplier, checked_share, multiplier_of_one, relation_of
+from algorithms.oracles.rows import asked
+from algorithms.planning import multiplier_of_one
 from algorithms.problems.domain import demand_all_of_space
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Recorders, Run, settled
+from algorithms.run import Run
 from algorithms.spider.capped_queries import CappedQueries
-from algorithms.spider.spider import checked_gap, starts
+from algorithms.spider.spider import starts
 from algorithms.spider.stochastic_spider import (
-    checked_threshold,
+    Search,
+    at_most_one_a_step,
     demand_enough,
     difference_stddev,
     from_above,
@@ -46,7 +48,7 @@ from algorithms.spider.stochastic_spider import (
 )
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.mechanisms import Gaussian, InParallel, Mechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import theorem_4_6_explicit
@@ -132,60 +134,50 @@ class OnBlock(Gradients):
         return self.problem.objective_and_gradient(X)
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class PopulationStochasticSpider:
+@frozen(field_transformer=named)
+class PopulationStochasticSpider(Method[FiniteSum]):
     """Algorithm 1 of Ganesh, Liu, Oh & Thakurta 2023 on fresh batches, for any ``FiniteSum`` over R^p.
+
+    ::
+
+        drift = ∞
+        for t = 0, ..., T - 1:
+            if drift >= κ:  stop if T₁ fresh estimates were taken, else
+                            ∇_t = the mean gradient at x_t of the next b₁ records + noise;  drift = 0
+            else:           ∇_t = ∇_{t-1} + the mean difference of gradients at x_t and x_{t-1}
+                                  of the next b₂ records + noise
+            x_{t+1} = x_t - ∇_t/M;  drift = drift + ‖x_{t+1} - x_t‖²
+        return x_0, ..., x_T
+
+    Outputs and measurements are those of ``StochasticSpider``, but for F.
 
     Under add-or-remove-one, records are taken to carry their places with them (each has a public number, and a record
     that is missing leaves its place empty and adds 0 to its batch's sum): where a removal would move all later records
     up, every batch would change.
 
     Attributes:
-        noise_multiplier: Standard deviation on a batch's sum in units of G (fresh) and of M ‖x - y‖ (update), exact.
+        noise_multiplier: Standard deviation on a batch's sum in units of G (fresh) and of M ‖x - y‖ (update).
         steps: T.
         fresh_estimates: T₁, at most T: how many fresh estimates a run may take.
         first_batch: b₁, records of a fresh estimate.
         second_batch: b₂, records of an update.
-        drift_threshold: κ.
-        budget: What ``run`` holds its ledger against, or None.
+        drift_threshold: κ > 0.
         initial_gap: ψ >= F(x_0) - inf F of the population, public; None for the problem's own, which is about its
             initial point.
-
-    Raises:
-        InvalidValue: A value is not allowed.
     """
 
-    noise_multiplier: Fraction
-    steps: int
-    fresh_estimates: int
-    first_batch: int
-    second_batch: int
-    drift_threshold: float
-    budget: PrivacyBudget | None
-    initial_gap: Fraction | None
+    title: ClassVar[str] = "stochastic spider on fresh batches"
+    metric: ClassVar[str] = "smallest"
+    activity: ClassVar[str] = "search"
 
-    def __init__(
-        self,
-        noise_multiplier: ExactLike,
-        steps: int,
-        fresh_estimates: int,
-        first_batch: int,
-        second_batch: int,
-        drift_threshold: float,
-        budget: PrivacyBudget | None = None,
-        initial_gap: ExactLike | None = None,
-    ) -> None:
-        object.__setattr__(self, "noise_multiplier", checked_multiplier(noise_multiplier))
-        counts = {"steps": steps, "fresh_estimates": fresh_estimates}
-        counts |= {"first_batch": first_batch, "second_batch": second_batch}
-        for name, count in counts.items():
-            object.__setattr__(self, name, positive_integer(count, name))
-        if self.fresh_estimates > self.steps:
-            allowed = f"at most steps = {self.steps}"
-            raise InvalidValue("fresh_estimates", fresh_estimates, allowed, "there is one query per step")
-        object.__setattr__(self, "drift_threshold", checked_threshold(drift_threshold))
-        object.__setattr__(self, "budget", checked_budget(budget))
-        object.__setattr__(self, "initial_gap", checked_gap(initial_gap))
+    noise_multiplier: Fraction = field(converter=fields.multiplier)
+    steps: int = field(converter=fields.count)
+    fresh_estimates: int = field(converter=fields.count, validator=at_most_one_a_step)
+    first_batch: int = field(converter=fields.count)
+    second_batch: int = field(converter=fields.count)
+    drift_threshold: float = field(converter=fields.length)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    initial_gap: Fraction | None = field(default=None, converter=fields.initial_gap)
 
     @classmethod
     def calibrated(
@@ -197,24 +189,16 @@ class PopulationStochasticSpider:
         failure_probability: ExactLike = "0.1",
         initial_gap: ExactLike | None = None,
     ) -> PopulationStochasticSpider:
-        """Return the algorithm with the smallest proven noise for a budget, and the parameters that suit it.
+        """Plan for a budget, see ``Method``; ``failure_probability`` is ω, with which the bound may fail.
 
         A record takes part in one query, so that each query may spend the whole budget. T, κ, T₁, b₁ and b₂ are those
-        of the explicit theorem, from public numbers only.
-
-        Args:
-            problem: Supplies n, p, G, M and B; no record is looked at.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep.
-            relation: "replace-one" (the paper's) or "add-or-remove-one" (see above for what that means here).
-            failure_probability: ω in (0, 1), with which the bound may fail.
-            initial_gap: ψ, where the search will not start at the problem's initial point.
+        of the explicit theorem. ``initial_gap`` is ψ, where the search will not start at the problem's initial point.
 
         Raises:
             InvalidValue: A number is not allowed, the problem lacks a constant, or there are too few records.
         """
         demand_all_of_space(problem)
-        gap = checked_gap(initial_gap)
+        gap = fields.initial_gap(initial_gap)
         if gap == 0:
             raise InvalidValue("initial_gap", 0, "a number greater than 0", "nothing is to be gained by a search")
         budget = PrivacyBudget.of(epsilon, delta, relation)
@@ -229,7 +213,7 @@ class PopulationStochasticSpider:
             "dataset_size": Fraction(n),
             "dimension": Fraction(problem.dimension),
             "rho": 2 / single**2,
-            "failure_probability": checked_share(failure_probability, "failure_probability"),
+            "failure_probability": fields.share(failure_probability, "failure_probability"),
         }
         level = {"accuracy": from_above(_STATEMENT, "accuracy", risk | rest)}
         steps = math.ceil(from_above(_STATEMENT, "steps", level | risk))
@@ -252,10 +236,75 @@ class PopulationStochasticSpider:
     @property
     def in_parallel(self) -> Mechanism:
         """All queries, each on its own block of records."""
-        query, replaced = Gaussian(self.noise_multiplier), relation_of(self.budget) is Relation.REPLACE_ONE
+        query, replaced = Gaussian(self.noise_multiplier), self.relation is Relation.REPLACE_ONE
         # a place that goes with its record is a part of the record's content
         partition: Literal["index", "record"] = "index" if replaced else "record"
         return InParallel((query,) * (self.fresh_estimates + self.steps), partition=partition)
+
+    def run(
+        self,
+        problem: FiniteSum,
+        seed: int = 0,
+        repetitions: int = 32,
+        population_gradient: Callable[[Array], Array] | None = None,
+        start: ArrayLike | None = None,
+    ) -> Run:
+        """As ``Method.run``; the noise differs between repetitions, the records are the same.
+
+        Args:
+            problem: What to minimise.
+            seed: Of all streams.
+            repetitions: How many.
+            population_gradient: ∇F_P at every row, for measurement, where it is known; else that of all records.
+            start: x_0, shape (p,) or one per repetition, (R, p): public, or released before by other records. None: the
+                problem's initial point.
+
+        Raises:
+            InvalidValue: See ``Method.run``; or there are too few records.
+        """
+        return self._run(problem, seed, repetitions, population_gradient=population_gradient, start=start)
+
+    def walk(
+        self,
+        problem: FiniteSum,
+        run: OpenRun,
+        population_gradient: Callable[[Array], Array] | None = None,
+        start: ArrayLike | None = None,
+    ) -> Outcome:
+        """Algorithm 1."""
+        demand_all_of_space(problem)
+        first, second = self.pools(problem.records)
+        T, eta, R, query = self.steps, step_size_for(problem), run.repetitions, Gaussian(self.noise_multiplier)
+        fresh = CappedQueries(query, self.fresh_estimates, R, run.ledger)
+        updates = CappedQueries(query, T, R, run.ledger)
+        search = Search(T, problem.dimension, R)
+
+        x = before = starts(problem, R, start)
+        estimate, drift, stopped = np.zeros_like(x), np.full(R, np.inf), np.zeros(R, dtype=np.bool_)
+        for t in run.steps(T, first=0):
+            anew = ~stopped & (drift >= self.drift_threshold)
+            stopped |= anew & (fresh.counts >= self.fresh_estimates)
+            anew &= ~stopped
+            follow = ~anew & ~stopped
+            if anew.any():
+                block = Block(problem, first.size, first.rows(fresh.counts[anew]))  # b₁ records, never used
+                fresh.grant(anew)
+                gradient = run.gradients(self.noise_multiplier, of=block, memory=OnBlock(block), ledger=fresh)
+                estimate[anew] = asked(gradient, anew, x)
+                drift[anew] = 0.0
+            if follow.any():
+                block = Block(problem, second.size, second.rows(updates.counts[follow]))  # b₂ records, never used
+                updates.grant(follow)
+                difference = run.differences(self.noise_multiplier, of=block, memory=OnBlock(block), ledger=updates)
+                estimate[follow] += asked(difference, follow, x, before)
+            following = np.where(stopped[:, None], x, x - eta * estimate)
+            drift = drift + distances(following, x) ** 2
+            slope = run.exact(x)[1] if population_gradient is None else population_gradient(x)
+            search.passed(run, t, x, slope, estimate, stopped)
+            before, x = x, following
+        # a record is in one block, hence in one query: it pays for the one with the least noise, at most
+        run.ledger.release(min((*fresh.made, *updates.made), key=lambda made: made.noise_multiplier or 0))
+        return search.ended(x, (fresh, updates), {"step_size": eta, "drift_threshold": self.drift_threshold})
 
     def pools(self, records: int) -> tuple[Pool, Pool]:
         """The records set aside for fresh estimates and for updates.
@@ -282,7 +331,6 @@ class PopulationStochasticSpider:
         """
         demand_all_of_space(problem)
         self.pools(problem.records)
-        fresh = GradientOracle(Block(problem, self.first_batch), self.noise_multiplier, (), OpenLedger()).noise_stddev
         values = {
             "smoothness": 1 / Fraction(step_size_for(problem)),
             "lipschitz": at_least(problem.lipschitz, "lipschitz"),
@@ -291,118 +339,13 @@ class PopulationStochasticSpider:
             else self.initial_gap,
             "dataset_size": Fraction(problem.records),
             "steps": Fraction(self.steps),
-            "noise_stddev": Fraction(fresh),
+            "noise_stddev": stddev_of_gradients(Block(problem, self.first_batch), self.noise_multiplier),
             "difference_noise_stddev": difference_stddev(self.noise_multiplier, problem, self.second_batch),
             "drift_threshold": Fraction(self.drift_threshold),
             "dimension": Fraction(problem.dimension),
             "fresh_estimates": Fraction(self.fresh_estimates),
             "first_batch": Fraction(self.first_batch),
             "second_batch": Fraction(self.second_batch),
-            "failure_probability": checked_share(failure_probability, "failure_probability"),
+            "failure_probability": fields.share(failure_probability, "failure_probability"),
         }
         return demand_enough(_STATEMENT.evaluate(None, digits=15, **values), self.fresh_estimates, self.steps)
-
-    def run(
-        self,
-        problem: FiniteSum,
-        seed: int = 0,
-        repetitions: int = 32,
-        population_gradient: Callable[[Array], Array] | None = None,
-        start: ArrayLike | None = None,
-    ) -> Run:
-        """Run Algorithm 1 ``repetitions`` times at once, with independent noise; the records are the same.
-
-        Args:
-            problem: What to minimise, over all of R^p (a problem with a set or an l1 term is refused).
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
-            repetitions: How many.
-            population_gradient: ∇F_P at every row, for measurement, where it is known; else that of all records.
-            start: x_0, shape (p,) or one per repetition, (R, p): public, or released before by other records. None: the
-                problem's initial point.
-
-        Returns:
-            The run: ``output[r]`` is the last iterate and ``outputs["iterates"][r]`` are all, x_0 .. x_T, private at
-            the ledger's cost, one repetition. Measured, and not private: ``smallest`` = min_t ‖∇F(x_t)‖ for t < T,
-            ``largest error`` of all estimates, ``fresh`` and ``updates`` (numbers of queries), ``stopped``.
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed, or there are too few records.
-            BudgetExceeded: The ledger shows more than was planned.
-        """
-        demand_all_of_space(problem)
-        pools = self.pools(problem.records)
-        T, eta = self.steps, step_size_for(problem)
-        generators = streams(seed, repetitions)
-        R = len(generators)
-        ledger, query = OpenLedger(), Gaussian(self.noise_multiplier)
-        fresh, updates = CappedQueries(query, self.fresh_estimates, R, ledger), CappedQueries(query, T, R, ledger)
-        measured = Recorders(("exact", "error"), T, R)
-
-        started = time.perf_counter()
-        x = starts(problem, R, start)
-        before, estimate = x, np.zeros_like(x)
-        iterates = np.empty((R, T + 1, problem.dimension))
-        drift, stopped = np.full(R, np.inf), np.zeros(R, dtype=np.bool_)
-        smallest, largest = np.full(R, np.inf), np.zeros(R)
-        with threadpool_limits(limits=1, user_api="blas"):
-            for t in range(T):
-                iterates[:, t] = x
-                anew = ~stopped & (drift >= self.drift_threshold)
-                stopped |= anew & (fresh.counts >= self.fresh_estimates)
-                anew &= ~stopped
-                follow = ~anew & ~stopped
-                if anew.any():
-                    block = Block(problem, pools[0].size, pools[0].rows(fresh.counts[anew]))  # b₁ records, never used
-                    fresh.grant(anew)
-                    first = GradientOracle(
-                        block, self.noise_multiplier, of_rows(generators, anew), fresh, gradients=OnBlock(block)
-                    )
-                    estimate[anew] = first(x[anew]).noisy
-                    drift[anew] = 0.0
-                if follow.any():
-                    block = Block(
-                        problem, pools[1].size, pools[1].rows(updates.counts[follow])
-                    )  # b₂ records, never used
-                    updates.grant(follow)
-                    second = GradientDifferenceOracle(
-                        block, self.noise_multiplier, of_rows(generators, follow), updates, gradients=OnBlock(block)
-                    )
-                    estimate[follow] += second(x[follow], before[follow]).noisy
-                following = np.where(stopped[:, None], x, x - eta * estimate)
-                drift = drift + distances(following, x) ** 2
-
-                gradient = in_batches(problem, x)[1] if population_gradient is None else population_gradient(x)
-                slopes, errors = squared_norms(gradient), squared_norms(estimate - gradient)
-                smallest = np.minimum(smallest, np.sqrt(slopes))
-                largest = np.where(stopped, largest, np.maximum(largest, np.sqrt(errors)))
-                measured["exact"].add(slopes)
-                measured["error"].add(errors)
-                before, x = x, following
-        iterates[:, T] = x
-        walked = time.perf_counter()
-
-        # a record is in one block, hence in one query: it pays for the one with the least noise, at most
-        ledger.release(min((*fresh.made, *updates.made), key=lambda made: made.noise_multiplier or 0))
-        closed, spent = settled(ledger, self.planned, self.budget)
-        accounted = time.perf_counter()
-        return Run(
-            algorithm="stochastic spider on fresh batches",
-            output=x,
-            outputs={"iterates": iterates},
-            trace=measured.trace(),
-            measured={
-                "smallest": smallest,
-                "largest error": largest,
-                "fresh": fresh.counts.astype(np.float64),
-                "updates": updates.counts.astype(np.float64),
-                "stopped": stopped.astype(np.float64),
-            },
-            metric="smallest",
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=T,
-            parameters={"step_size": eta, "drift_threshold": self.drift_threshold},
-            seed=int(seed),
-            timings={"search": walked - started, "accounting": accounted - walked},
-        )

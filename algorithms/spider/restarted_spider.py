@@ -27,22 +27,23 @@ radius so large that leaving is out of the question.
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import ClassVar
 
-import numpy as np
 import sympy
+from attrs import evolve, field, frozen
 from numpy.typing import ArrayLike
-from threadpoolctl import threadpool_limits
 
-from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import streams
-from algorithms.oracles import at_least, in_batches
+from algorithms import fields
+from algorithms.fields import named
+from algorithms.ledger import PrivacyBudget
+from algorithms.method import Method, OpenRun, Outcome
+from algorithms.oracles import at_least
 from algorithms.planning import Group, multiplier_of_one, multipliers_of_groups
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Run, settled
-from algorithms.spider.spider import Spider, checked_gap, enclosed, starts
+from algorithms.run import Run
+from algorithms.spider.spider import Spider, enclosed, measured_at, starts
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
@@ -64,28 +65,34 @@ _MOST_STAGES = 200
 _SMALLEST_GAP = 1e-100  # a larger gap than there is does no harm, and keeps powers within the doubles
 
 
-@dataclass(frozen=True, slots=True)
+def _exponent(value: ExactLike, name: str = "exponent") -> Fraction:
+    exponent = exact(value, name)
+    if not 1 <= exponent <= 2:
+        raise InvalidValue(name, exponent, "a number from 1 to 2", "the proof needs the power concave")
+    return exponent
+
+
+def _stages(stages: Sequence[Spider], name: str = "stages") -> tuple[Spider, ...]:
+    if not stages:
+        raise InvalidValue(name, 0, "at least one stage")
+    if any(stage.variant != "repaired" or not stage.full_batch for stage in stages):
+        raise InvalidValue(name, "printed or on random batches", "repaired stages on the full batch")
+    if any(stage.budget is not None for stage in stages):
+        raise InvalidValue(name, "with budgets", "stages without one", "the budget is that of all together")
+    return tuple(stages)
+
+
+@frozen(field_transformer=named)
 class Growth:
     """F - inf F <= γᵏ‖∇F‖ᵏ, everywhere: public knowledge about the loss.
 
     Attributes:
         constant: γ > 0, rounded up where it is irrational.
         exponent: 1 <= k <= 2.
-
-    Raises:
-        InvalidValue: A number is not allowed.
     """
 
-    constant: Fraction
-    exponent: Fraction
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "constant", exact(self.constant, "constant"))
-        object.__setattr__(self, "exponent", exact(self.exponent, "exponent"))
-        if self.constant <= 0:
-            raise InvalidValue("constant", self.constant, "a number greater than 0")
-        if not 1 <= self.exponent <= 2:
-            raise InvalidValue("exponent", self.exponent, "a number from 1 to 2", "the proof needs the power concave")
+    constant: Fraction = field(converter=fields.positive)
+    exponent: Fraction = field(converter=_exponent)
 
     @classmethod
     def polyak_lojasiewicz(cls, pl_constant: sympy.Expr | ExactLike) -> Growth:
@@ -101,48 +108,31 @@ class Growth:
         return Fraction(evaluate(base ** sympy.Rational(self.exponent), {}).upper)
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class RestartedSpider:
+@frozen(field_transformer=named)
+class RestartedSpider(Method[FiniteSum]):
     """Full-batch DP-SPIDER, several times in a row, each time from where the last one ended.
 
+    ::
+
+        for j = 1, ..., J:
+            w = DP-SPIDER from w, T_j steps with one anchor
+        return w
+
+    The trace is that of the last stage, and so is ``output_step``.
+
     Attributes:
-        stages: What each stage runs: a ``Spider`` without a budget of its own.
+        stages: What each stage runs: a repaired ``Spider`` on the full batch, without a budget of its own.
         growth: γ and k; None for those of the problem's ``pl_constant``.
         initial_gap: ψ >= F(w_0) - inf F, public; None for the problem's own.
-        budget: What ``run`` holds its ledger against, or None.
-
-    Args:
-        stages: At least one, on the full batch and repaired.
-        growth: Optional.
-        initial_gap: At least 0.
-        budget: Optional.
-
-    Raises:
-        InvalidValue: A value is not allowed.
     """
 
-    stages: tuple[Spider, ...]
-    growth: Growth | None
-    initial_gap: Fraction | None
-    budget: PrivacyBudget | None
+    title: ClassVar[str] = "restarted SPIDER"
+    metric: ClassVar[str] = "gradient_norm"
 
-    def __init__(
-        self,
-        stages: tuple[Spider, ...],
-        growth: Growth | None = None,
-        initial_gap: ExactLike | None = None,
-        budget: PrivacyBudget | None = None,
-    ) -> None:
-        if not stages:
-            raise InvalidValue("stages", 0, "at least one stage")
-        if any(stage.variant != "repaired" or not stage.full_batch for stage in stages):
-            raise InvalidValue("stages", "printed or on random batches", "repaired stages on the full batch")
-        if any(stage.budget is not None for stage in stages):
-            raise InvalidValue("stages", "with budgets", "stages without one", "the budget is that of all together")
-        object.__setattr__(self, "stages", tuple(stages))
-        object.__setattr__(self, "growth", growth)
-        object.__setattr__(self, "initial_gap", checked_gap(initial_gap))
-        object.__setattr__(self, "budget", checked_budget(budget))
+    stages: tuple[Spider, ...] = field(converter=_stages)
+    growth: Growth | None = None
+    initial_gap: Fraction | None = field(default=None, converter=fields.initial_gap)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
 
     @classmethod
     def calibrated(
@@ -155,26 +145,19 @@ class RestartedSpider:
         stages: int | None = None,
         initial_gap: ExactLike | None = None,
     ) -> RestartedSpider:
-        """Return the algorithm with the smallest proven noise for a budget, and the stages that suit it.
+        """Plan for a budget, see ``Method``.
 
-        Unless ``stages`` is given, J minimises the bound on the gradient among all J for which the theorem's
-        hypothesis holds in every stage. Everything follows from public numbers.
-
-        Args:
-            problem: Supplies n, p, G, L and the initial gap; no record is looked at.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep; should be well below 1/n.
-            relation: "replace-one" or "add-or-remove-one".
-            growth: γ and k; None: from the problem's ``pl_constant``.
-            stages: J, or None for the best.
-            initial_gap: ψ, where the walk will not start at the problem's initial point.
+        - ``growth``: γ and k; None: from the problem's ``pl_constant``
+        - ``stages``: J; None: the one that minimises the bound on the gradient among all J for which the theorem's
+          hypothesis holds in every stage
+        - ``initial_gap``: ψ, where the walk will not start at the problem's initial point
 
         Raises:
             InvalidValue: A number is not allowed, a constant is missing, or there are too few records for any J: the
                 noise of the differences would not be paid for by the descent.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        gap, known = checked_gap(initial_gap), growth_of(problem, growth)
+        gap, known = fields.initial_gap(initial_gap), growth_of(problem, growth)
         rho = 2 / multiplier_of_one(budget) ** 2  # the zCDP that this noise amounts to under replace-one
         candidates = range(1, _MOST_STAGES + 1) if stages is None else [positive_integer(stages, "stages")]
         plans = [_planned_steps(problem, known, gap, float(rho), J) for J in candidates]
@@ -202,6 +185,29 @@ class RestartedSpider:
         """What a run releases, as a mechanism for the accountants."""
         return Composed(tuple(part for stage in self.stages for part in parts_of(stage.planned)))
 
+    @property
+    def steps(self) -> int:
+        """Of all stages."""
+        return sum(stage.steps for stage in self.stages)
+
+    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32, start: ArrayLike | None = None) -> Run:
+        """As ``Method.run``, from any w_0; see ``Spider.run``."""
+        return self._run(problem, seed, repetitions, start=start)
+
+    def walk(self, problem: FiniteSum, run: OpenRun, start: ArrayLike | None = None) -> Outcome:
+        """All stages."""
+        w = starts(problem, run.repetitions, start)
+        for stage in self.stages:
+            run.forget()
+            returned = stage.descend(problem, run, w)
+            w = returned.point
+        return Outcome(
+            w,
+            output_step=returned.index,
+            measured=measured_at(run, w),
+            parameters={"step_size": self.stages[0].step_size_for(problem), "stages": float(len(self.stages))},
+        )
+
     def bounds(self, problem: FiniteSum) -> tuple[Enclosure, ...]:
         """Enclose b_j >= √E‖∇F‖² at the output of every stage, for the noise that ``run`` really draws.
 
@@ -210,7 +216,7 @@ class RestartedSpider:
         """
         growth, gap, found = growth_of(problem, self.growth), self.initial_gap, []
         for stage in self.stages:
-            found.append(replace(stage, initial_gap=gap).bound(problem))
+            found.append(evolve(stage, initial_gap=gap).bound(problem))
             gap = growth.gap_above(found[-1])
         return tuple(found)
 
@@ -253,53 +259,6 @@ class RestartedSpider:
             if not decide(condition.holds, values):
                 raise InvalidValue("stages", J, f"values with {condition.holds}: {condition.why}")
         return evaluate(statement.gradient(), values)
-
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32, start: ArrayLike | None = None) -> Run:
-        """Run all stages ``repetitions`` times at once, with independent randomness.
-
-        Args:
-            problem: What to minimise.
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
-            repetitions: How many.
-            start: w_0, public, shape (p,) or (R, p); None: the problem's initial point.
-
-        Returns:
-            The run; its trace is that of the last stage, and so is ``output_step``.
-
-        Raises:
-            InvalidValue: Seed, repetitions or start are not allowed, or a walk left the set on which the constants of
-                the problem hold.
-            BudgetExceeded: The ledger shows more than was planned.
-        """
-        generators = streams(seed, repetitions)
-        ledger = OpenLedger()
-
-        started = time.perf_counter()
-        w = starts(problem, len(generators), start)
-        for stage in self.stages:
-            walked = stage.walk(problem, w, generators, ledger)
-            w = walked.output
-        finished = time.perf_counter()
-
-        closed, spent = settled(ledger, self.planned, self.budget)
-        accounted = time.perf_counter()
-        with threadpool_limits(limits=1, user_api="blas"):
-            objective, gradient = in_batches(problem, w)
-        return Run(
-            algorithm="restarted SPIDER",
-            output=w,
-            output_step=walked.output_step,
-            trace=walked.trace,
-            measured={"output_gradient_norm": np.linalg.norm(gradient, axis=1), "output_objective": objective},
-            metric="gradient_norm",
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=sum(stage.steps for stage in self.stages),
-            parameters={"step_size": self.stages[0].step_size_for(problem), "stages": float(len(self.stages))},
-            seed=int(seed),
-            timings={"descent": finished - started, "accounting": accounted - finished},
-        )
 
 
 def growth_of(problem: FiniteSum, growth: Growth | None) -> Growth:

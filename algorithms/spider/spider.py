@@ -14,34 +14,29 @@ q are those of the statement ``lowy-ullman-wright-2024/lemma-3.1/explicit``, and
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 import sympy
-from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
+from attrs import field, frozen
+from numpy.typing import ArrayLike
 
-from algorithms.iterates import squared_norms
-from algorithms.ledger import Batch, OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import Array, on_sample, streams
+from algorithms import fields
+from algorithms.fields import named
+from algorithms.iterates import norms, squared_norms
+from algorithms.ledger import Batch, PrivacyBudget
+from algorithms.method import Method, OpenRun, Outcome, UniformIterate, stddev_of_gradients
+from algorithms.noise import Array, on_sample
 from algorithms.oracles import (
-    BatchGradientOracle,
-    GradientDifferenceOracle,
-    GradientOracle,
     Gradients,
     Poisson,
+    Sampling,
     at_least,
-    in_batches,
 )
-from algorithms.oracles.batches import checked_sampling
+from algorithms.oracles.batches import valid_sampling
 from algorithms.planning import (
     Group,
-    checked_multiplier,
-    checked_step_size,
     multiplier_of_one,
     multiplier_within,
     multipliers_of_groups,
@@ -49,18 +44,17 @@ from algorithms.planning import (
 )
 from algorithms.problems.domain import demand_all_of_space, known
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Recorders, Run, Trace, settled
+from algorithms.run import Run
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import decide, evaluate
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.lowy_ullman_wright_2024 import _spider, algorithm_1_explicit, lemma_3_1_explicit
 
 Variant = Literal["repaired", "as-printed"]
-Sampling = Batch | Poisson | None
 
 THEOREMS = {
     "algorithm": "lowy-ullman-wright-2024/algorithm-1",
@@ -72,98 +66,57 @@ THEOREMS = {
 _HALF = Fraction(1, 2)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Walked:
-    """What T steps gave: the points to go on with, and what was measured on the way.
-
-    Attributes:
-        output: A uniformly drawn iterate, shape (R, p): private at the ledger's cost.
-        output_step: Its index t of w_t, shape (R,).
-        trace: Of w_0, ..., w_{T-1} (not private); empty on random batches, where a step does not see all records.
-    """
-
-    output: Array
-    output_step: NDArray[np.int64]
-    trace: Trace
+def _multiplier_or_none(value: ExactLike | None, name: str = "difference_multiplier") -> Fraction | None:
+    return None if value is None else fields.multiplier(value, name)
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Spider:
+@frozen(field_transformer=named)
+class Spider(Method[FiniteSum]):
     """DP-SPIDER, for any ``FiniteSum`` whose records' losses are G-Lipschitz and L-smooth, over all of R^p.
 
-    It takes no projections: the radius of a linear model is not looked at.
+    ::
+
+        draw R uniformly from 0, ..., T - 1 (as printed: from 1, ..., T)
+        for t = 0, ..., T - 1:
+            if t is a multiple of q:  ∇_t = ∇F(w_t) + N(0, σ₁² I)
+            else:                     ∇_t = ∇_{t-1} + ∇F(w_t) - ∇F(w_{t-1}) + N(0, (σ₂ ‖w_t - w_{t-1}‖)² I)
+            w_{t+1} = w_t - η ∇_t
+        return w_R
+
+    It takes no projections: the radius of a linear model is not looked at. Measured at the output:
+    "output_gradient_norm", "output_objective"; at every step, on the full batch only (on random batches a step does not
+    see all records): ‖∇F(w_t)‖ ("gradient_norm"), its square, F ("objective") and ‖∇_t - ∇F(w_t)‖² ("noise").
 
     Attributes:
-        anchor_multiplier: Standard deviation on an anchor's sum of gradients in units of G, exact.
+        anchor_multiplier: Standard deviation on an anchor's sum of gradients in units of G.
         difference_multiplier: Of a difference, in units of min(L ‖w_t - w_{t-1}‖, 2G); None where every step is an
             anchor.
         steps: T.
-        anchor_period: q, at most T.
+        anchor_period: q; more than T is as good as T.
         step_size: η, or None for 1/(2L) of the problem at hand.
         initial_gap: ψ >= E F(w_0) - inf F, public; None for the problem's own, which is about its initial point.
-        budget: What ``run`` holds its ledger against, or None.
         anchor_sampling: Which records an anchor is about: a ``Batch``, ``Poisson``, or None for all of them.
         difference_sampling: Which records a difference is about (the same at both of its points).
         variant: "repaired" or "as-printed".
-
-    Args:
-        anchor_multiplier: Greater than 0.
-        difference_multiplier: Greater than 0; None only where every step is an anchor.
-        steps: A positive whole number.
-        anchor_period: A positive whole number; more than T is as good as T.
-        step_size: Greater than 0; fixed in advance. None: 1/(2L).
-        initial_gap: At least 0.
-        budget: Optional.
-        anchor_sampling: Optional.
-        difference_sampling: Optional.
-        variant: Which iterates may be returned: w_0, ..., w_{T-1}, or w_1, ..., w_T.
-
-    Raises:
-        InvalidValue: A value is not allowed.
     """
 
-    anchor_multiplier: Fraction
-    difference_multiplier: Fraction | None
-    steps: int
-    anchor_period: int
-    step_size: float | None
-    initial_gap: Fraction | None
-    budget: PrivacyBudget | None
-    anchor_sampling: Sampling
-    difference_sampling: Sampling
-    variant: Variant
+    metric: ClassVar[str] = "gradient_norm"
 
-    def __init__(
-        self,
-        anchor_multiplier: ExactLike,
-        difference_multiplier: ExactLike | None,
-        steps: int,
-        anchor_period: int,
-        step_size: float | None = None,
-        initial_gap: ExactLike | None = None,
-        budget: PrivacyBudget | None = None,
-        anchor_sampling: Sampling = None,
-        difference_sampling: Sampling = None,
-        variant: Variant = "repaired",
-    ) -> None:
-        T = positive_integer(steps, "steps")
-        q = min(positive_integer(anchor_period, "anchor_period"), T)
-        if difference_multiplier is not None:
-            difference_multiplier = checked_multiplier(difference_multiplier, "difference_multiplier")
-        elif q > 1:
+    anchor_multiplier: Fraction = field(converter=fields.multiplier)
+    difference_multiplier: Fraction | None = field(converter=_multiplier_or_none)
+    steps: int = field(converter=fields.count)
+    anchor_period: int = field(converter=fields.count)
+    step_size: float | None = field(default=None, converter=fields.step_size)
+    initial_gap: Fraction | None = field(default=None, converter=fields.initial_gap)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    anchor_sampling: Sampling = field(default=None, validator=valid_sampling)
+    difference_sampling: Sampling = field(default=None, validator=valid_sampling)
+    variant: Variant = field(default="repaired", validator=fields.one_of(Variant))
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "anchor_period", min(self.anchor_period, self.steps))
+        if self.difference_multiplier is None and self.anchor_period > 1:
             raise InvalidValue("difference_multiplier", None, "a number greater than 0", "no noise, no privacy")
-        if variant not in get_args(Variant):
-            raise InvalidValue("variant", repr(variant), " or ".join(get_args(Variant)))
-        object.__setattr__(self, "anchor_multiplier", checked_multiplier(anchor_multiplier, "anchor_multiplier"))
-        object.__setattr__(self, "difference_multiplier", difference_multiplier)
-        object.__setattr__(self, "steps", T)
-        object.__setattr__(self, "anchor_period", q)
-        object.__setattr__(self, "step_size", checked_step_size(step_size, "1/(2L)"))
-        object.__setattr__(self, "initial_gap", checked_gap(initial_gap))
-        object.__setattr__(self, "budget", checked_budget(budget))
-        object.__setattr__(self, "anchor_sampling", checked_sampling(anchor_sampling, "anchor_sampling"))
-        object.__setattr__(self, "difference_sampling", checked_sampling(difference_sampling, "difference_sampling"))
-        object.__setattr__(self, "variant", variant)
 
     @classmethod
     def calibrated(
@@ -180,33 +133,20 @@ class Spider:
         difference_sampling: Sampling = None,
         variant: Variant = "repaired",
     ) -> Spider:
-        """Return the algorithm with the smallest proven noise for a budget, T and q from the explicit theorem.
+        """Plan for a budget, see ``Method``; None for T and q: those of the explicit theorem.
 
         On the full batch everything is one Gaussian release of multiplier z; the theorem's noise for ρ-zCDP is that of
         z = √(2/ρ), so its T and q are taken at ρ = 2/z², and utility is that of ρ although the proof of privacy is
         the accountant's. On random batches the theorem says nothing, and its T and q are a mere default; the noise
         then is z max(1, rate √(2N)) on a batch's sum for each of N releases (the shape of Arora et al.'s), with the
-        smallest z that is proven.
-
-        Args:
-            problem: Supplies n, p, G, L and the initial gap, all public; no record is looked at.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep; should be well below 1/n.
-            relation: "replace-one" (the papers') or "add-or-remove-one".
-            steps: T, or None for the theorem's.
-            anchor_period: q, or None for the theorem's at this T.
-            step_size: η, or None for 1/(2L).
-            initial_gap: ψ, where the walk will not start at the problem's initial point.
-            anchor_sampling: As for the class.
-            difference_sampling: As for the class.
-            variant: As for the class.
+        smallest z that is proven. ``initial_gap`` is ψ, where the walk will not start at the problem's initial point.
 
         Raises:
             InvalidValue: A number is not allowed, or the problem lacks a constant.
             UnsupportedMechanism: The sampling has no proven analysis under the relation.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        gap = checked_gap(initial_gap)
+        gap = fields.initial_gap(initial_gap)
         T, q = parameters(problem, 2 / multiplier_of_one(budget) ** 2, gap, steps, anchor_period)
         N1 = anchors(T, q)
         if anchor_sampling is None and (difference_sampling is None or N1 == T):
@@ -238,6 +178,69 @@ class Spider:
         """Whether every release is about all records."""
         return self.anchor_sampling is None and (self.difference_sampling is None or self.anchor_period == 1)
 
+    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32, start: ArrayLike | None = None) -> Run:
+        """As ``Method.run``, from any w_0.
+
+        Args:
+            problem: What to minimise.
+            seed: Of all streams.
+            repetitions: How many.
+            start: w_0, shape (p,) or one per repetition, (R, p): public, or released before (which this ledger then
+                does not show). None: the problem's initial point.
+
+        Raises:
+            InvalidValue: See ``Method.run``; the start is not finite or of another shape.
+        """
+        return self._run(problem, seed, repetitions, start=start)
+
+    def walk(self, problem: FiniteSum, run: OpenRun, start: ArrayLike | None = None) -> Outcome:
+        """``descend``, and what it ended with."""
+        returned = self.descend(problem, run, starts(problem, run.repetitions, start))
+        return Outcome(
+            returned.point,
+            output_step=returned.index,
+            measured=measured_at(run, returned.point),
+            parameters={"step_size": self.step_size_for(problem), "anchor_period": float(self.anchor_period)},
+            title="SPIDER" if self.variant == "repaired" else "SPIDER as printed",
+            metric=self.metric if self.full_batch and self.variant == "repaired" else "output_gradient_norm",
+        )
+
+    def descend(self, problem: FiniteSum, run: OpenRun, start: Array) -> UniformIterate:
+        """The pseudo-code above, from given points, in a run that may have begun before and may go on.
+
+        That is how other algorithms build on this one: a warm start before it, restarts of it.
+
+        Args:
+            problem: What to minimise.
+            run: Gets T entries in its ledger.
+            start: w_0, shape (R, p): public, or released by entries that the ledger already has.
+        """
+        demand_smooth(problem)
+        T, q, eta = self.steps, self.anchor_period, self.step_size_for(problem)
+        memory = Gradients(problem)  # shared: what a difference needs at the last point was computed there
+        anchor = run.batch_gradients(self.anchor_sampling, self.anchor_multiplier, memory=memory)
+        difference = run.differences(
+            self.difference_multiplier or Fraction(1), sampling=self.difference_sampling, memory=memory
+        )
+        returned = run.uniform_iterate(T, first=1 if self.variant == "as-printed" else 0)
+        w = previous = start.copy()
+        estimate = np.zeros_like(w)
+        for t in run.steps(T, first=0):
+            returned.visit(t, w)
+            estimate = anchor(w).noisy if t % q == 0 else estimate + difference(w, previous).noisy
+            if self.full_batch:
+                objective, gradient = memory.at(w)
+                squares = squared_norms(gradient)
+                run.measure(
+                    gradient_norm=np.sqrt(squares),
+                    squared_gradient=squares,
+                    objective=objective,
+                    noise=squared_norms(estimate - gradient),
+                )
+            previous, w = w, w - eta * estimate
+        returned.visit(T, w)  # only as printed
+        return returned
+
     def step_size_for(self, problem: FiniteSum) -> float:
         """η as a double: ``step_size``, or 1/(2L) rounded down."""
         if self.step_size is not None:
@@ -261,7 +264,6 @@ class Spider:
             raise InvalidValue("sampling", "random batches", "the full batch: no bound with constants covers batches")
         demand_smooth(problem)
         gap = self.initial_gap
-        drawn = GradientOracle(problem, self.anchor_multiplier, (), OpenLedger()).noise_stddev
         values = {
             symbols.initial_gap: enclosed(problem.initial_gap, "initial_gap") if gap is None else gap,
             symbols.smoothness: enclosed(problem.smoothness, "smoothness"),
@@ -269,7 +271,7 @@ class Spider:
             symbols.steps: self.steps,
             symbols.anchor_period: self.anchor_period,
             symbols.dimension: problem.dimension,
-            symbols.noise_stddev: Fraction(drawn),
+            symbols.noise_stddev: stddev_of_gradients(problem, self.anchor_multiplier),
             symbols.difference_noise_stddev: self.difference_noise_stddev(problem),
         }
         for condition in algorithm_1_explicit.conditions():
@@ -292,97 +294,6 @@ class Spider:
             return Fraction(0)
         rounding = 1 + Fraction(problem.dimension + 64, 2**48)
         return self.difference_multiplier * at_least(problem.smoothness, "smoothness") / problem.records * rounding
-
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32, start: ArrayLike | None = None) -> Run:
-        """Run the algorithm ``repetitions`` times at once, with independent randomness.
-
-        Args:
-            problem: What to minimise, over all of R^p.
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
-            repetitions: How many.
-            start: w_0, shape (p,) or one per repetition, (R, p): public, or released before (which this ledger then
-                does not show). None: the problem's initial point.
-
-        Returns:
-            The run. ``output[r]`` is private (one repetition, at the ledger's cost); what was measured is not.
-
-        Raises:
-            InvalidValue: Seed, repetitions or start are not allowed, or the problem lacks a constant.
-            BudgetExceeded: The ledger shows more than was planned.
-        """
-        generators = streams(seed, repetitions)
-        ledger = OpenLedger()
-
-        started = time.perf_counter()
-        walked = self.walk(problem, starts(problem, len(generators), start), generators, ledger)
-        finished = time.perf_counter()
-
-        closed, spent = settled(ledger, self.planned, self.budget)
-        accounted = time.perf_counter()
-        with threadpool_limits(limits=1, user_api="blas"):
-            objective, gradient = in_batches(problem, walked.output)
-        name = "gradient_norm" if self.full_batch and self.variant == "repaired" else "output_gradient_norm"
-        return Run(
-            algorithm="SPIDER" if self.variant == "repaired" else "SPIDER as printed",
-            output=walked.output,
-            output_step=walked.output_step,
-            trace=walked.trace,
-            measured={"output_gradient_norm": np.sqrt(squared_norms(gradient)), "output_objective": objective},
-            metric=name,
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=self.steps,
-            parameters={"step_size": self.step_size_for(problem), "anchor_period": float(self.anchor_period)},
-            seed=int(seed),
-            timings={"descent": finished - started, "accounting": accounted - finished},
-        )
-
-    def walk(
-        self, problem: FiniteSum, start: Array, generators: Sequence[np.random.Generator], ledger: OpenLedger
-    ) -> Walked:
-        """Make the T steps from given points, writing into a ledger that others may write into as well.
-
-        That is how other algorithms build on this one: a warm start before it, restarts of it.
-
-        Args:
-            problem: What to minimise.
-            start: w_0, shape (R, p): public, or released by entries that the ledger already has.
-            generators: One per repetition.
-            ledger: That of one repetition; it gets T entries.
-        """
-        demand_smooth(problem)
-        T, q, eta = self.steps, self.anchor_period, self.step_size_for(problem)
-        gradients = Gradients(problem)  # shared: what a difference needs at the last point was computed there
-        anchor: GradientOracle | BatchGradientOracle
-        if self.anchor_sampling is None:
-            anchor = GradientOracle(problem, self.anchor_multiplier, generators, ledger, gradients=gradients)
-        else:
-            anchor = BatchGradientOracle(problem, self.anchor_sampling, self.anchor_multiplier, generators, ledger)
-        difference = GradientDifferenceOracle(
-            problem,
-            Fraction(1) if self.difference_multiplier is None else self.difference_multiplier,
-            generators,
-            ledger,
-            sampling=self.difference_sampling,
-            gradients=gradients,
-        )
-        measured = Recorders(("gradient_norm", "squared_gradient", "objective", "noise"), T, len(generators))
-
-        # the index of the output is drawn first, so that its iterate is kept when the walk passes it
-        first = 1 if self.variant == "as-printed" else 0
-        chosen = np.array([generator.integers(first, first + T) for generator in generators])
-        w = previous = start.copy()
-        output, estimate = np.empty_like(w), np.zeros_like(w)
-        with threadpool_limits(limits=1, user_api="blas"):
-            for t in range(T):
-                output[chosen == t] = w[chosen == t]
-                estimate = anchor(w).noisy if t % q == 0 else estimate + difference(w, previous).noisy
-                if self.full_batch:
-                    _measure(measured, estimate, *gradients.at(w))
-                previous, w = w, w - eta * estimate
-        output[chosen == T] = w[chosen == T]  # only as printed
-        return Walked(output, chosen, measured.trace() if self.full_batch else Trace())
 
 
 def anchors(steps: int, anchor_period: int) -> int:
@@ -441,14 +352,10 @@ def starts(problem: FiniteSum, repetitions: int, start: ArrayLike | None = None)
     return np.array(np.broadcast_to(points, shape))
 
 
-def checked_gap(value: ExactLike | None) -> Fraction | None:
-    """Return the public bound on the initial gap as an exact number at least 0 (None stays None), or raise."""
-    if value is None:
-        return None
-    gap = exact(value, "initial_gap")
-    if gap < 0:
-        raise InvalidValue("initial_gap", value, "a number at least 0, or None for the problem's")
-    return gap
+def measured_at(run: OpenRun, points: Array) -> dict[str, Array]:
+    """‖∇F‖ and F at the points that are returned: not private."""
+    objective, gradient = run.exact(points)
+    return {"output_gradient_norm": norms(gradient), "output_objective": objective}
 
 
 def enclosed(constant: sympy.Expr | None, name: str) -> Enclosure:
@@ -483,11 +390,3 @@ def _released(*groups: tuple[Fraction | None, Sampling, int]) -> Mechanism:
             batch = sampling if isinstance(sampling, Batch) else None
             parts.append((on_sample(Gaussian(multiplier), rate, batch), count))
     return Composed(tuple(parts))
-
-
-def _measure(measured: Recorders, estimate: Array, objective: Array, gradient: Array) -> None:
-    squares = squared_norms(gradient)
-    measured["gradient_norm"].add(np.sqrt(squares))
-    measured["squared_gradient"].add(squares)
-    measured["objective"].add(objective)
-    measured["noise"].add(squared_norms(estimate - gradient))

@@ -16,40 +16,37 @@ iterates. Which iterate that is, a private selection has to find (``algorithms.s
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import sympy
+from attrs import Attribute, field, frozen
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from algorithms import noise
+from algorithms import fields, noise
+from algorithms.fields import named
 from algorithms.iterates import squared_norms
-from algorithms.ledger import OpenLedger, PrivacyBudget, checked_budget
-from algorithms.noise import Array, streams
-from algorithms.oracles import GradientDifferenceOracle, GradientOracle, at_least
+from algorithms.ledger import PrivacyBudget
+from algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
+from algorithms.noise import Array
+from algorithms.oracles import at_least
 from algorithms.oracles.differences import distances
-from algorithms.oracles.rows import Walk, of_rows
+from algorithms.oracles.rows import Walk, asked, of_rows
 from algorithms.planning import (
     Group,
-    checked_multiplier,
-    checked_share,
     multiplier_of_one,
     multipliers_of_groups,
     root_above,
 )
 from algorithms.problems.domain import demand_all_of_space
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Recorders, Run, settled
 from algorithms.spider.capped_queries import CappedQueries
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, positive_integer, to_float
+from dpbounds.expressions.exact import ExactLike, to_float
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.evaluation import Evaluation
@@ -68,7 +65,51 @@ _STATEMENT = theorem_4_2_explicit.THEOREM
 _HALF = Fraction(1, 2)
 
 
-@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search passes on its way: every iterate, the smallest gradient, the largest error of an estimate."""
+
+    def __init__(self, steps: int, dimension: int, repetitions: int) -> None:
+        self.iterates = np.empty((repetitions, steps + 1, dimension))
+        self.smallest, self.largest = np.full(repetitions, np.inf), np.zeros(repetitions)
+        self.stopped = np.zeros(repetitions, dtype=np.bool_)
+
+    def passed(
+        self, run: OpenRun, t: int, x: Array, gradient: Array, estimate: Array, stopped: NDArray[np.bool_]
+    ) -> None:
+        """Keep x_t, and measure how its estimate compares with its gradient."""
+        self.iterates[:, t], self.stopped = x, stopped
+        slopes, errors = squared_norms(gradient), squared_norms(estimate - gradient)
+        self.smallest = np.minimum(self.smallest, np.sqrt(slopes))
+        self.largest = np.where(stopped, self.largest, np.maximum(self.largest, np.sqrt(errors)))
+        run.measure(exact=slopes, error=errors)
+
+    def ended(
+        self,
+        x: Array,
+        queries: tuple[CappedQueries, CappedQueries],
+        parameters: Mapping[str, float],
+        title: str | None = None,
+    ) -> Outcome:
+        """The last iterate, with all before it."""
+        self.iterates[:, -1] = x
+        fresh, updates = queries
+        measured = {
+            "smallest": self.smallest,
+            "largest error": self.largest,
+            "fresh": fresh.counts.astype(np.float64),
+            "updates": updates.counts.astype(np.float64),
+            "stopped": self.stopped.astype(np.float64),
+        }
+        return Outcome(x, outputs={"iterates": self.iterates}, measured=measured, parameters=parameters, title=title)
+
+
+def at_most_one_a_step(record: Any, field: Attribute[Any], value: int) -> None:
+    """A validator: T₁ is at most T."""
+    if value > record.steps:
+        raise InvalidValue(field.name, value, f"at most steps = {record.steps}", "there is one query per step")
+
+
+@frozen(field_transformer=named)
 class Kicks:
     """Random steps out of flat places.
 
@@ -76,84 +117,54 @@ class Kicks:
         below: A kick is due where the norm of the last estimate is at most this.
         wait: Γ, how many steps there are between two kicks at least.
         scale: Standard deviation of a kick on every coordinate: of the point, or (as printed, ζ₁/√d) of the estimate.
-
-    Raises:
-        InvalidValue: A number is not allowed.
     """
 
-    below: float
-    wait: int
-    scale: float
-
-    def __post_init__(self) -> None:
-        positive_integer(self.wait, "wait")
-        for name, number in (("below", self.below), ("scale", self.scale)):
-            if not (math.isfinite(number) and number > 0):
-                raise InvalidValue(name, number, "a finite number greater than 0")
+    below: float = field(converter=fields.length)
+    wait: int = field(converter=fields.count)
+    scale: float = field(converter=fields.length)
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class StochasticSpider:
+@frozen(field_transformer=named)
+class StochasticSpider(Method[FiniteSum]):
     """Algorithm 1 of Ganesh, Liu, Oh & Thakurta 2023 on all records, for any ``FiniteSum`` over R^p.
 
+    ::
+
+        drift = ∞
+        for t = 0, ..., T - 1:
+            if drift >= κ:  stop if T₁ fresh estimates were taken, else
+                            ∇_t = ∇F(x_t) + noise;  drift = 0
+            else:           ∇_t = ∇_{t-1} + ∇F(x_t) - ∇F(x_{t-1}) + noise
+            x_{t+1} = x_t - ∇_t/M (+ a kick where one is due);  drift = drift + ‖x_{t+1} - x_t‖²
+        return x_0, ..., x_T
+
+    Outputs: "iterates", shape (R, T + 1, p), of which ``output`` is the last. Measured: "smallest", min_t ‖∇F(x_t)‖ for
+    t < T; "largest error" of all estimates; "fresh" and "updates" count queries; "stopped" is 1 where the cap ended the
+    run; at every step ‖∇F(x_t)‖² ("exact"), ‖∇_t - ∇F(x_t)‖² ("error") and F ("objective").
+
     Attributes:
-        noise_multiplier: Of a fresh estimate: standard deviation on the sum of gradients in units of G, exact.
-        difference_multiplier: Of an update: standard deviation on the sum in units of M ‖x - y‖, exact.
+        noise_multiplier: Of a fresh estimate: standard deviation on the sum of gradients in units of G.
+        difference_multiplier: Of an update: standard deviation on the sum in units of M ‖x - y‖.
         steps: T.
-        fresh_estimates: T₁, how many fresh estimates a run may take; it stops where it would take one more.
-        drift_threshold: κ, squared length that may be travelled on one fresh estimate.
+        fresh_estimates: T₁, at most T.
+        drift_threshold: κ > 0, squared length that may be travelled on one fresh estimate.
         kicks: Or None.
-        budget: What ``run`` holds its ledger against (as printed: what print claims), or None.
-        variant: "repaired" or "as-printed".
-
-    Args:
-        noise_multiplier: Greater than 0.
-        difference_multiplier: Greater than 0.
-        steps: A positive whole number.
-        fresh_estimates: A positive whole number, at most ``steps`` (more are never asked for).
-        drift_threshold: Greater than 0.
-        kicks: Optional.
-        budget: Optional.
-        variant: "as-printed" tests the drift without the last step, and kicks by fresh estimates.
-
-    Raises:
-        InvalidValue: A value is not allowed.
+        budget: See ``Method``; as printed: what print claims.
+        variant: "repaired", or "as-printed": the drift is tested without the last step, and a kick is a fresh estimate
+            with noise on top.
     """
 
-    noise_multiplier: Fraction
-    difference_multiplier: Fraction
-    steps: int
-    fresh_estimates: int
-    drift_threshold: float
-    kicks: Kicks | None
-    budget: PrivacyBudget | None
-    variant: Variant
+    metric: ClassVar[str] = "smallest"
+    activity: ClassVar[str] = "search"
 
-    def __init__(
-        self,
-        noise_multiplier: ExactLike,
-        difference_multiplier: ExactLike,
-        steps: int,
-        fresh_estimates: int,
-        drift_threshold: float,
-        kicks: Kicks | None = None,
-        budget: PrivacyBudget | None = None,
-        variant: Variant = "repaired",
-    ) -> None:
-        object.__setattr__(self, "noise_multiplier", checked_multiplier(noise_multiplier))
-        differences = checked_multiplier(difference_multiplier, "difference_multiplier")
-        object.__setattr__(self, "difference_multiplier", differences)
-        object.__setattr__(self, "steps", positive_integer(steps, "steps"))
-        cap = positive_integer(fresh_estimates, "fresh_estimates")
-        if cap > self.steps:
-            raise InvalidValue("fresh_estimates", cap, f"at most steps = {self.steps}", "there is one query per step")
-        object.__setattr__(self, "fresh_estimates", cap)
-        object.__setattr__(self, "drift_threshold", checked_threshold(drift_threshold))
-        object.__setattr__(self, "kicks", kicks)
-        object.__setattr__(self, "budget", checked_budget(budget))
-        if variant not in get_args(Variant):
-            raise InvalidValue("variant", repr(variant), " or ".join(get_args(Variant)))
-        object.__setattr__(self, "variant", variant)
+    noise_multiplier: Fraction = field(converter=fields.multiplier)
+    difference_multiplier: Fraction = field(converter=fields.multiplier)
+    steps: int = field(converter=fields.count)
+    fresh_estimates: int = field(converter=fields.count, validator=at_most_one_a_step)
+    drift_threshold: float = field(converter=fields.length)
+    kicks: Kicks | None = None
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    variant: Variant = field(default="repaired", validator=fields.one_of(Variant))
 
     @classmethod
     def calibrated(
@@ -166,27 +177,15 @@ class StochasticSpider:
         kicks: Kicks | None = None,
         variant: Variant = "repaired",
     ) -> StochasticSpider:
-        """Return the algorithm with the smallest proven noise for a budget, and the parameters that suit it.
+        """Plan for a budget, see ``Method``; ``failure_probability`` is ω, with which the bound may fail.
 
         E, T, κ and T₁ are those of the explicit theorem, for the zCDP ρ of the one Gaussian release that keeps the
         budget; half of the budget goes to fresh estimates, half to updates. As printed, E, T, κ and T₁ are the same
         formulas (print has unknown constants), but ρ is φ/2 for the φ with φ + 2√(φ ln(1/δ)) = ε, and the noise is that
-        of the printed theorem: it spends more than the budget if a record is replaced.
-
-        Args:
-            problem: Supplies n, p, G, M and the bound B on the initial gap; no record is looked at.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep.
-            relation: "replace-one" (the paper's) or "add-or-remove-one".
-            failure_probability: ω in (0, 1), with which the bound may fail.
-            kicks: Optional; there is no bound then.
-            variant: "repaired" or "as-printed".
-
-        Raises:
-            InvalidValue: A number is not allowed, or the problem lacks a constant.
+        of the printed theorem: it spends more than the budget if a record is replaced. With kicks there is no bound.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        omega = checked_share(failure_probability, "failure_probability")
+        omega = fields.share(failure_probability, "failure_probability")
         printed = claimed_zcdp(budget)
         single = multiplier_of_one(budget)
         # the theorem's formulas are for replace-one: T₁ and T releases of multiplier z₁ and z₂ cost 2(T₁/z₁² + T/z₂²)
@@ -216,6 +215,72 @@ class StochasticSpider:
             Gaussian(self.noise_multiplier) ** self.fresh_estimates @ Gaussian(self.difference_multiplier) ** self.steps
         )
 
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """Algorithm 1."""
+        demand_all_of_space(problem)
+        T, eta, is_printed, R = self.steps, step_size_for(problem), self.variant == "as-printed", run.repetitions
+        memory, search = Walk(problem), Search(T, problem.dimension, R)
+        fresh = CappedQueries(Gaussian(self.noise_multiplier), self.fresh_estimates, R, run.ledger)
+        updates = CappedQueries(Gaussian(self.difference_multiplier), T, R, run.ledger)
+        gradient = run.gradients(self.noise_multiplier, memory=memory, ledger=fresh)
+        difference = run.differences(self.difference_multiplier, memory=memory, ledger=updates)
+
+        x = before = run.repeated(problem.initial_point)
+        estimate = np.zeros_like(x)
+        drift, drift_before = np.full(R, np.inf), np.full(R, np.inf)  # "drift_0 = κ": the first estimate is a fresh one
+        frozen_for, stopped, size = np.zeros(R, dtype=np.int64), np.zeros(R, dtype=np.bool_), np.full(R, np.inf)
+        for t in run.steps(T, first=0):
+            objective, slope = memory.move(x)
+            kicked = ~stopped & self._due(size, frozen_for)
+            frozen_for[kicked] = 0 if self.kicks is None else self.kicks.wait
+            # repaired: the drift with the step from x_{t-1} to x_t; as printed, line 9, without it
+            anew = ~stopped & ((drift_before if is_printed else drift) >= self.drift_threshold)
+            if is_printed:
+                anew |= kicked  # line 8: a kick is a fresh estimate with noise on top
+            stopped |= anew & (fresh.counts >= self.fresh_estimates)
+            anew &= ~stopped
+            follow = ~anew & ~stopped
+            if anew.any():  # line 10
+                fresh.grant(anew)
+                estimate[anew] = asked(gradient, anew, x)
+                drift[anew] = 0.0
+            if follow.any():  # line 12
+                updates.grant(follow)
+                estimate[follow] += asked(difference, follow, x, before)
+            moves = -eta * estimate
+            push = kicked & ~stopped
+            if self.kicks is not None and push.any():
+                drawn = self.kicks.scale * noise.standard_gaussian(of_rows(run.generators, push), x.shape[1])
+                if is_printed:
+                    estimate[push] += drawn
+                    moves = -eta * estimate
+                else:
+                    moves[push] += drawn
+            following = np.where(stopped[:, None], x, x + moves)  # line 14
+            drift_before, drift = drift.copy(), drift + distances(following, x) ** 2
+            frozen_for -= 1
+            size = np.sqrt(squared_norms(estimate))
+            search.passed(run, t, x, slope, estimate, stopped)
+            run.measure(objective=objective)
+            before, x = x, following
+        fresh.write()
+        updates.write()
+        return search.ended(
+            x,
+            (fresh, updates),
+            {"step_size": eta, "drift_threshold": self.drift_threshold},
+            title="stochastic spider" + (", as printed" if is_printed else ""),
+        )
+
+    def _due(self, size: Array, frozen_for: NDArray[np.int64]) -> NDArray[np.bool_]:
+        if self.kicks is None:
+            return np.zeros(len(size), dtype=np.bool_)
+        due: NDArray[np.bool_] = (size <= self.kicks.below) & (frozen_for <= 0)
+        return due
+
+    def _kept_budget(self) -> PrivacyBudget | None:
+        return None if self.variant == "as-printed" else self.budget  # print spends more: its ledger says how much
+
     def error_bound(self, problem: FiniteSum, failure_probability: ExactLike = "0.1") -> Enclosure:
         """Enclose the bound on the largest error of all estimates of a run, which fails with probability ω at most.
 
@@ -224,7 +289,7 @@ class StochasticSpider:
         """
         if self.variant == "as-printed":
             raise InvalidValue("variant", "as-printed", "'repaired'", "the printed drift bounds no error")
-        omega = checked_share(failure_probability, "failure_probability")
+        omega = fields.share(failure_probability, "failure_probability")
         values = self._drawn(problem) | {"failure_probability": omega}
         found: Enclosure = lemma_3_3_explicit.THEOREM.evaluate(None, digits=15, **values).value
         return found
@@ -243,7 +308,7 @@ class StochasticSpider:
             what = "as printed" if self.variant == "as-printed" else "with kicks"
             advice = "nothing else has a proven bound"
             raise InvalidValue("variant", what, "the repaired algorithm without kicks", advice)
-        omega = checked_share(failure_probability, "failure_probability")
+        omega = fields.share(failure_probability, "failure_probability")
         return demand_enough(self._evaluated(problem, omega), self.fresh_estimates, self.steps)
 
     def _evaluated(self, problem: FiniteSum, failure_probability: Fraction) -> Evaluation:
@@ -258,130 +323,13 @@ class StochasticSpider:
     def _drawn(self, problem: FiniteSum) -> dict[str, Fraction]:
         """What the bound on errors depends on: the noise that is drawn, how far an estimate is carried."""
         demand_all_of_space(problem)
-        fresh = GradientOracle(problem, self.noise_multiplier, (), OpenLedger()).noise_stddev
         return {
-            "noise_stddev": Fraction(fresh),
+            "noise_stddev": stddev_of_gradients(problem, self.noise_multiplier),
             "difference_noise_stddev": difference_stddev(self.difference_multiplier, problem, problem.records),
             "drift_threshold": Fraction(self.drift_threshold),
             "dimension": Fraction(problem.dimension),
             "fresh_estimates": Fraction(self.fresh_estimates),
         }
-
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run Algorithm 1 ``repetitions`` times at once, with independent randomness.
-
-        Args:
-            problem: What to minimise, over all of R^p (a problem with a set or an l1 term is refused).
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
-            repetitions: How many.
-
-        Returns:
-            The run: ``output[r]`` is the last iterate and ``outputs["iterates"][r]`` are all, x_0 .. x_T, private at
-            the ledger's cost, one repetition. The trace, and what was measured, are not: ``smallest`` is min_t
-            ‖∇F(x_t)‖ for t < T, ``largest error`` that of all estimates, ``fresh`` and ``updates`` count queries,
-            ``stopped`` is 1 where the cap ended the run.
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed.
-            BudgetExceeded: The ledger shows more than was planned.
-        """
-        demand_all_of_space(problem)
-        T, eta, is_printed = self.steps, step_size_for(problem), self.variant == "as-printed"
-        generators = streams(seed, repetitions)
-        R = len(generators)
-        ledger, exact_gradients = OpenLedger(), Walk(problem)
-        fresh = CappedQueries(Gaussian(self.noise_multiplier), self.fresh_estimates, R, ledger)
-        updates = CappedQueries(Gaussian(self.difference_multiplier), T, R, ledger)
-        first = GradientOracle(problem, self.noise_multiplier, generators, fresh, gradients=exact_gradients)
-        second = GradientDifferenceOracle(
-            problem, self.difference_multiplier, generators, updates, gradients=exact_gradients
-        )
-        measured = Recorders(("exact", "error", "objective"), T, R)
-
-        started = time.perf_counter()
-        x = np.tile(problem.initial_point, (R, 1))
-        before, estimate = x, np.zeros_like(x)
-        iterates = np.empty((R, T + 1, problem.dimension))
-        drift, drift_before = np.full(R, np.inf), np.full(R, np.inf)  # "drift_0 = κ": the first estimate is a fresh one
-        frozen, stopped = np.zeros(R, dtype=np.int64), np.zeros(R, dtype=np.bool_)
-        size = np.full(R, np.inf)
-        smallest, largest = np.full(R, np.inf), np.zeros(R)
-        with threadpool_limits(limits=1, user_api="blas"):
-            for t in range(T):
-                iterates[:, t] = x
-                objective, gradient = exact_gradients.move(x)
-                kicked = ~stopped & self._due(size, frozen)
-                frozen[kicked] = 0 if self.kicks is None else self.kicks.wait
-                # repaired: the drift with the step from x_{t-1} to x_t; as printed, line 9, without it
-                anew = ~stopped & ((drift_before if is_printed else drift) >= self.drift_threshold)
-                if is_printed:
-                    anew |= kicked  # line 8: a kick is a fresh estimate with noise on top
-                stopped |= anew & (fresh.counts >= self.fresh_estimates)
-                anew &= ~stopped
-                follow = ~anew & ~stopped
-                if anew.any():
-                    # line 10
-                    estimate[anew] = _asked(first, fresh, exact_gradients, generators, anew, x)
-                    drift[anew] = 0.0
-                if follow.any():
-                    # line 12
-                    estimate[follow] += _asked(second, updates, exact_gradients, generators, follow, x, before)
-                moves = -eta * estimate
-                if self.kicks is not None and (kicked & ~stopped).any():
-                    push = kicked & ~stopped
-                    drawn = self.kicks.scale * noise.standard_gaussian(of_rows(generators, push), x.shape[1])
-                    if is_printed:
-                        estimate[push] += drawn
-                        moves = -eta * estimate
-                    else:
-                        moves[push] += drawn
-                following = np.where(stopped[:, None], x, x + moves)  # line 14
-                drift_before, drift = drift.copy(), drift + distances(following, x) ** 2
-                before, x = x, following
-                frozen -= 1
-                size = np.sqrt(squared_norms(estimate))
-
-                slopes, errors = squared_norms(gradient), squared_norms(estimate - gradient)
-                smallest = np.minimum(smallest, np.sqrt(slopes))
-                largest = np.where(stopped, largest, np.maximum(largest, np.sqrt(errors)))
-                measured["exact"].add(slopes)
-                measured["error"].add(errors)
-                measured["objective"].add(objective)
-        iterates[:, T] = x
-        walked = time.perf_counter()
-
-        fresh.write()
-        updates.write()
-        budget = None if is_printed else self.budget  # print spends more than it claims: its ledger says how much
-        closed, spent = settled(ledger, self.planned, budget)
-        accounted = time.perf_counter()
-        return Run(
-            algorithm="stochastic spider" + (", as printed" if is_printed else ""),
-            output=x,
-            outputs={"iterates": iterates},
-            trace=measured.trace(),
-            measured={
-                "smallest": smallest,
-                "largest error": largest,
-                "fresh": fresh.counts.astype(np.float64),
-                "updates": updates.counts.astype(np.float64),
-                "stopped": stopped.astype(np.float64),
-            },
-            metric="smallest",
-            ledger=closed,
-            budget=budget,
-            spent=spent,
-            steps=T,
-            parameters={"step_size": eta, "drift_threshold": self.drift_threshold},
-            seed=int(seed),
-            timings={"search": walked - started, "accounting": accounted - walked},
-        )
-
-    def _due(self, size: Array, frozen: NDArray[np.int64]) -> NDArray[np.bool_]:
-        if self.kicks is None:
-            return np.zeros(len(size), dtype=np.bool_)
-        due: NDArray[np.bool_] = (size <= self.kicks.below) & (frozen <= 0)
-        return due
 
 
 def tuned(problem: FiniteSum, rho: Fraction, failure_probability: Fraction) -> tuple[int, int, float]:
@@ -444,26 +392,3 @@ def difference_stddev(multiplier: Fraction, problem: FiniteSum, divisor: int) ->
 def step_size_for(problem: FiniteSum) -> float:
     """η = 1/M, rounded down to a double."""
     return to_float(1 / at_least(problem.smoothness, "smoothness"), "down")
-
-
-def checked_threshold(value: float) -> float:
-    """κ as a double greater than 0, or ``InvalidValue``."""
-    if not (math.isfinite(value) and value > 0):
-        raise InvalidValue("drift_threshold", value, "a finite number greater than 0")
-    return float(value)
-
-
-def _asked(
-    oracle: GradientOracle | GradientDifferenceOracle,
-    queries: CappedQueries,
-    exact_gradients: Walk,
-    generators: tuple[np.random.Generator, ...],
-    rows: NDArray[np.bool_],
-    *points: Array,
-) -> Array:
-    """One query by some of the repetitions, granted first; returns the noisy answers."""
-    queries.grant(rows)
-    exact_gradients.show(rows)
-    asked = replace(oracle, generators=of_rows(generators, rows))
-    answer: Array = asked(*(each[rows] for each in points)).noisy
-    return answer

@@ -15,16 +15,18 @@ place of the initial gap. That theorem asks for a bound on the gap itself: Marko
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from attrs import evolve, field, frozen
 from threadpoolctl import threadpool_limits
 
+from algorithms import fields
+from algorithms.fields import named
 from algorithms.ledger import DescribedRelease, Ledger, OpenLedger, PrivacyBudget
 from algorithms.noise import streams
 from algorithms.oracles import in_batches
-from algorithms.planning import checked_share
 from algorithms.problems.domain import demand_all_of_space
 from algorithms.problems.linear_model import Linear, LinearModel
 from algorithms.problems.problem import Problem
@@ -33,7 +35,7 @@ from algorithms.selection.net_exponential_mechanism import NetExponentialMechani
 from algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.mechanisms import ApproximateDP, Mechanism
 from dpbounds.privacy.relations import Relation
 
@@ -43,7 +45,7 @@ THEOREMS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class PopulationWarmStart:
     """Algorithm 4 of Lowy, Ullman & Wright 2024 with a sample split, for linear models.
 
@@ -59,12 +61,11 @@ class PopulationWarmStart:
 
     start: NetExponentialMechanism
     search: PopulationStochasticSpider
-    first_part: int
-    budget: PrivacyBudget
-    failure_probability: Fraction
+    first_part: int = field(converter=fields.count)
+    budget: PrivacyBudget = field(validator=fields.budget)
+    failure_probability: Fraction = field(converter=fields.share)
 
-    def __post_init__(self) -> None:
-        positive_integer(self.first_part, "first_part")
+    def __attrs_post_init__(self) -> None:
         if self.search.initial_gap is None:
             allowed = "a public bound on the start's population risk"
             raise InvalidValue("search.initial_gap", None, allowed, "the problem's own is about another start")
@@ -82,30 +83,23 @@ class PopulationWarmStart:
         failure_probability: ExactLike = "1/10",
         outside: ExactLike = 0,
     ) -> PopulationWarmStart:
-        """Return the algorithm with the smallest proven noise in either part.
+        """Plan for a budget, see ``Method``: the smallest proven noise in either part.
 
-        Args:
-            problem: Supplies n, p, G, L, all public; no record is looked at.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep.
-            relation: "replace-one" (the paper's) or "add-or-remove-one".
-            radius: R of the ball that the net covers; None: the problem's.
-            covering_radius: Of the net; None: that of Definition 4.1.
-            share: The start's part of the records, in (0, 1).
-            failure_probability: ζ of the start and, once more, of the search.
-            outside: A public bound on min over the ball - inf of the population risk (the caller's assumption).
+        - ``radius``: R of the ball that the net covers; None: the problem's
+        - ``covering_radius``: of the net; None: that of Definition 4.1
+        - ``share``: the start's part of the records, in (0, 1)
+        - ``failure_probability``: ζ of the start and, once more, of the search
+        - ``outside``: a public bound on min over the ball - inf of the population risk (the caller's assumption)
 
         Raises:
             InvalidValue: A number is not allowed, the problem lacks a constant, or a part has too few records.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        zeta = checked_share(failure_probability, "failure_probability")
-        first = int(checked_share(share) * problem.records)
+        zeta = fields.share(failure_probability, "failure_probability")
+        first = int(fields.share(share) * problem.records)
         if first < 1:
             raise InvalidValue("share", share, f"at least 1/{problem.records}", "the start needs a record at least")
-        above = exact(outside, "outside")
-        if above < 0:
-            raise InvalidValue("outside", outside, "a number at least 0")
+        above = fields.not_negative(outside, "outside")
         own = part_of(problem, 0, first)
         start = NetExponentialMechanism.calibrated(
             own, budget.epsilon, budget.delta, relation, radius=radius, covering_radius=covering_radius
@@ -131,20 +125,10 @@ class PopulationWarmStart:
         return self.search.bound(self._rest(problem), self.failure_probability)
 
     def run(self, problem: Linear, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run both ``repetitions`` times at once, with independent randomness.
+        """Run both, see ``Method.run``.
 
-        Args:
-            problem: What to minimise.
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
-            repetitions: How many.
-
-        Returns:
-            The run. ``output``, ``outputs["start"]`` and ``outputs["iterates"]`` are private together. Its ledger holds
-            one entry: what parallel composition promises, after the ledgers of both parts were held against the budget.
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed, or problem and algorithm do not fit.
-            BudgetExceeded: The ledger of a part shows more than was planned.
+        Its ledger holds one entry: what parallel composition promises, after the ledgers of both parts were held
+        against the budget.
         """
         demand_all_of_space(problem)
         own, rest = part_of(problem, 0, self.first_part), self._rest(problem)
@@ -155,7 +139,7 @@ class PopulationWarmStart:
         settled(pen, self.start.planned, self.budget)
         started = time.perf_counter()
         # another root of randomness than the start's: the same streams would be drawn from twice
-        run = replace(self.search, budget=self.budget).run(
+        run = evolve(self.search, budget=self.budget).run(
             rest, int(np.random.SeedSequence([seed, 1]).generate_state(1, np.uint64)[0]), repetitions, start=x0
         )
         ledger = Ledger((DescribedRelease(self.planned),))

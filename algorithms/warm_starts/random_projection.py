@@ -18,13 +18,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
+from attrs import field, frozen
 from threadpoolctl import threadpool_limits
 
+from algorithms import fields
+from algorithms.fields import named
 from algorithms.ledger import PrivacyBudget
 from algorithms.noise import Array, streams
 from algorithms.oracles import in_batches
@@ -57,7 +60,7 @@ class Inner(Protocol):
         """Run it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(field_transformer=named)
 class RandomProjection:
     """Any algorithm on randomly projected records of a linear model.
 
@@ -67,10 +70,7 @@ class RandomProjection:
     """
 
     inner: Inner
-    projected_dimension: int
-
-    def __post_init__(self) -> None:
-        positive_integer(self.projected_dimension, "projected_dimension")
+    projected_dimension: int = field(converter=fields.count)
 
     @classmethod
     def calibrated(
@@ -83,18 +83,12 @@ class RandomProjection:
         relation: str | Relation = Relation.REPLACE_ONE,
         **options: Any,
     ) -> RandomProjection:
-        """Return the algorithm for a budget; what the inner one needs are public numbers, the same for every Φ.
+        """Plan for a budget, see ``Method``; what the inner algorithm needs are public numbers, the same for every Φ.
 
-        Args:
-            problem: Supplies n, d, B and the loss; no record is looked at.
-            inner: Such as ``Spider.calibrated``; gets a problem of the projected sizes and constants, ``epsilon``,
-                ``delta``, ``relation`` and the options.
-            projected_dimension: k; None: min(d, ⌈(εn)^{4/5}⌉), where the rate of DP-SPIDER in R^k, k^{1/3}/(εn)^{2/3},
-                meets that of the projection, k^{-1/2}.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep.
-            relation: "replace-one" or "add-or-remove-one".
-            options: Passed on.
+        - ``inner``: such as ``Spider.calibrated``; gets a problem of the projected sizes and constants, ``epsilon``,
+          ``delta``, ``relation`` and the ``options``
+        - ``projected_dimension``: k; None: min(d, ⌈(εn)^{4/5}⌉), where the rate of DP-SPIDER in R^k,
+          k^{1/3}/(εn)^{2/3}, meets that of the projection, k^{-1/2}
 
         Raises:
             InvalidValue: A number is not allowed, or the model has a constraint or a regulariser.
@@ -120,21 +114,10 @@ class RandomProjection:
         return self.inner.planned
 
     def run(self, problem: Linear, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run ``repetitions`` times, each with a matrix Φ of its own, one after the other.
+        """Run ``repetitions`` times, each with a matrix Φ of its own, one after the other; see ``Method.run``.
 
-        Args:
-            problem: A linear model over R^d.
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
-            repetitions: How many.
-
-        Returns:
-            The run. ``output[r]`` is private (one repetition, at the ledger's cost), and so is Φ, which is independent
-            of the data; what was ``measured`` is not: ``gradient_norm`` at w in R^d, ``projected_gradient_norm`` at u
-            in R^k, ``clipped`` (how many projected records were).
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed, or the model has a constraint or a regulariser.
-            BudgetExceeded: A ledger shows more than was planned.
+        Φ is private together with the output, and independent of the data. Measured: "gradient_norm" at w in R^d,
+        "projected_gradient_norm" at u in R^k, "clipped" (how many projected records were).
         """
         _demand_free(problem)
         generators = streams(seed, repetitions)
@@ -145,17 +128,15 @@ class RandomProjection:
         }
         runs: list[Run] = []
         begun = time.perf_counter()
-        for r, generator in enumerate(generators):
-            projection = generator.standard_normal((k, d)) / np.sqrt(k)
-            with threadpool_limits(limits=1, user_api="blas"):
+        with threadpool_limits(limits=1, user_api="blas"):
+            for r, generator in enumerate(generators):
+                projection = generator.standard_normal((k, d)) / np.sqrt(k)
                 inside, measured["clipped"][r] = _projected(problem, projection)
-            run = self.inner.run(inside, seed=int(generator.integers(2**63)), repetitions=1)
-            u = run.output
-            output[r] = u[0] @ projection
-            with threadpool_limits(limits=1, user_api="blas"):
+                run = self.inner.run(inside, seed=int(generator.integers(2**63)), repetitions=1)
+                output[r] = run.output[0] @ projection
                 measured["gradient_norm"][r] = np.linalg.norm(in_batches(problem, output[r : r + 1])[1])
-                measured["projected_gradient_norm"][r] = np.linalg.norm(in_batches(inside, u)[1])
-            runs.append(run)
+                measured["projected_gradient_norm"][r] = np.linalg.norm(in_batches(inside, run.output)[1])
+                runs.append(run)
         _demand_same(runs)
         last = runs[-1]
         return Run(

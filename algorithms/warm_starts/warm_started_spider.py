@@ -14,23 +14,21 @@ initial gap, at the noise that is really drawn.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from attrs import Attribute, evolve, field, frozen
 
+from algorithms import fields
 from algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent, enough_steps
-from algorithms.iterates import norms
 from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.noise import NOISE_DRAWN, Array, Records, streams
-from algorithms.oracles import in_batches
-from algorithms.planning import Group, checked_share, multiplier_of_one, multiplier_within, root_above
+from algorithms.method import Method, OpenRun, Outcome
+from algorithms.noise import NOISE_DRAWN, Array
+from algorithms.planning import Group, multiplier_of_one, multiplier_within, root_above
 from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Run, settled
 from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
 from algorithms.spider.spider import Spider, anchors, demand_smooth, parameters
 from dpbounds.errors import InvalidValue
@@ -58,34 +56,44 @@ class Start(Protocol):
     def noise_drawn(self) -> str:
         """How its randomness is drawn, in words."""
 
-    def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: Records) -> Array:
+    def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: OpenLedger) -> Array:
         """One start per generator, shape (R, p); the ledger gets what was released."""
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """At least E F(w_0) - min F over the start's own set."""
 
 
-@dataclass(frozen=True, slots=True)
-class WarmStartedSpider:
+@frozen
+class WarmStartedSpider(Method[FiniteSum]):
     """Algorithm 2 of Lowy, Ullman & Wright 2024: a private start, then DP-SPIDER on all records.
+
+    ::
+
+        w_0 = a private start
+        return DP-SPIDER from w_0
+
+    Outputs: "start", w_0. Measured: as for ``Spider``, and "start_objective".
 
     Attributes:
         start: Draws w_0.
-        spider: Walks from there; its ``initial_gap`` is ψ.
-        budget: What ``run`` holds its ledger against, or None.
+        spider: Walks from there, on the full batch; its ``initial_gap`` is ψ.
     """
 
-    start: Start
-    spider: Spider
-    budget: PrivacyBudget | None = None
+    title: ClassVar[str] = "warm-started SPIDER"
+    metric: ClassVar[str] = "gradient_norm"
 
-    def __post_init__(self) -> None:
-        if self.spider.initial_gap is None:
+    start: Start
+    spider: Spider = field()
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+
+    @spider.validator
+    def _behind_a_start(self, _field: Attribute[Spider], spider: Spider) -> None:
+        if spider.initial_gap is None:
             allowed = "ψ, a public bound on the start's expected excess risk"
             raise InvalidValue("spider.initial_gap", None, allowed, "the problem's own is about another start")
-        if self.spider.budget is not None:
-            raise InvalidValue("spider.budget", self.spider.budget, "None", "the budget is that of both together")
-        if self.spider.variant != "repaired" or not self.spider.full_batch:
+        if spider.budget is not None:
+            raise InvalidValue("spider.budget", spider.budget, "None", "the budget is that of both together")
+        if spider.variant != "repaired" or not spider.full_batch:
             raise InvalidValue("spider", "printed or on random batches", "a repaired one on the full batch")
 
     @classmethod
@@ -101,25 +109,19 @@ class WarmStartedSpider:
         outside: ExactLike = 0,
         steps: int | None = None,
     ) -> WarmStartedSpider:
-        """Return the algorithm with an exponential mechanism in front and the smallest proven noise behind.
+        """Plan for a budget, see ``Method``, with an exponential mechanism in front.
 
-        Args:
-            problem: Supplies n, p, G, L, all public; no record is looked at.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep; should be well below 1/n.
-            relation: "replace-one" (the paper's) or "add-or-remove-one".
-            radius: R of the ball that the net covers; None: the problem's.
-            covering_radius: Of the net; None: that of Definition 4.1.
-            share: The start's part of the budget in zCDP, in (0, 1).
-            outside: A public bound on how much lower F gets outside of the ball: min over the ball - inf. It is the
-                caller's assumption (0: the ball holds a minimiser), and the bound rests on it, the privacy does not.
-            steps: T of SPIDER, or None for the theorem's.
+        - ``radius``: R of the ball that the net covers; None: the problem's
+        - ``covering_radius``: of the net; None: that of Definition 4.1
+        - ``share``: the start's part of the budget in zCDP, in (0, 1)
+        - ``outside``: a public bound on how much lower F gets outside of the ball: min over the ball - inf. It is the
+          caller's assumption (0: the ball holds a minimiser), and the bound rests on it, the privacy does not.
 
         Raises:
             InvalidValue: A number is not allowed, the problem lacks a constant, or the net would be too large.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        part = checked_share(share)
+        part = fields.share(share)
         # what a single Gaussian release spends that keeps the budget, in zCDP: (f/z)²/2
         rho = (budget.relation.sensitivity_factor / multiplier_of_one(budget)) ** 2 / 2
         # ε_E²/8 = part · ρ, rounded down; ε itself is the most that a pure start may spend of it
@@ -127,11 +129,8 @@ class WarmStartedSpider:
         net = NetExponentialMechanism.calibrated(
             problem, selection, delta, relation, radius=radius, covering_radius=covering_radius
         )
-        start = replace(net, budget=None)
-        lower = exact(outside, "outside")
-        if lower < 0:
-            raise InvalidValue("outside", outside, "a number at least 0")
-        gap = start.bound(problem).exact_upper + lower
+        start = evolve(net, budget=None)
+        gap = start.bound(problem).exact_upper + fields.not_negative(outside, "outside")
         return cls.behind(start, problem, gap, budget, steps)
 
     @classmethod
@@ -146,25 +145,16 @@ class WarmStartedSpider:
         quasar_convexity: ExactLike | None = None,
         steps: int | None = None,
     ) -> WarmStartedSpider:
-        """Return the algorithm for quasar-convex losses: DP-SGD on all records in front, DP-SPIDER behind.
+        """Plan for a budget, see ``Method``, for quasar-convex losses: DP-SGD on all records in front.
 
-        Args:
-            problem: Supplies n, p, G, L, all public; no record is looked at.
-            epsilon: ε > 0 to keep.
-            delta: δ in (0, 1) to keep; should be well below 1/n.
-            relation: "replace-one" (the paper's) or "add-or-remove-one".
-            distance: D > 0: a minimiser lies within D of the initial point, which the caller must know.
-            share: The descent's part of 1/z², in (0, 1); z is the multiplier of one release that keeps the budget.
-            quasar_convexity: q in (0, 1], see ``StochasticGradientDescent.bound``.
-            steps: T of SPIDER, or None for the theorem's.
-
-        Raises:
-            InvalidValue: A number is not allowed, or the problem lacks a constant.
+        - ``distance``: D > 0: a minimiser lies within D of the initial point, which the caller must know
+        - ``share``: the descent's part of 1/z², in (0, 1); z is the multiplier of one release that keeps the budget
+        - ``quasar_convexity``: q in (0, 1], see ``StochasticGradientDescent.bound``
 
         Source: Lowy, Ullman & Wright 2024, Corollary 5.3 (without constants there).
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        alone = multiplier_of_one(budget) * root_above(1 / checked_share(share))
+        alone = multiplier_of_one(budget) * root_above(1 / fields.share(share))
         count = enough_steps(problem, alone)
         descent = StochasticGradientDescent(alone * root_above(count), count, distance)
         gap = descent.bound(problem, quasar_convexity).exact_upper
@@ -210,59 +200,23 @@ class WarmStartedSpider:
         """Enclose the explicit bound on E‖∇F(ŵ)‖ for the noise that ``run`` really draws; see ``Spider.bound``."""
         return self.spider.bound(problem)
 
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run both ``repetitions`` times at once, with independent randomness.
+    @property
+    def steps(self) -> int:
+        """T of SPIDER."""
+        return self.spider.steps
 
-        Args:
-            problem: What to minimise, over all of R^p.
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
-            repetitions: How many.
+    @property
+    def noise_drawn(self) -> str:
+        """How its randomness is drawn, in words."""
+        return f"the start: {self.start.noise_drawn}; then: {NOISE_DRAWN}"
 
-        Returns:
-            The run. ``output[r]`` and ``outputs["start"][r]`` are private together, at the ledger's cost.
-
-        Raises:
-            InvalidValue: Seed or repetitions are not allowed, or start and problem do not fit.
-            BudgetExceeded: The ledger shows more than was planned.
-        """
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """Algorithm 2."""
         demand_smooth(problem)
-        generators = streams(seed, repetitions)
-        ledger = OpenLedger()
-        begun = time.perf_counter()
-        w0 = self.start.starts(problem, generators, ledger)
-        started = time.perf_counter()
-        walked = self.spider.walk(problem, w0, generators, ledger)
-        finished = time.perf_counter()
-        closed, spent = settled(ledger, self.planned, self.budget)
-        accounted = time.perf_counter()
-        with threadpool_limits(limits=1, user_api="blas"):
-            objective, gradient = in_batches(problem, walked.output)
-            start_objective, _ = in_batches(problem, w0)
-        return Run(
-            algorithm="warm-started SPIDER",
-            output=walked.output,
-            outputs={"start": w0},
-            output_step=walked.output_step,
-            trace=walked.trace,
-            measured={
-                "output_gradient_norm": norms(gradient),
-                "output_objective": objective,
-                "start_objective": start_objective,
-            },
-            metric="gradient_norm",
-            ledger=closed,
-            budget=self.budget,
-            spent=spent,
-            steps=self.spider.steps,
-            parameters={
-                "step_size": self.spider.step_size_for(problem),
-                "anchor_period": float(self.spider.anchor_period),
-            },
-            seed=int(seed),
-            timings={
-                "start": started - begun,
-                "descent": finished - started,
-                "accounting": accounted - finished,
-            },
-            noise_drawn=f"the start: {self.start.noise_drawn}; then: {NOISE_DRAWN}",
+        w0 = self.start.starts(problem, run.generators, run.ledger)
+        run.lap("start")
+        made = self.spider.walk(problem, run, w0)
+        start_objective, _ = run.exact(w0)
+        return replace(
+            made, outputs={"start": w0}, measured={**made.measured, "start_objective": start_objective}, title=None
         )

@@ -1,13 +1,17 @@
 """What holds for every algorithm, held against each one's small example."""
 
+import math
 from fractions import Fraction
 
+import attrs
 import numpy as np
 import pytest
 
+from algorithms import method as frame
 from algorithms import noise
 from algorithms.ledger import Ledger, PrivacyBudget
 from algorithms.oracles import choices
+from algorithms.second_order.reserved import ReservedLedger
 from algorithms.verification.examples import all_examples, example
 from algorithms.verification.suite import planned
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
@@ -113,6 +117,101 @@ def test_noise_that_is_drawn_too_small_raises(one, monkeypatch):
         assert "noise" in str(error)  # noqa: PT017 (it may as well not raise)
         return
     assert sum(counted) < 3000, "noise was drawn 10 % too small, and nothing happened"
+
+
+# --- planted bugs: whatever an algorithm learns of the records it asks of the frame, so that one plant is for all
+
+
+def planted(change, monkeypatch):
+    """Let every oracle that the frame hands out be changed; returns the list of answers that were asked for since."""
+    asked = []
+    for name in ("GradientOracle", "BatchGradientOracle", "GradientDifferenceOracle", "HessianOracle"):
+        monkeypatch.setattr(frame, name, change(getattr(frame, name), asked))
+    return asked
+
+
+def chatty(oracle, asked):
+    class Chatty(oracle):
+        def __call__(self, *points):
+            asked.append(oracle)
+            oracle.__call__(self, *points)
+            return oracle.__call__(self, *points)
+
+    return Chatty
+
+
+def cheap(oracle, asked):
+    if not hasattr(oracle, "noise_stddev"):  # differences have noise per distance
+        return oracle
+
+    class Cheap(oracle):
+        @property
+        def noise_stddev(self):
+            asked.append(oracle)
+            return 0.99 * oracle.noise_stddev.fget(self)
+
+    return Cheap
+
+
+@every
+@pytest.mark.parametrize("change", [chatty, cheap])
+def test_one_query_more_or_less_noise_in_any_oracle_raises(one, change, monkeypatch):
+    algorithm, problem = made(one)
+    asked = planted(change, monkeypatch)
+    real = frame.choose
+
+    def choose_twice(*args, **options):
+        asked.append(real)
+        real(*args, **options)
+        return real(*args, **options)
+
+    if change is chatty:
+        monkeypatch.setattr(frame, "choose", choose_twice)
+    try:
+        algorithm.run(problem, seed=0, repetitions=2)
+    except (BudgetExceeded, UnsupportedMechanism):
+        assert asked
+        return
+    # what was reserved is paid for: a run that stops early may ask again
+    assert not asked or (change is chatty and isinstance(algorithm._ledger(), ReservedLedger))
+
+
+# --- what is refused
+
+
+BAD = {
+    "Fraction": [-1, math.nan, "abc", None],
+    "Fraction | None": [-1, math.nan, "abc"],
+    "int": [0, -1, 2.5, True, None],
+    "float": [0.0, -1.0, math.nan, math.inf],
+    "float | None": [0.0, -1.0, math.nan, math.inf],
+    "tuple[float, ...] | None": [(math.nan,), (math.inf, 0.0)],
+    "PrivacyBudget | None": [(1, 1e-6)],
+    "PrivacyBudget": [(1, 1e-6)],
+    "Sampling": [0.1],
+    "Relation": ["sideways"],
+    "Array": [[], "abc", [[math.nan, 0.0]]],
+    "Literal": ["other", None],
+}
+MAY_BE_ZERO = {"regulariser", "regularisation", "initial_gap", "failure"}
+CHOICES = {"WhichNoise", "WhichShape", "WhichOutput", "WhichChoice", "WhichSampler", "Variant", "WhichVariant"}
+OF_OTHER_RECORDS = {
+    *("DistanceGenerator", "ConstraintSet", "QuadraticOracle | None", "Net", "bool", "Start", "Inner"),
+    *("Kicks | None", "Growth | None", "Schedule | None", "Spider", "tuple[Spider, ...]"),
+    *("ProjectedGradientDescent", "NetExponentialMechanism", "PopulationStochasticSpider"),
+}
+
+
+@every_sound
+def test_bad_parameters_are_refused_by_name(one):
+    algorithm = made(one)[0]
+    for field in attrs.fields(type(algorithm)):
+        if field.type in OF_OTHER_RECORDS or (field.name, field.type) == ("claimed", "PrivacyBudget"):
+            continue
+        zero = [0] if field.type.startswith("Fraction") and field.name not in MAY_BE_ZERO else []
+        for value in BAD["Literal" if field.type in CHOICES else field.type] + zero:
+            with pytest.raises(InvalidValue, match=rf"^{field.name}(\.shape)? "):
+                attrs.evolve(algorithm, **{field.name: value})
 
 
 @every

@@ -5,12 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import PrivacyBudget, ProjectedGradientDescent, problems
+from algorithms import PrivacyBudget, ProjectedGradientDescent, fields, problems
 from algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
 from algorithms.iterates import best_count
 from algorithms.ledger import checked_budget
 from algorithms.oracles import Poisson
-from algorithms.planning import checked_step_size
 from algorithms.second_order.gradient_descent import GradientDescent
 from algorithms.selection.projected_langevin import ProjectedLangevin
 from algorithms.selection.regularised_exponential_mechanism import RegularisedExponentialMechanism
@@ -23,13 +22,13 @@ RECORDS, LABELS = np.tile(np.eye(2), (50, 1)) * 0.9, np.tile([1.0, -1.0], 50)
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "long", [0.1], (1, 2)])
 def test_step_sizes_that_are_none_are_refused_by_name(value):
     with pytest.raises(InvalidValue, match="step_size"):
-        checked_step_size(value, "the best one")
+        fields.step_size(value)
 
 
 def test_step_sizes_are_doubles():
-    assert checked_step_size(None, "the best one") is None
+    assert fields.step_size(None) is None
     for value in ("0.1", 0.1, Fraction(1, 10), np.float32(0.5)):
-        assert checked_step_size(value, "") == float(value)
+        assert fields.step_size(value) == float(value)
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from algorithms.ledger import Ledger, OpenLedger, PrivacyBudget
-from algorithms.run import Recorders, Run, Series, Trace, settled
+from algorithms.run import Recorder, Run, Series, Trace, settled
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import Gaussian, Laplace
 
 
 def recorded():
-    recorders = Recorders(("objective", "gap"), steps=3, repetitions=2)
+    recorders = {name: Recorder(repetitions=2) for name in ("objective", "gap")}
     for k in range(3):
         recorders["objective"].add(np.array([k, k + 1.0]))
         recorders["gap"].add(np.array([1.0, 3.0]))
-    return recorders.trace()
+    return Trace(**{name: recorder.series() for name, recorder in recorders.items()})
 
 
 def run(**changes):

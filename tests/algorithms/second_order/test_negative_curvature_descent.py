@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import sympy
 
+from algorithms import method as frame
 from algorithms import noise, oracles, problems
 from algorithms.problems import cauchy
-from algorithms.second_order import reserved
 from algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
 from algorithms.verification import Verdict
 from algorithms.verification.estimates import estimate_check
@@ -202,7 +202,7 @@ def test_found_one_hessian_more_per_step(monkeypatch):
             super().__call__(X)
             return super().__call__(X)
 
-    monkeypatch.setattr(reserved, "HessianOracle", Chatty)
+    monkeypatch.setattr(frame, "HessianOracle", Chatty)
     with pytest.raises(BudgetExceeded, match="nothing was released"):
         NegativeCurvatureDescent("1e-6", "1e-6", 1, 4).run(double_well(100))
 
@@ -228,6 +228,6 @@ def test_found_half_the_noise_on_hessians(monkeypatch):
         def noise_stddev(self):
             return super().noise_stddev / 2
 
-    monkeypatch.setattr(reserved, "HessianOracle", Forgetful)
+    monkeypatch.setattr(frame, "HessianOracle", Forgetful)
     with pytest.raises(BudgetExceeded):
         NegativeCurvatureDescent.calibrated(PROBLEM, stationarity=2).run(PROBLEM)

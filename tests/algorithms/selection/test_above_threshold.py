@@ -185,24 +185,6 @@ def test_stationarity_of_many_points():
 # --- bad input
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"points": []}, "points.shape"),
-        ({"points": [[math.nan, 0]]}, "points"),
-        ({"points": "abc"}, "points"),
-        ({"epsilon": 0}, "epsilon = 0"),
-        ({"stationarity": -1}, "stationarity"),
-        ({"failure_probability": 1}, "failure_probability"),
-        ({"relation": "sideways"}, "relation"),
-        ({"variant": "other"}, "variant"),
-    ],
-)
-def test_bad_parameters_are_refused_by_name(arguments, message):
-    with pytest.raises(InvalidValue, match=message):
-        AboveThresholdSelection(**{"points": POINTS, "epsilon": 1, "stationarity": 1, **arguments})
-
-
 def test_what_does_not_fit_is_refused():
     with pytest.raises(InvalidValue, match=r"points\.shape"):
         AboveThresholdSelection([[1.0]], 1, 1).run(PROBLEM)

@@ -5,14 +5,13 @@ import numpy as np
 import pytest
 
 from algorithms import noise, problems
-from algorithms.oracles import GradientOracle
 from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
 from algorithms.selection.above_threshold import AboveThresholdSelection
 from algorithms.spider import stochastic_spider as module
 from algorithms.spider.stochastic_spider import Kicks, StochasticSpider, claimed_zcdp
 from algorithms.verification import Verdict, bound_check
 from algorithms.verification.estimates import estimate_check
-from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants import epsilon as certified_epsilon
 from dpbounds.privacy.concentrated_accounts import zcdp_rho
@@ -153,33 +152,6 @@ def test_noise_as_printed_spends_four_phi_in_the_search_if_a_record_is_replaced(
     assert run.ledger.spent("1e-5").lower > 1.5
 
 
-def test_found_one_query_more_per_step(monkeypatch):
-    class Chatty(GradientOracle):
-        def __call__(self, X):
-            super().__call__(X)
-            return super().__call__(X)
-
-    monkeypatch.setattr(module, "GradientOracle", Chatty)
-    with pytest.raises(BudgetExceeded, match="not granted"):
-        StochasticSpider.calibrated(wavy()).run(wavy(), repetitions=2)
-
-
-def test_found_less_noise_than_planned(monkeypatch):
-    class Cheap(GradientOracle):
-        @property
-        def noise_stddev(self):
-            return 0.99 * super().noise_stddev
-
-    with monkeypatch.context() as patched:
-        patched.setattr(module, "GradientOracle", Cheap)
-        with pytest.raises(BudgetExceeded, match="less noise was drawn"):
-            StochasticSpider(20, 20, 5, 5, 1.0).run(wavy(), repetitions=2)
-    real = noise.standard_gaussian
-    monkeypatch.setattr(noise, "standard_gaussian", lambda generators, p: 0.9 * real(generators, p))
-    with pytest.raises(BudgetExceeded, match="less noise was added"):
-        StochasticSpider(20, 20, 10, 5, 1e9).run(wavy(p=20, radius=6), repetitions=32)
-
-
 # --- utility
 
 
@@ -268,29 +240,9 @@ def test_search_and_selection_together_find_a_point_privately():
 # --- bad input
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"noise_multiplier": 0}, "noise_multiplier = 0"),
-        ({"difference_multiplier": -1}, "difference_multiplier"),
-        ({"steps": 0}, "steps = 0"),
-        ({"fresh_estimates": 0}, "fresh_estimates = 0"),
-        ({"fresh_estimates": 11}, "at most steps = 10"),
-        ({"drift_threshold": math.nan}, "drift_threshold"),
-        ({"drift_threshold": 0.0}, "drift_threshold"),
-        ({"variant": "mended"}, "variant"),
-    ],
-)
-def test_bad_parameters_are_refused_by_name(arguments, message):
-    good = {
-        "noise_multiplier": 1,
-        "difference_multiplier": 1,
-        "steps": 10,
-        "fresh_estimates": 2,
-        "drift_threshold": 1.0,
-    }
-    with pytest.raises(InvalidValue, match=message):
-        StochasticSpider(**{**good, **arguments})
+def test_more_fresh_estimates_than_steps_are_refused():
+    with pytest.raises(InvalidValue, match="at most steps = 10"):
+        StochasticSpider(1, 1, 10, 11, 1.0)
 
 
 @pytest.mark.parametrize("arguments", [(0.0, 1, 1.0), (1.0, 0, 1.0), (1.0, 1, math.inf)])

@@ -1,10 +1,10 @@
-from dataclasses import replace
-
+import attrs
 import numpy as np
 import pytest
 
 from algorithms import noise, problems
 from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.method import OpenRun
 from algorithms.oracles import Poisson
 from algorithms.planning import multiplier_of_one
 from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
@@ -37,9 +37,9 @@ def test_it_is_the_start_and_then_spider_with_the_same_streams():
     run = method.run(problem, seed=4, repetitions=3)
     generators, pen = noise.streams(4, 3), OpenLedger()
     start = method.start.starts(problem, generators, pen)
-    walked = method.spider.walk(problem, start, generators, pen)
+    walked = method.spider.descend(problem, OpenRun(problem, generators, pen), start)
     assert np.array_equal(run.outputs["start"], start)
-    assert np.array_equal(run.output, walked.output)
+    assert np.array_equal(run.output, walked.point)
     assert pen.close() == run.ledger
     # and the walk from there, written again without batches
     eta, gradients = method.spider.step_size_for(problem), lambda w: problem.gradient(w[None])[0]
@@ -83,7 +83,7 @@ def test_behind_a_start_of_any_cost_there_is_a_bound():
     budget = PrivacyBudget.of(2, "1e-5")
     for epsilon in ("1/2", 1, "3/2", "19/10"):
         start = NetExponentialMechanism.calibrated(problem, epsilon, radius=1, covering_radius="0.1")
-        start = replace(start, budget=None)
+        start = attrs.evolve(start, budget=None)
         method = WarmStartedSpider.behind(start, problem, start.bound(problem).exact_upper, budget)
         assert method.bound(problem).upper < 1
         run = method.run(problem, repetitions=1)

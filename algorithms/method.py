@@ -1,0 +1,363 @@
+"""The frame that all algorithms share: what is the same in every run stands here, what differs on an algorithm's page.
+
+An algorithm is a frozen record of its parameters (``attrs.frozen``). Its docstring shows the paper's pseudo-code, its
+``walk`` is that pseudo-code; ``planned`` says what a run releases, ``calibrated`` how much noise a budget asks for, and
+``bound`` what a theorem promises. Whatever a walk learns of the data it learns through an ``OpenRun``.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from algorithms import secure_noise
+from algorithms.fields import WhichNoise
+from algorithms.iterates import uniform_steps
+from algorithms.ledger import OpenLedger, PrivacyBudget
+from algorithms.noise import Array, Kind, Records, streams
+from algorithms.oracles import (
+    BatchGradientOracle,
+    GradientDifferenceOracle,
+    GradientOracle,
+    Gradients,
+    HessianOracle,
+    Sampling,
+    WhichChoice,
+    choose,
+    in_batches,
+)
+from algorithms.oracles.differences import HasDifferences
+from algorithms.oracles.gradients import HasGradients
+from algorithms.planning import release_of
+from algorithms.problems.domain import hessian_rank
+from algorithms.problems.finite_sum import FiniteSum
+from algorithms.run import Recorder, Run, Trace, settled
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.relations import Relation
+
+P = TypeVar("P", bound=FiniteSum)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What a walk ends with, one row per repetition; the fields are those of ``Run``.
+
+    Attributes:
+        title, metric, steps: None for those of the algorithm.
+    """
+
+    output: Array
+    outputs: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    output_step: NDArray[np.int64] | None = None
+    measured: Mapping[str, Array] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    title: str | None = None
+    metric: str | None = None
+    steps: int | None = None
+
+
+class UniformIterate:
+    """The iterate of a uniform index, drawn before the walk, so that it is kept when the walk passes it.
+
+    Attributes:
+        index: R, uniform on first, ..., first + T - 1; shape (R,).
+        point: x_R, shape (R, p), as soon as the walk has passed it.
+    """
+
+    def __init__(self, generators: Sequence[np.random.Generator], steps: int, dimension: int, first: int) -> None:
+        self.index = uniform_steps(generators, steps) + (first - 1)
+        self.point = np.empty((len(generators), dimension))
+
+    def visit(self, step: int, x: Array) -> None:
+        """Keep the rows of x whose index this step is."""
+        chosen = self.index == step
+        self.point[chosen] = x[chosen]
+
+
+class OpenRun:
+    """A run while it is made: all that a walk may use of randomness and of the records.
+
+    A walk asks oracles, which write the ledger; what else it learns of the records (``exact``, and the exact part of an
+    answer) goes to ``measure`` or into ``Outcome.measured`` and nowhere else, for it is not private.
+
+    Attributes:
+        problem: What is minimised.
+        generators: One stream per repetition.
+        ledger: That of one repetition.
+        noise: Kind of noise that oracles draw.
+        relation: Between neighbours, for noise and choices that are made for one.
+    """
+
+    def __init__(
+        self,
+        problem: FiniteSum,
+        generators: Sequence[np.random.Generator],
+        ledger: OpenLedger,
+        noise: Kind = "gaussian",
+        relation: Relation = Relation.REPLACE_ONE,
+    ) -> None:
+        self.problem, self.generators, self.ledger = problem, generators, ledger
+        self.noise: Kind = noise
+        self.relation = relation
+        self.timings: dict[str, float] = {}
+        self._recorders: dict[str, Recorder] = {}
+        self._clock = time.perf_counter()
+
+    @property
+    def repetitions(self) -> int:
+        """How many there are, R."""
+        return len(self.generators)
+
+    def repeated(self, point: Array) -> Array:
+        """One row per repetition, shape (R, p), each the same point."""
+        return np.tile(point, (self.repetitions, 1))
+
+    def uniform_iterate(self, steps: int, first: int = 1) -> UniformIterate:
+        """Draw which of T iterates is returned, uniformly."""
+        return UniformIterate(self.generators, steps, self.problem.dimension, first)
+
+    def steps(self, count: int, first: int = 1) -> Iterator[int]:
+        """The numbers of T steps, from the first on: the one place where a walk may be watched."""
+        yield from range(first, first + count)
+
+    def lap(self, activity: str) -> None:
+        """Write down the seconds since the last lap as those of an activity."""
+        now = time.perf_counter()
+        self.timings[activity] = now - self._clock
+        self._clock = now
+
+    # --- what may be asked ------------------------------------------------------------------------
+
+    def gradients(
+        self,
+        noise_multiplier: Fraction,
+        *,
+        of: HasGradients | None = None,
+        memory: Gradients | None = None,
+        ledger: Records | None = None,
+    ) -> GradientOracle:
+        """Mean gradients of all records (``of`` a part of them, written into a ledger of their own)."""
+        asked, pen = self.problem if of is None else of, self.ledger if ledger is None else ledger
+        return GradientOracle(
+            asked, noise_multiplier, self.generators, pen, self.noise, self.relation, gradients=memory
+        )
+
+    def batch_gradients(
+        self, sampling: Sampling, noise_multiplier: Fraction, *, memory: Gradients | None = None
+    ) -> GradientOracle | BatchGradientOracle:
+        """Mean gradients of fresh random batches; of all records where there is no sampling."""
+        if sampling is None:
+            return self.gradients(noise_multiplier, memory=memory)
+        return BatchGradientOracle(self.problem, sampling, noise_multiplier, self.generators, self.ledger, self.noise)
+
+    def differences(
+        self,
+        noise_multiplier: Fraction,
+        *,
+        of: HasDifferences | None = None,
+        sampling: Sampling = None,
+        memory: Gradients | None = None,
+        ledger: Records | None = None,
+    ) -> GradientDifferenceOracle:
+        """Differences of mean gradients at two points."""
+        asked, pen = self.problem if of is None else of, self.ledger if ledger is None else ledger
+        return GradientDifferenceOracle(
+            asked, noise_multiplier, self.generators, pen, sampling=sampling, gradients=memory
+        )
+
+    def hessians(self, noise_multiplier: Fraction) -> HessianOracle:
+        """Mean Hessians of all records."""
+        rank = hessian_rank(self.problem)
+        return HessianOracle(
+            self.problem, noise_multiplier, self.generators, self.ledger, rank, self.noise, self.relation
+        )
+
+    def choose(
+        self, scores: Array, epsilon: Fraction, sensitivity: Fraction, method: WhichChoice = "exponential"
+    ) -> NDArray[np.int64]:
+        """One candidate per repetition, chosen privately by the scores, shape (R, N): see ``oracles.choose``."""
+        return choose(
+            scores,
+            epsilon=epsilon,
+            sensitivity=sensitivity,
+            relation=self.relation,
+            generators=self.generators,
+            ledger=self.ledger,
+            method=method,
+        )
+
+    # --- what is measured, and not private --------------------------------------------------------
+
+    def exact(self, X: Array) -> tuple[Array, Array]:
+        """F, shape (R,), and ∇F, shape (R, p), at every row: for measurement only."""
+        return in_batches(self.problem, X)
+
+    def measure(self, **values: Array) -> None:
+        """Record one number per repetition under each name, once a step."""
+        for name, numbers in values.items():
+            self._recorders.setdefault(name, Recorder(self.repetitions)).add(numbers)
+
+    def forget(self, *names: str) -> None:
+        """Drop what was measured so far under these names, or under all."""
+        for name in names or tuple(self._recorders):
+            del self._recorders[name]
+
+    def trace(self) -> Trace:
+        """What was measured, by name."""
+        return Trace(**{name: recorder.series() for name, recorder in self._recorders.items()})
+
+
+class Method(ABC, Generic[P]):
+    """An algorithm. What fields and arguments mean everywhere is said here; its own page says what is special to it.
+
+    Args:
+        problem: What to minimise. Plans and bounds ask it for its public constants and look at no record.
+        epsilon: ε > 0 to keep.
+        delta: δ in (0, 1) to keep; should be well below 1/n.
+        relation: "replace-one" (the papers') or "add-or-remove-one".
+        steps: T, a positive whole number; None for the number that suits the bound.
+        noise_multiplier: Greater than 0, exact: the standard deviation of the noise on a sum over records, in units of
+            how far one record can move that sum by being added.
+        step_size: Greater than 0, and fixed in advance: one found by looking at the data would be a release of its own.
+        budget: What ``run`` holds its ledger against, or None: then only against the plan.
+        noise: "gaussian" for experiments, "secure" for a release (see ``algorithms.secure_noise``; the extra of that
+            name draws it, and it is not repeatable).
+
+    ``calibrated`` returns the algorithm with the smallest proven noise for a budget. It raises ``InvalidValue`` where a
+    number is not allowed or the problem lacks a constant. So does a bound, where it does not hold.
+    """
+
+    __slots__ = ()
+
+    title: ClassVar[str]
+    metric: ClassVar[str]
+    activity: ClassVar[str] = "descent"
+
+    @property
+    def steps(self) -> int:
+        """T."""
+        return 1
+
+    @property
+    def budget(self) -> PrivacyBudget | None:
+        """What ``run`` holds its ledger against."""
+        return None
+
+    @property
+    def relation(self) -> Relation:
+        """Between neighbours: that of the budget, or the papers' own where there is none."""
+        return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
+
+    @property
+    def noise(self) -> Kind:
+        """The kind of noise that oracles draw."""
+        return "gaussian"
+
+    @property
+    def noise_drawn(self) -> str:
+        """How its randomness is drawn, in words."""
+        return secure_noise.how_drawn(self.noise)
+
+    @property
+    @abstractmethod
+    def planned(self) -> Mechanism:
+        """What a run releases, as a mechanism for the accountants: all that it returns, together."""
+
+    @abstractmethod
+    def walk(self, problem: P, run: OpenRun) -> Outcome:
+        """Run the pseudo-code, all repetitions at once."""
+
+    def run(self, problem: P, seed: int = 0, repetitions: int = 32) -> Run:
+        """Run the algorithm ``repetitions`` times at once, with independent randomness.
+
+        Args:
+            problem: What to minimise.
+            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
+            repetitions: How many.
+
+        Returns:
+            The run. ``output[r]`` and ``outputs[...][r]`` are private together (one repetition, at the ledger's cost);
+            the trace and what was ``measured`` are not.
+
+        Raises:
+            InvalidValue: Seed or repetitions are not allowed, the problem does not fit, or the walk diverged (or left
+                the ball of a landscape).
+            BudgetExceeded: The ledger shows more than was planned.
+        """
+        return self._run(problem, seed, repetitions)
+
+    def _run(self, problem: P, seed: int, repetitions: int, **more: Any) -> Run:
+        """``run``, with what else a walk takes."""
+        run = OpenRun(problem, streams(seed, repetitions), self._ledger(), self.noise, self.relation)
+        with threadpool_limits(limits=1, user_api="blas"):
+            made = self.walk(problem, run, **more)
+        run.lap(self.activity)
+        budget = self._kept_budget()
+        ledger, spent = settled(run.ledger, self.planned, budget)
+        run.lap("accounting")
+        return Run(
+            algorithm=self.title if made.title is None else made.title,
+            output=made.output,
+            outputs=made.outputs,
+            output_step=made.output_step,
+            trace=run.trace(),
+            measured=made.measured,
+            metric=self.metric if made.metric is None else made.metric,
+            ledger=ledger,
+            budget=budget,
+            spent=spent,
+            steps=self.steps if made.steps is None else made.steps,
+            parameters=made.parameters,
+            seed=int(seed),
+            timings=run.timings,
+            noise_drawn=self.noise_drawn,
+        )
+
+    def _ledger(self) -> OpenLedger:
+        return OpenLedger()
+
+    def _kept_budget(self) -> PrivacyBudget | None:
+        """What the ledger is held against: the budget, but for variants as printed that exceed it."""
+        return self.budget
+
+
+class FullBatchMethod(Method[P]):
+    """T releases of mean gradients of all records, with one noise multiplier.
+
+    T of them with multiplier z √T are exactly one with multiplier z, so that a single certified calibration serves
+    every T: σ² = (z G/n)² T.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def noise_multiplier(self) -> Fraction:
+        """Standard deviation on the sum of gradients in units of G."""
+
+    @property
+    def noise(self) -> WhichNoise:
+        """The kind of noise."""
+        return "gaussian"
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run releases, as a mechanism for the accountants: all iterates together."""
+        return release_of(self.noise_multiplier, self.noise, self.relation) ** self.steps
+
+    def noise_stddev(self, problem: P) -> Fraction:
+        """σ, what is drawn on every coordinate of the mean gradient."""
+        return stddev_of_gradients(problem, self.noise_multiplier)
+
+
+def stddev_of_gradients(problem: HasGradients, noise_multiplier: Fraction) -> Fraction:
+    """The standard deviation that is drawn on the mean gradient of all records, exact."""
+    return Fraction(GradientOracle(problem, noise_multiplier, (), OpenLedger()).noise_stddev)
