@@ -11,7 +11,7 @@ import click
 
 import dpbounds as dp
 from algorithms import PrivacyBudget
-from algorithms.verification.examples import all_examples
+from algorithms.verification.catalogue import all_examples
 from dpbounds.cli import _VERBS, _commands
 from dpbounds.privacy.domination import neighbour_classes
 

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms.ledger_format import write_releases
-from algorithms.verification.cells import Cell, Result
-from algorithms.verification.store import Store
+from algorithms.verification.sweeping.cells import Cell, Result
+from algorithms.verification.sweeping.store import Store
 from dpbounds import documents, limits
 from dpbounds.cli import main
 from dpbounds.errors import InvalidValue

@@ -11,53 +11,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 
-from algorithms.verification.cells import NO_PROOF, Cell, NotMeasured, Result
-from algorithms.verification.checks import Check, Verdict, lost_check, refused_check, unproven_check
-from algorithms.verification.reasons import REASONS
-from algorithms.verification.slopes import SlopeCheck, confidence_of
-from algorithms.verification.store import Store
-from algorithms.verification.sweeps import Progress, sweep
+from algorithms.verification import catalogue
+from algorithms.verification.attacks.every_example import checks_of
+from algorithms.verification.judging.checks import Check, Verdict, lost_check, refused_check, unproven_check
+from algorithms.verification.judging.planned_checks import MOST_CHECKS, SUITE_ERROR, PlannedCheck, Size
+from algorithms.verification.judging.slopes import SlopeCheck, confidence_of
+from algorithms.verification.sweeping.cells import NO_PROOF, Cell, NotMeasured, Result
+from algorithms.verification.sweeping.store import Store
+from algorithms.verification.sweeping.sweeps import Progress, sweep
 from dpbounds.errors import InvalidValue, nearest
-from dpbounds.theorems.record import Mode
-
-SUITE_ERROR = 0.01
-MOST_CHECKS = 500  # among which the error is shared, whether there are so many or not
-
-
-class Size(StrEnum):
-    """How long a suite may take."""
-
-    QUICK = "quick"  # minutes on two cores: every check at small size
-    FULL = "full"  # overnight
-
-
-Judge = Callable[[Sequence[Result], float], Check | SlopeCheck]
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A check before it is run.
-
-    Attributes:
-        theorem: Id of the statement.
-        kind: "spent", "bound", "slope" or "formula".
-        name: Its own name; unique.
-        cells: What must be run, by size.
-        judge: From the cells' results, in their order, and a confidence, to a verdict. None of them was refused or
-            without proof.
-        mode: In which sense a bound is held: of a mean, of a quantile, of every run; None for other kinds. A test holds
-            it against the statement's own.
-    """
-
-    theorem: str
-    kind: str
-    name: str
-    cells: Callable[[Size], Sequence[Cell]]
-    judge: Judge
-    mode: Mode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,50 +34,24 @@ class Outcome:
         seconds: How long its cells took.
     """
 
-    planned: Planned
+    planned: PlannedCheck
     check: Check | SlopeCheck
     seconds: float
 
 
 @cache
-def planned() -> tuple[Planned, ...]:
-    """Every check there is."""
-    from algorithms.verification.plans import (
-        descents,
-        examples,
-        exponents,
-        formulas,
-        frank_wolfe,
-        population,
-        second_order,
-        selection,
-        spider,
-        stochastic,
-        stochastic_spider,
-        warm_starts,
-    )
-
-    rooms = (
-        formulas,
-        descents,
-        stochastic,
-        frank_wolfe,
-        spider,
-        stochastic_spider,
-        second_order,
-        selection,
-        warm_starts,
-        examples,
-        exponents,
-        population,
-    )
-    found = tuple(each for room in rooms for each in room.PLANNED)
-    names = [one.name for one in found]
-    if len(set(names)) != len(names):
-        raise InvalidValue("names", names, "each check under its own name")
-    if len(found) > MOST_CHECKS:
-        raise InvalidValue("checks", len(found), f"at most {MOST_CHECKS}, among which the error is shared")
-    return found
+def planned(theorems: tuple[str, ...] | None = None) -> tuple[PlannedCheck, ...]:
+    """Every check there is, or those of some statements, from the studies that hold them; names are unique."""
+    names = catalogue.ALL if theorems is None else catalogue.studies_of(theorems)
+    studies = {name: catalogue.study(name) for name in catalogue.ALL if name in names}
+    checks = [check for name in catalogue.FAMILIES if name in studies for check in studies[name].checks]
+    checks += checks_of([example for held in studies.values() for example in held.examples])
+    checks += [check for name in catalogue.ACROSS if name in studies for check in studies[name].checks]
+    if len({check.name for check in checks}) != len(checks):
+        raise InvalidValue("names", [check.name for check in checks], "each check under its own name")
+    if len(checks) > MOST_CHECKS:
+        raise InvalidValue("checks", len(checks), f"at most {MOST_CHECKS}, among which the error is shared")
+    return tuple(check for check in checks if theorems is None or check.theorem in theorems)
 
 
 def run_suite(
@@ -139,20 +77,20 @@ def run_suite(
         InvalidValue: No check belongs to one of the ids.
     """
     chosen = _chosen(theorems)
-    listed = {one.name: cells_or_reason(one.cells, size) for one in chosen}
+    listed = {check.name: cells_or_reason(check.cells, size) for check in chosen}
     sweep(all_cells(listed.values()), store, jobs=jobs, scheduler=scheduler, progress=progress)
-    confidence = confidence_of(SUITE_ERROR, MOST_CHECKS)
-    outcomes = []
-    for one in chosen:
-        started = time.perf_counter()
-        cells, known = listed[one.name], []
-        if isinstance(cells, str):
-            check: Check | SlopeCheck = unproven_check(one.theorem, one.kind, [cells], 1)
-        else:
-            known = [result for cell in cells if (result := store.result(cell)) is not None]
-            check = _judged(one, known, confidence)
-        outcomes.append(Outcome(one, check, sum(each.seconds for each in known) + time.perf_counter() - started))
-    return tuple(outcomes)
+    return tuple(_outcome(check, listed[check.name], store) for check in chosen)
+
+
+def _outcome(planned: PlannedCheck, cells: list[Cell] | str, store: Store) -> Outcome:
+    started = time.perf_counter()
+    if isinstance(cells, str):
+        unproven = unproven_check(planned.theorem, planned.kind, [cells], 1)
+        return Outcome(planned, unproven, time.perf_counter() - started)
+    results = [result for cell in cells if (result := store.result(cell)) is not None]
+    check = _judged(planned, results, confidence_of(SUITE_ERROR, MOST_CHECKS))
+    seconds = sum(result.seconds for result in results) + time.perf_counter() - started
+    return Outcome(planned, check, seconds)
 
 
 def cells_or_reason(cells: Callable[[Size], Sequence[Cell]], size: Size) -> list[Cell] | str:
@@ -168,23 +106,24 @@ def all_cells(listed: Iterable[list[Cell] | str]) -> Iterator[Cell]:
     return (cell for cells in listed if not isinstance(cells, str) for cell in cells)
 
 
-def _judged(one: Planned, results: Sequence[Result], confidence: float) -> Check | SlopeCheck:
+def _judged(planned: PlannedCheck, results: Sequence[Result], confidence: float) -> Check | SlopeCheck:
     """The verdict: that of the plan, unless runs gave nothing that could be judged.
 
     Whatever else a task or a plan raises is an error of this program, and stops it.
     """
-    refused = [each.refused for each in results if each.refused is not None]
+    theorem, kind = planned.theorem, planned.kind
+    refused = [result.refused for result in results if result.refused is not None]
     if refused:
-        return refused_check(one.theorem, one.kind, refused, len(results))
-    unproven = [each.unproven for each in results if each.unproven is not None]
+        return refused_check(theorem, kind, refused, len(results))
+    unproven = [result.unproven for result in results if result.unproven is not None]
     if unproven:
-        return unproven_check(one.theorem, one.kind, unproven, len(results))
+        return unproven_check(theorem, kind, unproven, len(results))
     try:
-        return one.judge(results, confidence)
+        return planned.judge(results, confidence)
     except NO_PROOF as error:  # of what was promised
-        return unproven_check(one.theorem, one.kind, [str(error)], 1)
+        return unproven_check(theorem, kind, [str(error)], 1)
     except NotMeasured as error:
-        return lost_check(one.theorem, one.kind, Verdict.FAILS, str(error), 1)
+        return lost_check(theorem, kind, Verdict.FAILS, str(error), 1)
 
 
 def belongs(theorem: str, name: str) -> bool:
@@ -192,24 +131,29 @@ def belongs(theorem: str, name: str) -> bool:
     return theorem == name or theorem.startswith(name + "/")
 
 
-def _chosen(theorems: Sequence[str]) -> list[Planned]:
-    found: list[Planned] = [] if theorems else list(planned())
-    for name in theorems:
-        here = [one for one in planned() if belongs(one.theorem, name)]
-        if not here and name in REASONS:
-            raise InvalidValue("id", name, f"one with a check; {name} has none: {REASONS[name]}")
+def _chosen(names: Sequence[str]) -> list[PlannedCheck]:
+    """The checks of some statements or papers, or all; what belongs to one statement stands together."""
+    statements = sorted(catalogue.checked_statements())
+    theorems: dict[str, None] = {}
+    for name in names:
+        here = [theorem for theorem in statements if belongs(theorem, name)]
         if not here:
-            known = sorted({one.theorem for one in planned()})
-            near = f", such as {', '.join(nearest(name, known))}" if nearest(name, known) else ""
+            from algorithms.verification.judging.reasons import REASONS
+
+            if name in REASONS:
+                raise InvalidValue("id", name, f"one with a check; {name} has none: {REASONS[name]}")
+            near = f", such as {', '.join(nearest(name, statements))}" if nearest(name, statements) else ""
             raise InvalidValue(
                 "id", name, f"a paper or a statement with a check{near}", "`dpbounds theorems` lists all"
             )
-        found += [one for one in here if one not in found]
-    # what belongs to one statement stands together
-    order = {one: index for index, one in reversed(list(enumerate(each.theorem for each in found)))}
-    return sorted(found, key=lambda one: order[one.theorem])
+        theorems |= dict.fromkeys(here)
+    checks = planned(tuple(theorems)) if names else planned()
+    if names:
+        checks = tuple(dict.fromkeys(check for name in names for check in checks if belongs(check.theorem, name)))
+    order = {theorem: place for place, theorem in enumerate(dict.fromkeys(check.theorem for check in checks))}
+    return sorted(checks, key=lambda check: order[check.theorem])
 
 
 def failed(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Those that fail."""
-    return [one for one in outcomes if one.check.verdict is Verdict.FAILS]
+    return [outcome for outcome in outcomes if outcome.check.verdict is Verdict.FAILS]

@@ -26,9 +26,9 @@ from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
     from algorithms.ledger import PrivacyBudget
+    from algorithms.verification.attacks.audits import Audit
     from algorithms.verification.attacks.experiments import AuditedAlgorithm
     from algorithms.verification.attacks.mutations import AuditedCopy
-    from algorithms.verification.audits import Audit
 
 _ALL = "all"
 _HEADINGS = ("algorithm", "at least", "certified", "claimed", "verdict", "found by")
@@ -162,8 +162,8 @@ def _everything(
 ) -> int:
     """Every example, those as printed included; a sound exit status means that no lower bound exceeds its ledger's."""
     from algorithms.verification.attacks.experiments import audit_example
-    from algorithms.verification.examples import all_examples
-    from algorithms.verification.slopes import confidence_of
+    from algorithms.verification.catalogue import all_examples
+    from algorithms.verification.judging.slopes import confidence_of
 
     findings, each = [], confidence_of(1 - confidence, len(all_examples()))
     for one in all_examples():
@@ -224,7 +224,7 @@ def _write(path: Path, command: str, confidence: float, headings: Sequence[str],
 
 def _mutations(runs: int, confidence: float, seed: int, folder: Path | None, as_json: bool) -> int:
     from algorithms.verification.attacks.mutations import judged, mutations
-    from algorithms.verification.slopes import confidence_of
+    from algorithms.verification.judging.slopes import confidence_of
 
     verdicts, each = [], confidence_of(1 - confidence, len(mutations()))
     for mutation in mutations():

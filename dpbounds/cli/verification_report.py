@@ -22,7 +22,7 @@ _COLUMNS = ("statement", "check", "kind", "predicted", "measured", "low", "high"
 
 def document(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> dict[str, object]:
     """What ``--json`` prints."""
-    from algorithms.verification.suite import SUITE_ERROR
+    from algorithms.verification.judging.planned_checks import SUITE_ERROR
 
     return {
         "checks": [
@@ -50,7 +50,7 @@ def document(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> dict[s
 
 def _choice(one: Outcome) -> dict[str, object]:
     """On which of several problems an exponent was held against its promise, and what the others gave."""
-    from algorithms.verification.slopes import SlopeCheck
+    from algorithms.verification.judging.slopes import SlopeCheck
 
     if not isinstance(one.check, SlopeCheck) or not one.check.chosen:
         return {}
@@ -63,7 +63,7 @@ def _choice(one: Outcome) -> dict[str, object]:
 
 def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
     """Which exponents were measured on a problem that was chosen because they show there, and the others."""
-    from algorithms.verification.slopes import SlopeCheck
+    from algorithms.verification.judging.slopes import SlopeCheck
 
     found = [one for one in outcomes if isinstance(one.check, SlopeCheck) and one.check.chosen]
     if not found:
@@ -81,7 +81,7 @@ def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _predicted(one: Outcome) -> object:
-    from algorithms.verification.slopes import SlopeCheck
+    from algorithms.verification.judging.slopes import SlopeCheck
 
     if isinstance(one.check, SlopeCheck):
         return one.check.predicted
@@ -89,7 +89,7 @@ def _predicted(one: Outcome) -> object:
 
 
 def _measured(one: Outcome) -> tuple[float, float, float]:
-    from algorithms.verification.slopes import SlopeCheck
+    from algorithms.verification.judging.slopes import SlopeCheck
 
     if isinstance(one.check, SlopeCheck):
         return one.check.slope.value, one.check.slope.low, one.check.slope.high
@@ -141,7 +141,7 @@ def _page(
     *,
     with_figures: bool,
 ) -> list[str]:
-    from algorithms.verification.suite import SUITE_ERROR
+    from algorithms.verification.judging.planned_checks import SUITE_ERROR
     from dpbounds import __version__
 
     found = counts(outcomes)
@@ -190,7 +190,7 @@ def _drawn(folder: Path, pictures: Sequence[Picture]) -> list[Path]:
 
 
 def _row(one: Outcome) -> tuple[str, ...]:
-    from algorithms.verification.slopes import SlopeCheck
+    from algorithms.verification.judging.slopes import SlopeCheck
 
     value = one.check.predicted if isinstance(one.check, SlopeCheck) else one.check.predicted.upper
     return (

@@ -20,8 +20,8 @@ from dpbounds.errors import InvalidValue
 
 if TYPE_CHECKING:
     from algorithms.verification.experiments import Picture
-    from algorithms.verification.store import Store
     from algorithms.verification.suite import Outcome
+    from algorithms.verification.sweeping.store import Store
 
 _MEMORY = ":memory:"
 _EXPORTS = (".csv", ".parquet")
@@ -71,24 +71,24 @@ def command(
     if export is not None and export.suffix not in _EXPORTS:
         raise InvalidValue("--export", export, "a file that ends with " + " or ".join(_EXPORTS))
 
-    from algorithms.verification import experiments as again
-    from algorithms.verification.store import Store
-    from algorithms.verification.suite import Size, failed, planned, run_suite
+    from algorithms.verification.judging.planned_checks import Size
+    from algorithms.verification.suite import failed, run_suite
+    from algorithms.verification.sweeping.store import Store
 
     size = Size.FULL if full else Size.QUICK
     with Store(_MEMORY if store is None else store) as cells:
         if cells.set_aside:
             click.echo(f"{cells.set_aside} finished cells in {store} are of other code, and are not used", err=True)
         # an id that has an experiment but no check is fine where experiments are asked for
-        drawn = [one.theorem for one in again.experiments()] if experiments else []
-        held = [one.theorem for one in planned()]
-        checked = [name for name in names if _any(held, name) or not _any(drawn, name)]
+        checked = [name for name in names if not (experiments and _drawn_only(name))]
         outcomes: tuple[Outcome, ...] = ()
         if checked or not names:
             with progress_bar("checks", shown=not as_json) as progress:
                 outcomes = run_suite(size, cells, theorems=checked, jobs=jobs, scheduler=scheduler, progress=progress)
         pictures: tuple[Picture, ...] = ()
         if experiments:
+            from algorithms.verification import experiments as again
+
             with progress_bar("experiments", shown=not as_json) as progress:
                 pictures = again.run_experiments(
                     size, cells, theorems=names, jobs=jobs, scheduler=scheduler, progress=progress
@@ -108,10 +108,15 @@ def command(
     return DOES_NOT_HOLD if failed(outcomes) else DONE
 
 
-def _any(theorems: Sequence[str], name: str) -> bool:
+def _drawn_only(name: str) -> bool:
+    """Whether a statement or a paper has an experiment and no check."""
+    from algorithms.verification.catalogue import checked_statements
+    from algorithms.verification.experiments import experiments
     from algorithms.verification.suite import belongs
 
-    return any(belongs(theorem, name) for theorem in theorems)
+    drawn = [experiment.theorem for experiment in experiments()]
+    here = [any(belongs(theorem, name) for theorem in theorems) for theorems in (checked_statements(), drawn)]
+    return here == [False, True]
 
 
 def _export(cells: Store, path: Path) -> None:

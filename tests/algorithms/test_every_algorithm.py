@@ -12,7 +12,7 @@ from algorithms import noise
 from algorithms.ledger import Ledger, PrivacyBudget
 from algorithms.oracles import choices
 from algorithms.second_order.reserved import ReservedLedger
-from algorithms.verification.examples import all_examples, example
+from algorithms.verification.catalogue import all_examples, example
 from algorithms.verification.suite import planned
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import exact

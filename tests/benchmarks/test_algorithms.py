@@ -24,9 +24,10 @@ from algorithms import ProjectedGradientDescent, noise, problems
 from algorithms.ledger import OpenLedger
 from algorithms.oracles import GradientDifferenceOracle, GradientOracle, Gradients
 from algorithms.spider.spider import Spider
-from algorithms.verification.cells import Cell
-from algorithms.verification.store import Store
-from algorithms.verification.sweeps import sweep
+from algorithms.verification.experiments.runs import projected_gradient
+from algorithms.verification.sweeping.cells import Cell
+from algorithms.verification.sweeping.store import Store
+from algorithms.verification.sweeping.sweeps import sweep
 
 N, P, T, R = 10_000, 100, 1000, 32
 MULTIPLIER, L1 = 20, 0.01
@@ -192,14 +193,13 @@ def test_memory_is_that_of_the_data_and_of_the_points() -> None:
 @pytest.mark.slow
 def test_a_sweep_on_two_cores(tmp_path: Path) -> None:
     """Half-second cells, on one process and on two that have started (2.5 s, once): efficiency at least 0.8."""
-    task = "algorithms.verification.tasks.experiments:projected_gradient"
     shared = {"data": "synthetic", "records": 10_000, "epsilon": 2.0, "delta": "1e-3", "steps": 100, "repetitions": 8}
     times = {}
     with Store(tmp_path / "start.db") as store:
-        sweep([Cell.of(task, seed, **shared | {"steps": 1}) for seed in range(4)], store, jobs=2)
+        sweep([Cell.of(projected_gradient, seed, **shared | {"steps": 1}) for seed in range(4)], store, jobs=2)
     for jobs in (2, 1):
         with Store(tmp_path / f"{jobs}.db") as store:
-            cells = [Cell.of(task, seed, **shared) for seed in range(24)]
+            cells = [Cell.of(projected_gradient, seed, **shared) for seed in range(24)]
             start = time.perf_counter()
             sweep(cells, store, jobs=jobs)
             times[jobs] = time.perf_counter() - start

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from algorithms.verification import examples
+from algorithms.verification import catalogue
 from algorithms.verification.attacks import experiments, mutations
 from dpbounds.cli import main
 
@@ -88,8 +88,8 @@ def test_the_table_of_broken_copies(capsys, monkeypatch):
 
 
 def test_all_of_them_and_a_page(capsys, monkeypatch, tmp_path):
-    few = tuple(one for one in examples.all_examples() if one.name in ("dp-pgd", "dp-gd-zhang-as-quoted"))
-    monkeypatch.setattr(examples, "all_examples", lambda: few)
+    few = tuple(one for one in catalogue.all_examples() if one.name in ("dp-pgd", "dp-gd-zhang-as-quoted"))
+    monkeypatch.setattr(catalogue, "all_examples", lambda: few)
     lines = said(capsys, "all", "--runs", "300", "--output", str(tmp_path / "runs")).splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["algorithm", *(one.name for one in few)]
     assert all("agrees" in line for line in lines[1:3])

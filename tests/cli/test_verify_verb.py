@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from algorithms.verification import suite
-from algorithms.verification.cells import Result, vector
-from algorithms.verification.store import Store
+from algorithms.verification.sweeping.cells import Result, vector
+from algorithms.verification.sweeping.store import Store
 from dpbounds.cli import main
 from dpbounds.expressions.enclosure import Enclosure
 
@@ -64,7 +64,7 @@ def test_a_report(capsys, tmp_path):
 
 
 def test_a_planted_wrong_constant_fails(capsys, monkeypatch):
-    from algorithms.verification.estimates import formula_check
+    from algorithms.verification.judging.estimates import formula_check
 
     (first, *_) = suite.planned()
 
@@ -79,15 +79,15 @@ def test_a_planted_wrong_constant_fails(capsys, monkeypatch):
 
 def test_experiments_are_run_drawn_and_told(capsys, tmp_path, monkeypatch):
     from algorithms.verification import experiments
-    from algorithms.verification.cells import Cell
     from algorithms.verification.experiments import wang_xu_2019
+    from algorithms.verification.sweeping.cells import Cell
 
     (first, *_) = wang_xu_2019.EXPERIMENTS
     small = replace(
         first,
         cells=lambda size: [
             Cell.of(
-                "algorithms.verification.tasks.experiments:projected_gradient",
+                wang_xu_2019.projected_gradient,
                 data=data,
                 records=200,
                 epsilon=epsilon,
@@ -110,7 +110,7 @@ def test_experiments_are_run_drawn_and_told(capsys, tmp_path, monkeypatch):
 
 def test_a_refused_experiment_is_told_and_the_others_are_kept(capsys, tmp_path, monkeypatch):
     from algorithms.verification import experiments
-    from algorithms.verification.cells import Cell
+    from algorithms.verification.sweeping.cells import Cell
     from dpbounds.errors import BudgetExceeded, NotCertified
 
     first, second, third = experiments.experiments()[:3]

@@ -9,7 +9,7 @@ import pytest
 
 import algorithms
 import dpbounds as dp
-from algorithms.verification.examples import all_examples
+from algorithms.verification.catalogue import all_examples
 from dpbounds.cli import _VERBS as VERBS
 from dpbounds.cli import main
 from dpbounds.theorems.registry import listing

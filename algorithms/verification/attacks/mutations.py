@@ -21,11 +21,11 @@ from algorithms.oracles import GradientDifferenceOracle, GradientOracle
 from algorithms.oracles.gradients import in_batches
 from algorithms.planning import multiplier_of_steps, root_above
 from algorithms.problems.problem import Problem
+from algorithms.verification.attacks.audits import Audit
 from algorithms.verification.attacks.experiments import best, collected
 from algorithms.verification.attacks.neighbours import Pair, worst_pair
 from algorithms.verification.attacks.selections import as_printed, audit_selection, repaired
 from algorithms.verification.attacks.transcripts import Answer, Listener, Witness, listening
-from algorithms.verification.audits import Audit
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy import accountants
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, UniformBall

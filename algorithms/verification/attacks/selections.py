@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from algorithms.noise import Array
-from algorithms.verification.audits import Audit, at_threshold
+from algorithms.verification.attacks.audits import Audit, at_threshold
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
 

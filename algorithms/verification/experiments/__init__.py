@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from algorithms.verification.cells import NO_PROOF, Cell, NotMeasured
 from algorithms.verification.experiments.base import Experiment
-from algorithms.verification.store import Store
-from algorithms.verification.suite import Size, all_cells, belongs, cells_or_reason
-from algorithms.verification.sweeps import Progress, sweep
+from algorithms.verification.judging.planned_checks import Size
+from algorithms.verification.suite import all_cells, belongs, cells_or_reason
+from algorithms.verification.sweeping.cells import NO_PROOF, Cell, NotMeasured
+from algorithms.verification.sweeping.store import Store
+from algorithms.verification.sweeping.sweeps import Progress, sweep
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.render.curves import Panel
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from algorithms.verification.cells import Cell, Result, number, parameter, task, text, vector
-from algorithms.verification.suite import Size
+from algorithms.verification.judging.planned_checks import CellsAt
+from algorithms.verification.sweeping.cells import Result, Task, name_of
 from dpbounds.render.curves import Panel
-
-__all__ = ["Experiment", "number", "parameter", "task", "text", "vector"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +26,11 @@ class Experiment:
     name: str
     theorem: str
     title: str
-    cells: Callable[[Size], Sequence[Cell]]
+    cells: CellsAt
     panels: Callable[[Sequence[Result]], tuple[Panel, ...]]
     findings: Callable[[Sequence[Result]], tuple[str, ...]]
+
+
+def of_task(results: Sequence[Result], task: Task) -> list[Result]:
+    """The results of one task."""
+    return [result for result in results if result.task == name_of(task)]

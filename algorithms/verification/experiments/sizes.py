@@ -7,14 +7,14 @@ logarithms and whole numbers of steps all bend a bound, and what is measured ben
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from algorithms.verification.cells import Result
-from algorithms.verification.checks import Measured, mean_interval
-from algorithms.verification.experiments.base import parameter, vector
-from algorithms.verification.slopes import fit
-from dpbounds.render.curves import Curve
+from algorithms.verification.judging.checks import Measured, mean_interval
+from algorithms.verification.judging.planned_checks import Promise
+from algorithms.verification.judging.slopes import fit
+from algorithms.verification.sweeping.cells import Result, parameter, vector
+from dpbounds.render.curves import Curve, Panel
 
 CONFIDENCE = 0.95
 
@@ -29,47 +29,46 @@ class Quantity:
         bound: The explicit bound for the cell of a result.
         source: Of the bound, for the legend.
         printed: How print says that it falls, such as "n^(-2/3)"; empty where nothing is printed.
+        axis: In a picture of its own, where that differs from the label.
     """
 
     label: str
     name: str
-    bound: Callable[[Result], float]
+    bound: Promise
     source: str
     printed: str = ""
+    axis: str = ""
 
     def curves(self, results: Sequence[Result]) -> tuple[Curve, Curve]:
         """The measured means with their intervals, and the bound."""
         n = records(results)
-        found = self.measured(results)
-        measured = Curve(
-            f"{self.label}, measured",
-            n,
-            tuple(one.mean for one in found),
-            tuple(one.low for one in found),
-            tuple(one.high for one in found),
-        )
+        measured = curve_of(f"{self.label}, measured", n, self.measured(results))
         return measured, Curve(f"{self.label}, {self.source}", n, self.bounds(results), promised=True)
+
+    def panel(self, title: str, results: Sequence[Result]) -> Panel:
+        """The two alone."""
+        return Panel(title, "records n", self.axis or self.label, self.curves(results), log_x=True)
 
     def measured(self, results: Sequence[Result]) -> list[Measured]:
         """Means and intervals, in the order of the results."""
-        return [mean_interval(vector(each, self.name), CONFIDENCE) for each in results]
+        return [mean_interval(vector(result, self.name), CONFIDENCE) for result in results]
 
     def bounds(self, results: Sequence[Result]) -> tuple[float, ...]:
         """The bounds, in the order of the results."""
-        return tuple(self.bound(each) for each in results)
+        return tuple(float(self.bound(result).upper) for result in results)
 
     def told(self, results: Sequence[Result]) -> str:
         """A sentence: the means, how they relate to the bound, both exponents."""
         found, bounds = self.measured(results), self.bounds(results)
         n = ", ".join(f"{count:g}" for count in records(results))
-        means = ", ".join(f"{one.mean:.3g}" for one in found)
-        return f"{self.label}: {means} for n = {n}; {held(found, bounds)}; {self.exponents(results)}."
+        means = ", ".join(f"{mean.mean:.3g}" for mean in found)
+        return f"{self.label}: {means} for n = {n}; {held(found, bounds)}; {self._exponents(results, bounds)}."
 
-    def exponents(self, results: Sequence[Result]) -> str:
+    def _exponents(self, results: Sequence[Result], bounds: Sequence[float]) -> str:
         """Part of a sentence: how fast what is measured falls, and how fast its bound does."""
         n = records(results)
-        slope = fit(n, [vector(each, self.name) for each in results], CONFIDENCE)
-        promised = exponent(n, self.bounds(results))
+        slope = fit(n, [vector(result, self.name) for result in results], CONFIDENCE)
+        promised = exponent(n, bounds)
         if slope.high < promised:
             how = "it falls faster than its bound"
         elif slope.low > promised:
@@ -83,13 +82,19 @@ class Quantity:
         )
 
 
+def curve_of(label: str, x: Sequence[float], means: Sequence[Measured]) -> Curve:
+    """Means with their intervals."""
+    y, low, high = zip(*((mean.mean, mean.low, mean.high) for mean in means), strict=True)
+    return Curve(label, tuple(x), y, low, high)
+
+
 def held(found: Sequence[Measured], bounds: Sequence[float]) -> str:
     """Part of a sentence: whether means lie below their bounds with their whole intervals, and how far."""
-    ratios = [bound / one.mean for one, bound in zip(found, bounds, strict=True)]
+    ratios = [bound / mean.mean for mean, bound in zip(found, bounds, strict=True)]
     far = f"{min(ratios):.3g} to {max(ratios):.3g} times the mean"
-    if all(one.high <= bound for one, bound in zip(found, bounds, strict=True)):
+    if all(mean.high <= bound for mean, bound in zip(found, bounds, strict=True)):
         return f"the bound holds at every n and is {far}"
-    if any(one.low > bound for one, bound in zip(found, bounds, strict=True)):
+    if any(mean.low > bound for mean, bound in zip(found, bounds, strict=True)):
         return f"the bound fails somewhere: it is {far}"
     return f"whether the bound holds everywhere is open at so few repetitions: it is {far}"
 
@@ -113,7 +118,7 @@ def compared(first: Sequence[Measured], second: Sequence[Measured], names: tuple
 
 def records(results: Sequence[Result]) -> tuple[float, ...]:
     """The number of records of every result."""
-    return tuple(parameter(each, "records") for each in results)
+    return tuple(parameter(result, "records") for result in results)
 
 
 def exponent(x: Sequence[float], y: Sequence[float]) -> float:

@@ -6,26 +6,24 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from algorithms.verification.cells import Cell, Result
-from algorithms.verification.estimates import measured
-from algorithms.verification.experiments.base import Experiment, parameter
-from algorithms.verification.suite import Size
+from algorithms.verification.experiments.base import Experiment
+from algorithms.verification.experiments.sizes import curve_of
+from algorithms.verification.judging.estimates import measured
+from algorithms.verification.judging.planned_checks import by_size, cells
+from algorithms.verification.studies.formulas import ball_overlap
+from algorithms.verification.sweeping.cells import Result, parameter
 from dpbounds.render.curves import Curve, Panel
 from dpbounds.theorems.registry import theorem
 
-_TASK = "algorithms.verification.tasks.formulas:ball_overlap"
 _DIMENSIONS = (1, 2, 3, 10, 50)
-_DISTANCES = (0.1, 0.25, 0.5, 1.0, 1.5)
-_DRAWS = {Size.QUICK: 20_000, Size.FULL: 1_000_000}
 _GRID = 40
-
-
-def _cells(size: Size) -> list[Cell]:
-    return [
-        Cell.of(_TASK, 0, dimension=d, radius=1.0, distance=distance, draws=_DRAWS[size])
-        for d in _DIMENSIONS
-        for distance in _DISTANCES
-    ]
+_RUNS = cells(
+    ball_overlap,
+    dimension=_DIMENSIONS,
+    radius=1.0,
+    distance=(0.1, 0.25, 0.5, 1.0, 1.5),
+    draws=by_size(20_000, 1_000_000),
+)
 
 
 def _exact(dimension: int, distance: Fraction) -> float:
@@ -37,34 +35,20 @@ def _panels(results: Sequence[Result]) -> tuple[Panel, ...]:
     at = [Fraction(2 * step, _GRID) for step in range(_GRID + 1)]
     curves = []
     for d in _DIMENSIONS:
-        here = [each for each in results if parameter(each, "dimension") == d]
-        found = [measured(each.numbers, 0.95) for each in here]
-        curves.append(
-            Curve(
-                f"d = {d}, measured",
-                tuple(parameter(each, "distance") for each in here),
-                tuple(one.mean for one in found),
-                tuple(one.low for one in found),
-                tuple(one.high for one in found),
-            )
-        )
-        curves.append(
-            Curve(
-                "exact" if d == 1 else "_exact",
-                tuple(map(float, at)),
-                tuple(_exact(d, one) for one in at),
-                promised=True,
-            )
-        )
+        here = [result for result in results if parameter(result, "dimension") == d]
+        distances = [parameter(result, "distance") for result in here]
+        curves.append(curve_of(f"d = {d}, measured", distances, [measured(result.numbers, 0.95) for result in here]))
+        exact = tuple(_exact(d, distance) for distance in at)
+        curves.append(Curve("exact" if d == 1 else "_exact", tuple(map(float, at)), exact, promised=True))
     return (Panel("one release", "distance, in radii", "δ, at every ε", tuple(curves), log_y=False),)
 
 
 def _findings(results: Sequence[Result]) -> tuple[str, ...]:
     scores = []
-    for each in results:
-        exact = _exact(int(parameter(each, "dimension")), Fraction(parameter(each, "distance")))
-        found = measured(each.numbers, 0.95)
-        draws = parameter(each, "draws")
+    for result in results:
+        exact = _exact(int(parameter(result, "dimension")), Fraction(parameter(result, "distance")))
+        found = measured(result.numbers, 0.95)
+        draws = parameter(result, "draws")
         spread = math.sqrt(max(exact * (1 - exact), 1 / draws) / draws)
         scores.append(abs(found.mean - exact) / spread)
     half = ", ".join(f"{_exact(d, Fraction(1, 2)):.3g}" for d in _DIMENSIONS)
@@ -81,7 +65,7 @@ EXPERIMENTS = (
         "tholeti-kalyani-2020-figure-2",
         "tholeti-kalyani-2020/figure-2",
         "Tholeti & Kalyani 2020, Figure 2 again: δ of one release of ball noise",
-        _cells,
+        _RUNS,
         _panels,
         _findings,
     ),

@@ -10,38 +10,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from functools import partial
 
-from algorithms.verification.cells import Cell, Result
-from algorithms.verification.experiments.base import Experiment, parameter, text, vector
+from algorithms.verification.experiments.base import Experiment
+from algorithms.verification.experiments.runs import projected_gradient
 from algorithms.verification.experiments.sizes import exponent
-from algorithms.verification.suite import Size
+from algorithms.verification.judging.planned_checks import by_size, cells
+from algorithms.verification.sweeping.cells import Result, parameter, text, vector
 from dpbounds.render.curves import Curve, Panel
 
-_TASK = "algorithms.verification.tasks.experiments:projected_gradient"
-_DATA = ("synthetic", "covertype")
-_REPETITIONS = {Size.QUICK: 4, Size.FULL: 32}
-_DELTA = "1e-3"
 _TITLES = {"synthetic": "synthetic design, 10 000 × 100", "covertype": "Covertype, 10 000 × 54"}
+_DATA = tuple(_TITLES)
 _LAST = 20  # steps whose mean is called the end of a path
-
-
-def _cells(size: Size, epsilons: Sequence[float], steps: Sequence[int], records: Sequence[int]) -> list[Cell]:
-    return [
-        Cell.of(
-            _TASK,
-            0,
-            data=data,
-            records=n,
-            epsilon=epsilon,
-            delta=_DELTA,
-            steps=T,
-            repetitions=_REPETITIONS[size],
-        )
-        for data in _DATA
-        for epsilon in epsilons
-        for T in steps
-        for n in records
-    ]
+_runs = partial(cells, projected_gradient, data=_DATA, delta="1e-3", repetitions=by_size(4, 32))
 
 
 def _root_mean(result: Result, name: str) -> float:
@@ -55,18 +36,18 @@ def _end(result: Result, name: str) -> float:
 
 
 def _here(results: Sequence[Result], data: str) -> list[Result]:
-    return [each for each in results if text(each, "data") == data]
+    return [result for result in results if text(result, "data") == data]
 
 
 def _paths(results: Sequence[Result], axis: str, label: str) -> tuple[Panel, ...]:
     def curves(here: list[Result]) -> tuple[Curve, ...]:
         return tuple(
             Curve(
-                _label(label, parameter(each, axis)),
-                tuple(float(k) for k in range(1, len(vector(each, "exact_path")) + 1)),
-                tuple(vector(each, "exact_path")),
+                _label(label, parameter(result, axis)),
+                tuple(float(k) for k in range(1, len(vector(result, "exact_path")) + 1)),
+                tuple(vector(result, "exact_path")),
             )
-            for each in here
+            for result in here
         )
 
     return tuple(
@@ -78,40 +59,40 @@ def _label(label: str, value: float) -> str:
     return "no noise" if value == 0 else f"{label} = {value:g}"
 
 
-# --- Figure 1: ε ------------------------------------------------------------------------------------------------------
+# --- Figure 1: ε
 
 _EPSILONS = (0.1, 0.5, 2.0, 5.0, 0.0)
 
 
 def _figure_1(results: Sequence[Result]) -> tuple[str, ...]:
-    found = []
+    sentences = []
     for data in _DATA:
         here = _here(results, data)
-        private = [each for each in here if parameter(each, "epsilon") > 0]
-        ends = ", ".join(f"{_end(each, 'exact_path'):.3g}" for each in here)
-        noisy = ", ".join(f"{_end(each, 'noisy_path'):.3g}" for each in here)
-        falls = _falls([_end(each, "exact_path") for each in private])
-        found.append(
+        private = [result for result in here if parameter(result, "epsilon") > 0]
+        ends = ", ".join(f"{_end(result, 'exact_path'):.3g}" for result in here)
+        noisy = ", ".join(f"{_end(result, 'noisy_path'):.3g}" for result in here)
+        falls = _falls([_end(result, "exact_path") for result in private])
+        sentences.append(
             f"{data}: over the last {_LAST} of T = 200 steps the norm at the exact gradient is {ends} (at the noisy "
             f"one {noisy}) for ε = 0.1, 0.5, 2, 5 and without noise: "
             + ("less privacy, less error, as print says." if falls else "not falling in ε everywhere, unlike print.")
         )
-    return tuple(found)
+    return tuple(sentences)
 
 
-# --- Figure 2: T ------------------------------------------------------------------------------------------------------
+# --- Figure 2: T
 
 _STEPS = (50, 100, 200, 400, 800)
 
 
 def _figure_2(results: Sequence[Result]) -> tuple[str, ...]:
-    found = []
+    sentences = []
     for data in _DATA:
         here = _here(results, data)
-        steps = [parameter(each, "steps") for each in here]
-        noisy = [_root_mean(each, "noisy") for each in here]
-        exact = [_root_mean(each, "exact") for each in here]
-        found.append(
+        steps = [parameter(result, "steps") for result in here]
+        noisy = [_root_mean(result, "noisy") for result in here]
+        exact = [_root_mean(result, "exact") for result in here]
+        sentences.append(
             f"{data}: averaged over the run, the norm at the noisy gradient is {_list(noisy)} for T = 50, 100, 200, "
             f"400, 800 (like T^{exponent(steps[2:], noisy[2:]):.2f} from T = 200 on), at the exact gradient "
             f"{_list(exact)}. Print says the bounds do not depend on T; at a fixed step size the bound is a/T + bT: "
@@ -123,21 +104,21 @@ def _figure_2(results: Sequence[Result]) -> tuple[str, ...]:
                 else "here the first term rules."
             )
         )
-    return tuple(found)
+    return tuple(sentences)
 
 
-# --- Figure 3: n ------------------------------------------------------------------------------------------------------
+# --- Figure 3: n
 
 _RECORDS = (1000, 2500, 5000, 10_000)
 
 
 def _figure_3(results: Sequence[Result]) -> tuple[str, ...]:
-    found = []
+    sentences = []
     for data in _DATA:
         here = _here(results, data)
-        noisy = [_end(each, "noisy_path") for each in here]
-        exact = [_end(each, "exact_path") for each in here]
-        found.append(
+        noisy = [_end(result, "noisy_path") for result in here]
+        exact = [_end(result, "exact_path") for result in here]
+        sentences.append(
             f"{data}: over the last {_LAST} of T = 400 steps the norm at the noisy gradient is {_list(noisy)} for "
             f"n = 1000, 2500, 5000, 10 000 (exponent {exponent(_RECORDS, noisy):.2f}; at fixed T the noise alone gives "
             f"-1), at the exact gradient {_list(exact)} (exponent {exponent(_RECORDS, exact):.2f}): "
@@ -147,7 +128,7 @@ def _figure_3(results: Sequence[Result]) -> tuple[str, ...]:
                 else "not smaller with more records everywhere, unlike print."
             )
         )
-    return tuple(found)
+    return tuple(sentences)
 
 
 def _falls(values: Sequence[float]) -> bool:
@@ -163,7 +144,7 @@ EXPERIMENTS = (
         "wang-xu-2019-figure-1",
         "wang-xu-2019/figure-1",
         "Wang & Xu 2019, Figure 1 again: the norm along T = 200 steps, δ = 0.001",
-        lambda size: _cells(size, _EPSILONS, (200,), (10_000,)),
+        _runs(epsilon=_EPSILONS, steps=200, records=10_000),
         lambda results: _paths(results, "epsilon", "ε"),
         _figure_1,
     ),
@@ -171,7 +152,7 @@ EXPERIMENTS = (
         "wang-xu-2019-figure-2",
         "wang-xu-2019/figure-2",
         "Wang & Xu 2019, Figure 2 again: the number of steps T, ε = 2, δ = 0.001",
-        lambda size: _cells(size, (2.0,), _STEPS, (10_000,)),
+        _runs(epsilon=2.0, steps=_STEPS, records=10_000),
         lambda results: _paths(results, "steps", "T"),
         _figure_2,
     ),
@@ -179,7 +160,7 @@ EXPERIMENTS = (
         "wang-xu-2019-figure-3",
         "wang-xu-2019/figure-3",
         "Wang & Xu 2019, Figure 3 again: the number of records n, ε = 2, T = 400, δ = 0.001",
-        lambda size: _cells(size, (2.0,), (400,), _RECORDS),
+        _runs(epsilon=2.0, steps=400, records=_RECORDS),
         lambda results: _paths(results, "records", "n"),
         _figure_3,
     ),

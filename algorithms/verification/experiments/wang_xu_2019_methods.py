@@ -8,23 +8,23 @@ algorithms. Calibrated to the same promise, either baseline is our method: they 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from typing import Any
 
 from scipy import stats
 
-from algorithms.verification.cells import Cell, Result
-from algorithms.verification.checks import Measured, mean_interval
-from algorithms.verification.experiments.base import Experiment, number, parameter, task, text, vector
+from algorithms.verification.experiments.base import Experiment, of_task
+from algorithms.verification.experiments.runs import method_path, method_posed, quoted_noise
 from algorithms.verification.experiments.sizes import CONFIDENCE
-from algorithms.verification.suite import Size
-from algorithms.verification.tasks.experiments import planned_method, wang_xu_problem
+from algorithms.verification.judging.checks import Measured, mean_interval
+from algorithms.verification.judging.planned_checks import Size, by_size, cells, together
+from algorithms.verification.studies.running import bound_of
+from algorithms.verification.sweeping.cells import Cell, Result, number, parameter, text, vector
 from dpbounds.render.curves import Curve, Panel
 
-_TASKS = "algorithms.verification.tasks.experiments"
 _EPSILONS = (0.5, 2.0)
 _STEPS, _RECORDS = 200, 10_000
 _LAST = 20  # steps whose mean is called the end of a path
-_REPETITIONS = {Size.QUICK: 6, Size.FULL: 64}
+_REPETITIONS = by_size(6, 64)
 _OURS, _AS_IT_STANDS = "certified", "zhang"
 _LABELS = {
     _OURS: "ours (certified noise)",
@@ -34,44 +34,25 @@ _LABELS = {
 }
 
 
-def _cells(size: Size) -> list[Cell]:
-    paths = [
-        Cell.of(
-            f"{_TASKS}:method_path",
-            0,
-            method=method,
-            records=_RECORDS,
-            epsilon=epsilon,
-            steps=_STEPS,
-            last=_LAST,
-            repetitions=_REPETITIONS[size],
-        )
-        for epsilon in _EPSILONS
-        for method in _LABELS
-    ]
-    sizes = {"records": _RECORDS, "steps": _STEPS}
-    return [*paths, *(Cell.of(f"{_TASKS}:quoted_noise", 0, epsilon=epsilon, **sizes) for epsilon in _EPSILONS)]
+def _cells(size: Size) -> Sequence[Cell]:
+    given: dict[str, Any] = {"records": _RECORDS, "epsilon": _EPSILONS, "steps": _STEPS}
+    paths = cells(method_path, method=tuple(_LABELS), last=_LAST, repetitions=_REPETITIONS, **given)
+    return together(paths, cells(quoted_noise, **given))(size)
 
 
 def _at(results: Sequence[Result], epsilon: float) -> dict[str, Result]:
     """The paths at an ε, by method."""
-    paths = [each for each in results if task(each) == "method_path" and parameter(each, "epsilon") == epsilon]
-    return {text(each, "method"): each for each in paths}
+    paths = of_task(results, method_path)
+    return {text(path, "method"): path for path in paths if parameter(path, "epsilon") == epsilon}
 
 
 def _epsilons(results: Sequence[Result]) -> list[float]:
-    return sorted({parameter(each, "epsilon") for each in results})
-
-
-@cache
-def _promised(records: int, epsilon: float, steps: int) -> float:
-    """The explicit bound on the root of the mean square of the norm over all steps, for our method."""
-    bound = planned_method("certified", records, epsilon, steps).bound(wang_xu_problem("covertype", records), "exact")
-    return float(bound.upper**0.5)
+    return sorted({parameter(result, "epsilon") for result in results})
 
 
 def _bound(ours: Result) -> float:
-    return _promised(int(parameter(ours, "records")), parameter(ours, "epsilon"), int(parameter(ours, "steps")))
+    """The explicit bound on the root of the mean square of the norm over all steps, for our method."""
+    return float(bound_of(method_posed, "exact")(ours).upper ** 0.5)
 
 
 def _path(method: str, result: Result) -> Curve:
@@ -90,7 +71,7 @@ def _panels(results: Sequence[Result]) -> tuple[Panel, ...]:
     panels = []
     for epsilon in _epsilons(results):
         here = _at(results, epsilon)
-        paths = [_path(method, each) for method, each in here.items()]
+        paths = [_path(method, result) for method, result in here.items()]
         flat = (_bound(here[_OURS]),) * len(paths[0].x)
         curves = (*paths, Curve("ours, bound on the mean over steps", paths[0].x, flat, promised=True))
         panels.append(Panel(f"Covertype, ε = {epsilon:g}", "step", "norm of the projected gradient", curves))
@@ -98,39 +79,38 @@ def _panels(results: Sequence[Result]) -> tuple[Panel, ...]:
 
 
 def _findings(results: Sequence[Result]) -> tuple[str, ...]:
-    found = []
+    sentences = []
     for epsilon in _epsilons(results):
         here = _at(results, epsilon)
-        found += [_noise(epsilon, here), _order(epsilon, here), _kept(epsilon, here[_OURS])]
-    for each in results:
-        if task(each) == "quoted_noise":
-            found += [_breaks(each), _honest(each)]
-    return tuple(found)
+        sentences += [_noise(epsilon, here), _order(epsilon, here), _kept(epsilon, here[_OURS])]
+    for noise in of_task(results, quoted_noise):
+        sentences += [_breaks(noise), _honest(noise)]
+    return tuple(sentences)
 
 
 def _noise(epsilon: float, here: dict[str, Result]) -> str:
     told = []
-    for method, each in here.items():
-        lower, upper = number(each, "spent_lower"), number(each, "spent_upper")
+    for method, path in here.items():
+        lower, upper = number(path, "spent_lower"), number(path, "spent_upper")
         if lower > epsilon:
             verdict = "breaks its promise"
         elif upper <= epsilon:
             verdict = "keeps it"
         else:
             verdict = "may break it"
-        told.append(f"{_LABELS[method]}: σ = {number(each, 'noise_stddev'):.3g}, spends ε = {upper:.3g}, {verdict}")
+        told.append(f"{_LABELS[method]}: σ = {number(path, 'noise_stddev'):.3g}, spends ε = {upper:.3g}, {verdict}")
     return f"ε = {epsilon:g}, noise σ on every coordinate of the mean gradient and what it spends, certified: " + (
         "; ".join(told) + "."
     )
 
 
 def _order(epsilon: float, here: dict[str, Result]) -> str:
-    ends = {method: mean_interval(vector(each, "end"), CONFIDENCE) for method, each in here.items()}
-    values = ", ".join(f"{_LABELS[method]}: {one.mean:.3g}" for method, one in ends.items())
+    ends = {method: mean_interval(vector(path, "end"), CONFIDENCE) for method, path in here.items()}
+    values = ", ".join(f"{_LABELS[method]}: {end.mean:.3g}" for method, end in ends.items())
     ours, last = ends[_OURS], parameter(here[_OURS], "last")
-    others = {method: one for method, one in ends.items() if method != _OURS}
-    beaten = [method for method, one in others.items() if ours.high < one.low]
-    ahead = [method for method, one in others.items() if ours.low > one.high]
+    others = {method: end for method, end in ends.items() if method != _OURS}
+    beaten = [method for method, end in others.items() if ours.high < end.low]
+    ahead = [method for method, end in others.items() if ours.low > end.high]
     told = f"ε = {epsilon:g}, over the last {last:g} steps the norms are: {values}. "
     if len(beaten) == len(others):
         return told + "Our method is better than all of them, as print says."

@@ -12,7 +12,7 @@ from algorithms.frank_wolfe.vertices import vertices_of
 from algorithms.ledger import PrivacyBudget
 from algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors
 from algorithms.verification import Verdict, bound_check
-from algorithms.verification.tasks.frank_wolfe import planned_vertex
+from algorithms.verification.studies.frank_wolfe import vertex_at
 from dpbounds.errors import BudgetExceeded, InvalidValue
 
 
@@ -285,6 +285,6 @@ def test_an_infeasible_start_and_a_long_printed_step_are_refused():
 @pytest.mark.parametrize("epsilon", [1, pytest.param("1/2", marks=pytest.mark.slow)])
 def test_twice_the_printed_choice_keeps_the_budget_too(relation, epsilon):
     budget = PrivacyBudget.of(epsilon, "1e-6", relation)
-    algorithm, problem = planned_vertex(300, 4, budget, steps=30)
+    algorithm, problem = vertex_at(300, 4, budget, steps=30)
     run = algorithm.run(problem, repetitions=1)
     assert 0.2 * budget.epsilon < run.spent.lower <= run.spent.exact_upper <= budget.epsilon

@@ -1,12 +1,11 @@
 import pytest
 
 from algorithms.verification import Verdict
-from algorithms.verification.cells import Result
-from algorithms.verification.examples.second_order import EXAMPLES
-from algorithms.verification.plans.second_order import PLANNED
-from algorithms.verification.suite import Size
+from algorithms.verification.judging.planned_checks import Size
+from algorithms.verification.studies.second_order import CHECKS, EXAMPLES
+from algorithms.verification.sweeping.cells import Result
 
-RATES = [one for one in PLANNED if "fails" in one.name or "operator norm" in one.name]
+RATES = [one for one in CHECKS if "fails" in one.name or "operator norm" in one.name]
 
 
 def result(planned, **numbers):
@@ -23,7 +22,7 @@ def test_a_rate_above_its_bound_is_seen(planned):
 
 
 def test_a_ledger_above_its_budget_is_seen():
-    spent = [one for one in PLANNED if one.kind == "spent"]
+    spent = [one for one in CHECKS if one.kind == "spent"]
     assert len(spent) == 4
     for one in spent:
         assert one.judge([result(one, spent_lower=1.1, spent_upper=1.2)], 0.99).verdict is Verdict.FAILS

@@ -9,8 +9,8 @@ from algorithms.problems import cauchy
 from algorithms.problems.sets import Box, L1Ball, L2Ball
 from algorithms.second_order.constrained_second_order import ConstrainedSecondOrder
 from algorithms.verification import Verdict
-from algorithms.verification.estimates import estimate_check
-from algorithms.verification.tasks.second_order import double_well
+from algorithms.verification.judging.estimates import estimate_check
+from algorithms.verification.studies.second_order import double_well
 from dpbounds.errors import BudgetExceeded, InvalidValue
 
 INTERVAL = L2Ball(1, "6/5")

@@ -6,7 +6,7 @@ import pytest
 from algorithms import noise, problems
 from algorithms.second_order.gradient_descent import GradientDescent, best_steps
 from algorithms.verification import Verdict, bound_check, noise_check
-from algorithms.verification.tasks.second_order import double_well
+from algorithms.verification.studies.second_order import double_well
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.theorems.wang_chen_xu_2019 import algorithm_4_explicit
 

@@ -10,8 +10,8 @@ from algorithms import noise, oracles, problems
 from algorithms.problems import cauchy
 from algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
 from algorithms.verification import Verdict
-from algorithms.verification.estimates import estimate_check
-from algorithms.verification.tasks.second_order import double_well
+from algorithms.verification.judging.estimates import estimate_check
+from algorithms.verification.studies.second_order import double_well
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate

@@ -9,8 +9,8 @@ from algorithms import noise
 from algorithms.problems import geman_mcclure
 from algorithms.second_order.stationary_point_selection import StationaryPointSelection
 from algorithms.verification import Verdict
-from algorithms.verification.estimates import estimate_check
-from algorithms.verification.tasks.second_order import double_well
+from algorithms.verification.judging.estimates import estimate_check
+from algorithms.verification.studies.second_order import double_well
 from dpbounds.errors import BudgetExceeded, InvalidValue
 
 

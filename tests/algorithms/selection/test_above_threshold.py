@@ -10,7 +10,7 @@ from algorithms.problems.landscapes import DOUBLE_WELL, landscape
 from algorithms.selection.above_threshold import AboveThresholdSelection, stationarity
 from algorithms.selection.above_threshold_attack import outcome_chances
 from algorithms.verification import Verdict, bound_check
-from algorithms.verification.estimates import estimate_check
+from algorithms.verification.judging.estimates import estimate_check
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.mechanisms import AboveThreshold, PureDP

@@ -11,7 +11,7 @@ from algorithms.ledger import OpenLedger
 from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
 from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
 from algorithms.selection.nets import grid
-from algorithms.verification.checks import Verdict, bound_check
+from algorithms.verification.judging.checks import Verdict, bound_check
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.mechanisms import ExponentialMechanism
 

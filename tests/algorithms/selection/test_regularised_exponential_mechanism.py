@@ -17,7 +17,7 @@ from algorithms.selection.alternate_sample import (
 )
 from algorithms.selection.gibbs import Gibbs, net_for, sample_exactly
 from algorithms.selection.regularised_exponential_mechanism import RegularisedExponentialMechanism
-from algorithms.verification.checks import Verdict, bound_check
+from algorithms.verification.judging.checks import Verdict, bound_check
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import ApproximateDP, ExponentialMechanism
 

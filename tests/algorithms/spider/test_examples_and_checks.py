@@ -1,11 +1,10 @@
 import pytest
 
 from algorithms import PrivacyBudget
-from algorithms.verification.cells import run
-from algorithms.verification.checks import Verdict
-from algorithms.verification.examples.spider import EXAMPLES
-from algorithms.verification.plans.spider import PLANNED
-from algorithms.verification.suite import Size
+from algorithms.verification.judging.checks import Verdict
+from algorithms.verification.judging.planned_checks import Size
+from algorithms.verification.studies.spider import CHECKS, EXAMPLES
+from algorithms.verification.sweeping.cells import run
 from dpbounds.theorems import registry
 
 
@@ -24,8 +23,8 @@ def test_examples_keep_their_budget(example, relation):
 
 
 def test_every_check_names_a_statement_and_the_small_ones_hold():
-    assert all(registry.theorem(each.theorem).id == each.theorem for each in PLANNED)
-    small = [each for each in PLANNED if each.kind == "bound" and each.name.endswith("n = 500")]
+    assert all(registry.theorem(each.theorem).id == each.theorem for each in CHECKS)
+    small = [each for each in CHECKS if each.kind == "bound" and each.name.endswith("n = 500")]
     assert len(small) == 3
     for each in small:
         assert each.judge([run(cell) for cell in each.cells(Size.QUICK)], 0.99).verdict is Verdict.HOLDS
@@ -34,7 +33,7 @@ def test_every_check_names_a_statement_and_the_small_ones_hold():
 @pytest.mark.slow
 def test_all_checks_hold():
     done = {}
-    for each in PLANNED:
+    for each in CHECKS:
         cells = each.cells(Size.QUICK)
         done |= {cell.key: run(cell) for cell in cells if cell.key not in done}
         found = each.judge([done[cell.key] for cell in cells], 0.9998)

@@ -12,7 +12,7 @@ from algorithms.oracles import BATCH_WIDTH
 from algorithms.spider.restarted_spider import THEOREMS, Growth, RestartedSpider, growth_of
 from algorithms.spider.spider import Spider
 from algorithms.verification import Verdict, bound_check
-from algorithms.verification.slopes import Finding, slope_check
+from algorithms.verification.judging.slopes import Finding, slope_check
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy import accountants
 from dpbounds.theorems import registry

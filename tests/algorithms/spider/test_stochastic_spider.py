@@ -10,7 +10,7 @@ from algorithms.selection.above_threshold import AboveThresholdSelection
 from algorithms.spider import stochastic_spider as module
 from algorithms.spider.stochastic_spider import Kicks, StochasticSpider, claimed_zcdp
 from algorithms.verification import Verdict, bound_check
-from algorithms.verification.estimates import estimate_check
+from algorithms.verification.judging.estimates import estimate_check
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants import epsilon as certified_epsilon

@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 
 from algorithms.verification import experiments
-from algorithms.verification.cells import Cell, Result, run
-from algorithms.verification.checks import Measured, mean_interval
 from algorithms.verification.experiments import ganesh_liu_oh_thakurta_2023 as ganesh
 from algorithms.verification.experiments import lowy_ullman_wright_2024 as lowy
 from algorithms.verification.experiments import sizes
 from algorithms.verification.experiments import wang_xu_2019_methods as methods
-from algorithms.verification.suite import Size
-from algorithms.verification.tasks import selection
-from algorithms.verification.tasks.experiments import quoted_noise
+from algorithms.verification.experiments.runs import quoted_noise
+from algorithms.verification.judging.checks import Measured, mean_interval
+from algorithms.verification.judging.planned_checks import Size
+from algorithms.verification.studies import selection
+from algorithms.verification.studies.running import bound_of
+from algorithms.verification.sweeping.cells import Cell, Result, parameter, run
+from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.render.curves import draw
 from dpbounds.theorems.registry import theorem
 
@@ -121,7 +123,8 @@ def test_stochastic_spider(monkeypatch):
 
 def test_exponential_mechanisms(monkeypatch):
     monkeypatch.setattr(ganesh, "_REPETITIONS", {Size.QUICK: 200})
-    monkeypatch.setattr(ganesh, "_SIZES", {Size.QUICK: {1: (500, 1000, 2000), 2: (50, 100, 200)}})
+    monkeypatch.setattr(ganesh, "_SIZES", {Size.QUICK: (500, 1000, 2000)})
+    monkeypatch.setattr(ganesh, "_PLANE_SIZES", {Size.QUICK: (50, 100, 200)})
     experiment = named("ganesh-liu-oh-thakurta-2023-exponential-mechanism")
     results = results_of(experiment)
     said = shown(experiment, results)
@@ -132,8 +135,10 @@ def test_exponential_mechanisms(monkeypatch):
 
 @pytest.mark.parametrize(("records", "dimension"), [(1000, 1), (32_000, 1), (50, 2), (400, 2)])
 def test_the_bound_on_a_net_covers_its_real_number_of_points(records, dimension):
-    exact = selection.planned_net(records, dimension, 1.0, "proven").bound(selection.double_well(records, dimension))
-    assert exact.upper <= ganesh.net_bound(records, dimension, 1.0) <= 1.5 * exact.upper
+    cell = Cell.of(selection.net_choice, records=records, dimension=dimension, epsilon=1.0, variant="proven")
+    result = Result(cell.key, {}, 0.0)
+    exact = bound_of(selection.net_choice)(result)
+    assert exact.upper <= ganesh.net_bound(result).upper <= 1.5 * exact.upper
 
 
 def test_warm_and_cold_starts(monkeypatch):
@@ -180,7 +185,7 @@ def made(records, values):
 def test_exponents_are_compared_with_the_bound_at_the_same_sizes(power, words):
     noise = np.random.default_rng(0).uniform(0.9, 1.1, (4, 50))
     results = [made(n, (row * n**power).tolist()) for n, row in zip((10, 20, 40, 80), noise, strict=True)]
-    quantity = sizes.Quantity("error", "value", lambda each: 30 / Cell.from_key(each.key).parameters[0][1], "bound")
+    quantity = sizes.Quantity("error", "value", lambda run: Enclosure.exactly(30 / parameter(run, "records")), "bound")
     assert words in quantity.told(results)
     assert "the bound at these n like n^-1.00" in quantity.told(results)
 

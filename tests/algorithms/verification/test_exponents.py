@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 import sympy
 
-from algorithms.verification.cells import Result
-from algorithms.verification.plans.exponents import PLANNED
-from algorithms.verification.suite import Size, planned
-from algorithms.verification.tasks.exponents import CHOSEN, PROBLEMS, padded, prescribed_descent, prescribed_gradient
+from algorithms.verification.judging.planned_checks import Size
+from algorithms.verification.studies.exponents import (
+    CHECKS,
+    CHOSEN,
+    PROBLEMS,
+    padded,
+    prescribed_descent,
+    prescribed_gradient,
+)
+from algorithms.verification.suite import planned
+from algorithms.verification.sweeping.cells import Result
 from dpbounds.expressions import symbols
 from dpbounds.theorems.registry import theorem
 
@@ -78,7 +85,7 @@ def test_there_are_rates_to_compare_with():
 
 
 def test_nothing_else_changes_within_a_sweep():
-    for one in PLANNED:
+    for one in CHECKS:
         if one.kind != "slope":
             continue
         for size in Size:
@@ -91,7 +98,7 @@ def test_nothing_else_changes_within_a_sweep():
 
 def test_a_problem_that_was_chosen_is_said_with_what_the_others_gave():
     """The verdict rests on the chosen problem; every other exponent is reported as it was measured."""
-    (plan,) = [one for one in PLANNED if one.name == "DP-PGD, exact mapping against d"]
+    (plan,) = [one for one in CHECKS if one.name == "DP-PGD, exact mapping against d"]
     powers = dict(zip(PROBLEMS, (0.5, 0.9, 0.4, 0.1, 0.0, -0.3, 0.46, 0.2), strict=True))
     results = []
     for cell in plan.cells(Size.QUICK):

@@ -17,15 +17,16 @@ from algorithms import noise
 from algorithms.ledger import OpenLedger
 from algorithms.oracles import GradientOracle
 from algorithms.verification import suite
-from algorithms.verification.cells import Cell, run
-from algorithms.verification.checks import Numerical, Verdict
-from algorithms.verification.estimates import formula_check, measured
-from algorithms.verification.plans import shapes
-from algorithms.verification.slopes import confidence_of, slope_check
-from algorithms.verification.store import Store
-from algorithms.verification.suite import MOST_CHECKS, SUITE_ERROR, Size, failed, planned, run_suite
-from algorithms.verification.sweeps import sweep
-from algorithms.verification.tasks import formulas
+from algorithms.verification.judging import planned_checks
+from algorithms.verification.judging.checks import Numerical, Verdict
+from algorithms.verification.judging.estimates import formula_check, measured
+from algorithms.verification.judging.planned_checks import MOST_CHECKS, SUITE_ERROR, Size
+from algorithms.verification.judging.slopes import confidence_of, slope_check
+from algorithms.verification.studies import formulas
+from algorithms.verification.suite import failed, planned, run_suite
+from algorithms.verification.sweeping.cells import Cell, run
+from algorithms.verification.sweeping.store import Store
+from algorithms.verification.sweeping.sweeps import sweep
 from dpbounds.cli import main
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
@@ -117,12 +118,12 @@ def held_against(change, one, results, confidence):
     """The verdict on stored results, by the plan's own judge, with a promise that is changed on its way there."""
     with pytest.MonkeyPatch.context() as patch:
         for name in HELD:
-            right = getattr(shapes, name)
+            right = getattr(planned_checks, name)
 
             def wrong(theorem, found, promised, *rest, right=right):
                 return right(theorem, found, change(promised), *rest)
 
-            patch.setattr(shapes, name, wrong)
+            patch.setattr(planned_checks, name, wrong)
         return one.planned.judge(results, confidence).verdict
 
 
@@ -193,7 +194,7 @@ def test_a_planted_wrong_exponent_fails(capsys, monkeypatch, measured_descents):
     def steeper(theorem, predicted, *sweep, **options):
         return slope_check(theorem, predicted - 0.3, *sweep, **options)
 
-    monkeypatch.setattr(shapes, "slope_check", steeper)
+    monkeypatch.setattr(planned_checks, "slope_check", steeper)
     found = verify(capsys, measured_descents, "wang-xu-2019/theorem-2", status=1)
     assert found[SLOPE]["verdict"] == "fails"
     assert found[SLOPE]["predicted"] == -1.3
@@ -275,7 +276,7 @@ def without_a_plan(size):
     raise NotCertified("the net has no certified radius")
 
 
-def refusing():
+def refusing(result):
     raise NotCertified("the bound did not close")
 
 
@@ -294,8 +295,9 @@ def test_one_bad_run_does_not_lose_the_others(capsys, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "bad_tasks", module)
     statement = "wang-xu-2019/theorem-2"
 
-    def held(name, task="good", bound=lambda: Enclosure.exactly(100)):
-        return shapes.bounded(statement, name, lambda size: Cell.of(f"bad_tasks:{task}"), "gap", bound)
+    def held(name, task="good", bound=lambda result: Enclosure.exactly(100)):
+        (check,) = planned_checks.bounded(statement, name, lambda size: [Cell.of(f"bad_tasks:{task}")], "gap", bound)
+        return check
 
     sizes = [Cell.of("bad_tasks:good", records=n) for n in (1, 2)] + [Cell.of("bad_tasks:zero", records=4)]
     module.zero = bad_run(0.0, 0.0)
@@ -303,7 +305,7 @@ def test_one_bad_run_does_not_lose_the_others(capsys, monkeypatch, tmp_path):
         *(held(name, name) for name in tasks),
         held("no bound", bound=refusing),
         replace(held("no plan"), cells=without_a_plan),
-        shapes.slope(statement, "logarithm of zero", lambda size: sizes, "gap", -1.0),
+        planned_checks.slope(statement, "logarithm of zero", lambda size: sizes, "gap", -1.0),
     )
     monkeypatch.setattr(suite, "planned", lambda: plans)
     found = verify(capsys, tmp_path / "cells.db", status=1)

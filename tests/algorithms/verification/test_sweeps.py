@@ -1,6 +1,7 @@
 """Sweeps: the same numbers with any number of workers and on a cluster, and nothing lost or repeated by kills."""
 
 import csv
+import itertools
 import os
 import random
 import signal
@@ -16,11 +17,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from algorithms.verification import fingerprint as fingerprints
-from algorithms.verification.cells import Cell, Result, grid, number, run
-from algorithms.verification.fingerprint import fingerprint
-from algorithms.verification.store import Store
-from algorithms.verification.sweeps import run_same, sweep
+from algorithms.verification.sweeping import fingerprint as fingerprints
+from algorithms.verification.sweeping.cells import Cell, Result, number, run
+from algorithms.verification.sweeping.fingerprint import fingerprint
+from algorithms.verification.sweeping.store import Store
+from algorithms.verification.sweeping.sweeps import run_same, sweep
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified
 
 TASKS = """
@@ -55,16 +56,14 @@ def unproven(size, path, seed):
 """
 SWEEP = """
 import sys
-from algorithms.verification.cells import grid
-from algorithms.verification.store import Store
-from algorithms.verification.sweeps import sweep
+from algorithms.verification.sweeping.cells import Cell
+from algorithms.verification.sweeping.store import Store
+from algorithms.verification.sweeping.sweeps import sweep
 
 if __name__ == "__main__":
     with Store(sys.argv[1]) as store:
-        sweep(grid("tasks_of_a_test:means", {"size": [5, 50, 500], "spread": [1.0, 2.0]}, range(4), pause=0.02), store,
-              jobs=int(sys.argv[2]))
+        sweep(map(Cell.from_key, sys.argv[3:]), store, jobs=int(sys.argv[2]))
 """
-AXES = {"size": [5, 50, 500], "spread": [1.0, 2.0]}
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +77,10 @@ def tasks(tmp_path, monkeypatch):
 
 
 def cells(pause=0.0):
-    return grid("tasks_of_a_test:means", AXES, range(4), pause=pause)
+    sizes = itertools.product((5, 50, 500), (1.0, 2.0), range(4))
+    return [
+        Cell.of("tasks_of_a_test:means", seed, size=size, spread=spread, pause=pause) for size, spread, seed in sizes
+    ]
 
 
 def numbers(path):
@@ -116,7 +118,9 @@ def test_what_is_there_is_not_run_again(tmp_path):
 
 
 def started(path, jobs):
-    return subprocess.Popen([sys.executable, "-m", "sweep_of_a_test", str(path), str(jobs)], start_new_session=True)
+    keys = [cell.key for cell in cells(0.02)]
+    command = [sys.executable, "-m", "sweep_of_a_test", str(path), str(jobs), *keys]
+    return subprocess.Popen(command, start_new_session=True)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +151,7 @@ def test_a_failing_task_leaves_what_is_finished(tmp_path):
 
 
 def test_a_refused_run_is_a_result(tmp_path):
-    path, sizes = tmp_path / "store.db", grid("tasks_of_a_test:refused", {"size": [5, 50, 500]})
+    path, sizes = tmp_path / "store.db", [Cell.of("tasks_of_a_test:refused", size=size) for size in (5, 50, 500)]
     with Store(path) as store:
         assert sweep(sizes, store) == 3  # the others are run
     with Store(path) as store:
@@ -167,7 +171,7 @@ def test_a_refused_run_is_a_result(tmp_path):
 
 def test_what_nothing_could_be_proven_of_is_tried_again(tmp_path):
     path, proof = tmp_path / "store.db", tmp_path / "proof"
-    sizes = grid("tasks_of_a_test:unproven", {"size": [5, 50, 500]}, path=str(proof))
+    sizes = [Cell.of("tasks_of_a_test:unproven", size=size, path=str(proof)) for size in (5, 50, 500)]
     for _ in range(2):
         with Store(path) as store:
             sweep(sizes, store, jobs=2)  # the others are run, and once

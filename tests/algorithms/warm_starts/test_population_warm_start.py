@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from algorithms import problems
-from algorithms.verification.tasks.warm_starts import regression
+from algorithms.verification.studies.warm_starts import regression
 from algorithms.warm_starts.population_warm_start import PopulationWarmStart, part_of
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import ApproximateDP

@@ -10,7 +10,7 @@ from algorithms.planning import multiplier_of_one
 from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
 from algorithms.spider.spider import Spider
 from algorithms.verification import Verdict, bound_check
-from algorithms.verification.tasks.stochastic import realisable
+from algorithms.verification.studies.stochastic import realisable
 from algorithms.warm_starts.warm_started_spider import THEOREMS, WarmStartedSpider
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import ExponentialMechanism, parts_of

@@ -1,0 +1,85 @@
+"""Every algorithm's small example: its certified ε lies within its budget, and an attack finds no more than that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from algorithms.ledger import PrivacyBudget
+from algorithms.verification.catalogue import example
+from algorithms.verification.judging.checks import Check, Measured, Verdict
+from algorithms.verification.judging.planned_checks import (
+    MOST_CHECKS,
+    SUITE_ERROR,
+    PlannedCheck,
+    by_size,
+    cells,
+    spent,
+)
+from algorithms.verification.judging.slopes import confidence_of
+from algorithms.verification.studies.running import Example, ran
+from algorithms.verification.sweeping.cells import Numbers, Result, number
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.privacy.relations import Relation
+
+_EPSILON, _DELTA = "1", "1e-5"
+_NOT_AUDITED = (
+    "alternate-sample",  # each run takes thousands of small steps: 20 s for 400 of them
+    "projected-spider",  # each run projects all records by a matrix of its own, and starts anew: 19 s
+)
+
+
+def ledger(name: str, repetitions: int, seed: int) -> Numbers:
+    """Some repetitions under each relation: the certified ε of either ledger, held against (1, 1e-5)."""
+    spent = []
+    for relation in Relation:
+        run = ran(example(name).calibrated(PrivacyBudget.of(_EPSILON, _DELTA, relation)), repetitions, seed)
+        assert run.spent is not None
+        spent.append(run.spent)
+    return {"spent_lower": max(ends.lower for ends in spent), "spent_upper": max(ends.upper for ends in spent)}
+
+
+def audit(name: str, runs: int, confidence: float, seed: int) -> Numbers:
+    """An attack on the worst neighbouring data sets: the ε that it proves, the certified upper end at the same δ."""
+    from algorithms.verification.attacks.experiments import audit_example  # to plan an attack takes none
+
+    budget = PrivacyBudget.of(_EPSILON, _DELTA)
+    audited = audit_example(name, budget, runs=runs, confidence=confidence, seed=seed % 2**63)
+    return {"lower": audited.audit.epsilon, "certified": audited.certified}
+
+
+def checks_of(examples: Sequence[Example]) -> Iterator[PlannedCheck]:
+    """What every proven example is checked for: first the ledgers of all, then the audits."""
+    proven = [example for example in examples if not example.printed]
+    yield from map(_spent, proven)
+    yield from (_audited(example) for example in proven if example.name not in _NOT_AUDITED)
+
+
+def _spent(example: Example) -> PlannedCheck:
+    runs = cells(ledger, name=example.name, repetitions=by_size(2, 64))
+    return spent(example.theorems[0], f"{example.name}, ledgers of its example", runs, _EPSILON)
+
+
+def _audited(example: Example) -> PlannedCheck:
+    """What an attack proves to be spent, at the suite's confidence, is at most what is certified.
+
+    So few runs see noise that was forgotten, not noise that is a little too small: ``dpbounds audit`` takes more.
+    """
+    theorem = example.theorems[0]
+
+    def judge(results: Sequence[Result], confidence: float) -> Check:
+        lower, certified = (number(results[0], end) for end in ("lower", "certified"))
+        attacked = f"an attack finds at least {lower:.4g} ({100 * confidence:.5g} % confidence)"
+        measured = Measured(lower, lower, math.inf)
+        if math.isinf(certified):
+            nothing = Enclosure(Fraction(0), math.inf, "nothing is proven")
+            reason = f"{attacked}, and nothing is certified that this could exceed"
+            return Check(theorem, "spent", nothing, measured, Verdict.UNDECIDED, reason)
+        verdict = Verdict.HOLDS if lower <= certified else Verdict.FAILS
+        reason = f"{attacked}, {'at most' if verdict is Verdict.HOLDS else 'more than'} the {certified:.12g} certified"
+        return Check(theorem, "spent", Enclosure.exactly(Fraction(certified), "certified"), measured, verdict, reason)
+
+    confidence = confidence_of(SUITE_ERROR, MOST_CHECKS)
+    runs = cells(audit, name=example.name, runs=by_size(400, 20_000), confidence=confidence)
+    return PlannedCheck(theorem, "spent", f"{example.name}, an audit of its example", runs, judge)

@@ -1,0 +1,1 @@
+"""Measurements against promises: checks, estimates, exponents, and the kinds of planned checks."""

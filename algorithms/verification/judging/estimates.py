@@ -1,0 +1,181 @@
+"""Monte Carlo estimates against closed forms and explicit bounds.
+
+A proportion and a quantile have exact intervals (Clopper and Pearson's, order statistics); a mean has Student's, which
+is exact for normal draws and close for many bounded or light-tailed ones. A formula holds where the interval contains
+it; a bound where all of the interval is below.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from scipy import stats
+
+from algorithms.verification.judging.checks import Check, Measured, Numerical, Verdict, finite_samples
+from algorithms.verification.sweeping.cells import NotMeasured
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
+
+Numbers = Mapping[str, float | list[float]]
+_WIDEST = 0.15  # of the value: an interval wider than this decides nothing about a formula
+_COUNTED = ("hits", "sum", "squares", "draws")
+
+
+def largest_rate(errors: int, runs: int, confidence: float) -> float:
+    """The upper end of Clopper and Pearson's interval: the largest rate that is not refuted by so few errors.
+
+    Args:
+        errors: Counted, between 0 and ``runs``.
+        runs: At least 1.
+        confidence: One-sided, in (0, 1).
+
+    >>> round(largest_rate(0, 100, 0.95), 4)  # the rule of three, exactly 1 - 0.05^(1/100)
+    0.0295
+    """
+    if not 0 < confidence < 1:
+        raise InvalidValue("confidence", confidence, "a number greater than 0 and less than 1")
+    if errors == runs:
+        return 1.0
+    return float(stats.beta.ppf(confidence, errors + 1, runs - errors))
+
+
+def measured(numbers: Numbers, confidence: float) -> Measured:
+    """The interval of a proportion (``hits`` of ``draws``) or a mean (``sum``, ``squares``, ``draws``).
+
+    Raises:
+        InvalidValue: The numbers are neither.
+        NotMeasured: They are not finite.
+    """
+    if not 0 < confidence < 1:
+        raise InvalidValue("confidence", confidence, "a number greater than 0 and less than 1")
+    plain = {name: value for name, value in numbers.items() if not isinstance(value, list)}
+    for name, value in plain.items():
+        if name in _COUNTED and not math.isfinite(value):
+            raise NotMeasured(name, value, "a finite number", "the run broke down: nothing was measured")
+    draws = int(plain.get("draws", 0))
+    if draws < 2:
+        raise InvalidValue("draws", draws, "at least 2")
+    if "hits" in plain:
+        hits = int(plain["hits"])
+        each = (1 + confidence) / 2
+        low = 1 - largest_rate(draws - hits, draws, each)
+        return Measured(hits / draws, low, largest_rate(hits, draws, each))
+    if not {"sum", "squares"} <= set(plain):
+        raise InvalidValue("numbers", ", ".join(numbers), "hits and draws, or sum, squares and draws")
+    mean = plain["sum"] / draws
+    variance = max(0.0, plain["squares"] / draws - mean**2) * draws / (draws - 1)
+    half = float(stats.t.ppf((1 + confidence) / 2, draws - 1)) * math.sqrt(variance / draws)
+    return Measured(mean, mean - half, mean + half)
+
+
+def formula_check(theorem: str, numbers: Numbers, predicted: Enclosure | Numerical, confidence: float = 0.999) -> Check:
+    """Hold a Monte Carlo estimate against a closed form, or against a value that is numerical only.
+
+    Args:
+        theorem: Id of the statement.
+        numbers: What a task counted.
+        predicted: The closed form's proven value, or what a quadrature gave.
+        confidence: Of the interval.
+
+    Returns:
+        ``holds`` where the interval contains the value, ``fails`` where it does not. ``undecided`` where the interval
+        is wider than 15 % of the value: it would contain what is wrong by so much.
+    """
+    found = measured(numbers, confidence)
+    if isinstance(predicted, Numerical):
+        contains = found.low <= predicted.upper and predicted.lower <= found.high
+        value = f"{predicted.upper:.5g} (numerical, not proven)"
+    else:
+        contains = found.low <= predicted.exact_upper and predicted.exact_lower <= found.high
+        value = f"{predicted.upper:.5g}"
+    interval = f"measured {found.mean:.5g}, {100 * confidence:.5g} % interval [{found.low:.5g}, {found.high:.5g}]"
+    if contains and found.high - found.low > max(_WIDEST * abs(predicted.upper), 1e-300):
+        reason = f"{interval} is wider than {_WIDEST:.0%} of the value {value}: draw more"
+        return Check(theorem, "formula", predicted, found, Verdict.UNDECIDED, reason)
+    verdict = Verdict.HOLDS if contains else Verdict.FAILS
+    return Check(theorem, "formula", predicted, found, verdict, f"{interval} {_contains(contains)} {value}")
+
+
+def estimate_check(theorem: str, numbers: Numbers, bound: Enclosure, confidence: float = 0.999) -> Check:
+    """Hold a Monte Carlo estimate against an upper bound.
+
+    Returns:
+        ``holds`` where the interval's upper end is at most the bound, ``fails`` where its lower end is above it,
+        ``undecided`` where the bound lies within.
+    """
+    found = measured(numbers, confidence)
+    interval = f"measured {found.mean:.5g}, {100 * confidence:.5g} % interval [{found.low:.5g}, {found.high:.5g}]"
+    if found.high <= bound.exact_lower:
+        share = found.mean / bound.upper if bound.upper > 0 else math.nan
+        return Check(theorem, "bound", bound, found, Verdict.HOLDS, f"{interval}, {share:.3g} of the bound")
+    if found.low > bound.exact_upper:
+        return Check(theorem, "bound", bound, found, Verdict.FAILS, f"{interval} lies above {bound.upper:.5g}")
+    return Check(theorem, "bound", bound, found, Verdict.UNDECIDED, f"{interval} contains {bound.upper:.5g}: draw more")
+
+
+def quantile_check(
+    theorem: str, repetitions: Sequence[float], bound: Enclosure, failure: float, confidence: float = 0.999
+) -> Check:
+    """Hold the (1-ω)-quantile of independent repetitions against what they exceed with a probability of at most ω.
+
+    By order statistics, which is exact whatever the law: the i-th smallest of N samples lies above the quantile unless
+    i or more of them are below it, each of which happens with probability 1-ω; so a binomial variable's quantiles say
+    which order statistics enclose it.
+
+    Args:
+        theorem: Id of the statement.
+        repetitions: One independent sample each, shape (R,), finite.
+        bound: What is exceeded with a probability of at most ω.
+        failure: That ω, in (0, 1): the one at which the bound was evaluated.
+        confidence: In (0, 1), of the interval. ``holds`` takes R >= ln((1 - confidence)/2)/ln(1 - ω).
+
+    Returns:
+        ``holds`` where the quantile's interval lies below the bound, ``fails`` where it lies above, else ``undecided``.
+
+    Raises:
+        InvalidValue: ω or the confidence is not in (0, 1), or there are no repetitions.
+        NotMeasured: The samples are not finite.
+    """
+    for name, value in (("failure", failure), ("confidence", confidence)):
+        if not 0 < value < 1:
+            raise InvalidValue(name, value, "a number greater than 0 and less than 1")
+    ordered, tail = sorted(finite_samples(repetitions).tolist()), (1 - confidence) / 2
+    count = len(ordered)
+    below, above = (int(stats.binom.ppf(p, count, 1 - failure)) for p in (tail, 1 - tail))
+    low = ordered[below - 1] if below else -math.inf
+    high = ordered[above] if above < count else math.inf
+    found = Measured(ordered[math.ceil(count * (1 - failure)) - 1], low, high)
+    interval = f"quantile {found.mean:.4g}, {100 * confidence:.5g} % interval [{low:.4g}, {high:.4g}]"
+    if high <= bound.exact_lower:
+        return Check(theorem, "bound", bound, found, Verdict.HOLDS, f"{interval}, below {bound.upper:.4g}")
+    if low > bound.exact_upper:
+        return Check(theorem, "bound", bound, found, Verdict.FAILS, f"{interval} lies above {bound.upper:.4g}")
+    reason = f"{interval} contains {bound.upper:.4g}: run more repetitions than {count}"
+    return Check(theorem, "bound", bound, found, Verdict.UNDECIDED, reason)
+
+
+def always_check(theorem: str, repetitions: Sequence[float], bound: Enclosure) -> Check:
+    """Hold every repetition against what none of them may exceed: a single one above it refutes the bound.
+
+    Returns:
+        ``fails`` where some sample lies above the bound, ``holds`` where all are at most its lower end; ``undecided``
+        where one falls between the proven ends of the bound.
+
+    Raises:
+        InvalidValue: There are no repetitions.
+        NotMeasured: The samples are not finite.
+    """
+    samples = finite_samples(repetitions)
+    largest, exceeded = float(samples.max()), int((samples > bound.upper).sum())
+    found = Measured(float(samples.mean()), float(samples.min()), largest)
+    most = f"the largest of {len(samples)} is {largest:.5g}"
+    if largest > bound.exact_upper:
+        reason = f"{most}, above {bound.upper:.5g}, which {exceeded} exceed and none may"
+        return Check(theorem, "bound", bound, found, Verdict.FAILS, reason)
+    verdict = Verdict.HOLDS if largest <= bound.exact_lower else Verdict.UNDECIDED
+    return Check(theorem, "bound", bound, found, verdict, f"{most}, at most {bound.upper:.5g}, as every run must be")
+
+
+def _contains(found: bool) -> str:
+    return "contains" if found else "misses"

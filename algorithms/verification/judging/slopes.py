@@ -1,0 +1,222 @@
+"""Exponents: does what was measured fall (or grow) as fast as a theorem says?
+
+A sweep measures a positive quantity at several sizes x, with independent repetitions at each. The exponent is the slope
+of the logarithm of the means over log x, by least squares: a fixed linear form of independent log means. Each of them
+has the standard error of its mean over its mean (the delta method); together they have the slope's, with Student's t at
+Welch and Satterthwaite's degrees of freedom (Satterthwaite 1946) for its interval. Sizes are not weighted by their
+precision: weights guessed from a few repetitions make an interval too short. A bootstrap is not used, because the level
+of a check among hundreds (1e-5) lies beyond what resamples can show.
+
+The interval is exact for means that are small normal errors away from their expectation, and approximate otherwise: how
+often a suite raises a false alarm rests on that. Theorems bound from above, so a measured exponent below the predicted
+one is better than promised, not a contradiction.
+
+An exponent is a statement about large x. Where the points bend significantly, no single slope describes them: the
+verdict is then reached on the far half of the sweep. It is left undecided where that is still steepening.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from algorithms.verification.judging.checks import Verdict
+from algorithms.verification.sweeping.cells import NotMeasured
+from dpbounds.errors import InvalidValue
+
+Array = NDArray[np.float64]
+_FEWEST_POINTS = 3
+_LEAST_ERROR = 1e-12  # of a logarithm in double precision
+
+
+class Finding(StrEnum):
+    """How a measured exponent relates to the predicted one."""
+
+    MATCHES = "matches"
+    BETTER = "better than promised"
+    WORSE = "worse"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """A measured exponent.
+
+    Attributes:
+        value: The least-squares slope.
+        low: Lower end of its confidence interval.
+        high: Upper end.
+        confidence: Of the interval.
+        points: How many sizes took part.
+        curvature: Of log against log; negative where the slope steepens downwards.
+        bend: Its two-sided p-value: small where no single slope fits.
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    points: int
+    curvature: float
+    bend: float
+
+
+@dataclass(frozen=True, slots=True)
+class SlopeCheck:
+    """A measured exponent held against a predicted one.
+
+    Attributes:
+        theorem: Id of the statement.
+        predicted: The exponent.
+        slope: What was measured.
+        finding: How they relate.
+        verdict: ``holds`` (also when better), ``fails`` or ``undecided``.
+        reason: Why, in one line.
+        chosen: The problem it was measured on, and why that one, where it was chosen among several.
+        others: The exponents on the others, by the problem's name: no verdict rests on them.
+    """
+
+    theorem: str
+    predicted: float
+    slope: Slope
+    finding: Finding
+    verdict: Verdict
+    reason: str
+    chosen: str = ""
+    others: tuple[tuple[str, Slope], ...] = ()
+
+
+def fit(sizes: ArrayLike, samples: Sequence[ArrayLike], confidence: float = 0.99) -> Slope:
+    """Fit an exponent.
+
+    Args:
+        sizes: x > 0, at least 3 distinct ones, shape (K,).
+        samples: For each size its repetitions, positive, at least 2 each.
+        confidence: Of the interval, in (0, 1): Student's, see above.
+
+    Raises:
+        InvalidValue: Too few sizes or repetitions, or a size that is not positive and finite.
+        NotMeasured: A sample that is not positive and finite.
+    """
+    x, groups = _checked(sizes, samples)
+    if not 0 < confidence < 1:
+        raise InvalidValue("confidence", confidence, "a number greater than 0 and less than 1")
+    logs = np.log(x) - np.log(x).mean()
+    value, error, freedom = _estimated(logs / (logs**2).sum(), groups)
+    half = float(stats.t.ppf((1 + confidence) / 2, freedom)) * error
+    curvature, bend = _bend(logs, groups)
+    return Slope(value, value - half, value + half, confidence, len(groups), curvature, bend)
+
+
+def _estimated(form: Array, groups: Sequence[Array]) -> tuple[float, float, float]:
+    """A linear form of the log means: its value, standard error and degrees of freedom."""
+    means = np.array([group.mean() for group in groups])
+    variances = np.array([group.var(ddof=1) / len(group) for group in groups]) * (form / means) ** 2
+    freedoms = np.array([len(group) - 1 for group in groups], dtype=np.float64)
+    total, spread = float(variances.sum()), float((variances**2 / freedoms).sum())
+    freedom = total**2 / spread if spread > 0 else float(freedoms.min())
+    return float(form @ np.log(means)), math.sqrt(total), freedom
+
+
+def _bend(logs: Array, groups: Sequence[Array]) -> tuple[float, float]:
+    """The quadratic coefficient and its p-value, by the same interval."""
+    if len(logs) <= _FEWEST_POINTS:
+        return 0.0, 1.0
+    value, error, freedom = _estimated(np.linalg.pinv(np.vander(logs, 3))[0], groups)
+    return value, float(2 * stats.t.sf(abs(value) / max(error, _LEAST_ERROR), freedom))
+
+
+def slope_check(
+    theorem: str,
+    predicted: float,
+    sizes: ArrayLike,
+    samples: Sequence[ArrayLike],
+    *,
+    confidence: float = 0.99,
+    widest: float = 0.25,
+    tolerance: float = 0.05,
+) -> SlopeCheck:
+    """Hold a measured exponent against the exponent of an upper bound.
+
+    Args:
+        theorem: Id of the statement.
+        predicted: Its exponent p: measured <= C x^p.
+        sizes: x, shape (K,), at least 3.
+        samples: Repetitions at each size.
+        confidence: Of the interval; divide the suite's error among its checks (``confidence_of``).
+        widest: An interval wider than this decides nothing.
+        tolerance: By how much an exponent may exceed p and still match: logarithms that an order hides are not flat
+            within a finite sweep.
+
+    Returns:
+        ``holds`` where the interval reaches down to p + tolerance (a match), or lies below p - tolerance (better than
+        promised); ``fails`` where it lies above p + tolerance; ``undecided`` where it is too wide, or where the points
+        bend and too few of them are left, or they still steepen.
+    """
+    slope = fit(sizes, samples, confidence)
+    where = f"exponent {slope.value:.3g} in [{slope.low:.3g}, {slope.high:.3g}] over {slope.points} sizes"
+    if slope.bend < 1 - confidence:
+        far = _far_half(sizes, samples)
+        if far is None:
+            reason = f"{where}; the points bend (p = {slope.bend:.1g}) and are too few for a far half: sweep further"
+            return SlopeCheck(theorem, predicted, slope, Finding.UNCLEAR, Verdict.UNDECIDED, reason)
+        steepening = slope.curvature < 0
+        slope = fit(*far, confidence)
+        where = (
+            f"exponent {slope.value:.3g} in [{slope.low:.3g}, {slope.high:.3g}] over the far {slope.points} sizes, as "
+            "all of them bend"
+        )
+        if steepening and slope.low > predicted + tolerance:
+            reason = f"{where}; still steepening towards {predicted:.4g}: not asymptotic yet"
+            return SlopeCheck(theorem, predicted, slope, Finding.UNCLEAR, Verdict.UNDECIDED, reason)
+    finding, verdict, why = _judged(slope, predicted, widest, tolerance)
+    return SlopeCheck(theorem, predicted, slope, finding, verdict, f"{where}; {why}")
+
+
+def _judged(slope: Slope, predicted: float, widest: float, tolerance: float) -> tuple[Finding, Verdict, str]:
+    if slope.low > predicted + tolerance:
+        return Finding.WORSE, Verdict.FAILS, f"above the promised {predicted:.4g}"
+    if slope.high < predicted - tolerance:
+        return Finding.BETTER, Verdict.HOLDS, f"below the promised {predicted:.4g}: better than promised"
+    if slope.high - slope.low > widest:
+        return Finding.UNCLEAR, Verdict.UNDECIDED, f"too wide to hold against {predicted:.4g}: run more repetitions"
+    return Finding.MATCHES, Verdict.HOLDS, f"compatible with the promised {predicted:.4g}"
+
+
+def _far_half(sizes: ArrayLike, samples: Sequence[ArrayLike]) -> tuple[Array, list[ArrayLike]] | None:
+    x = np.asarray(sizes, dtype=np.float64)
+    order = np.argsort(x)[len(x) // 2 :]
+    return None if len(order) < _FEWEST_POINTS else (x[order], [samples[index] for index in order])
+
+
+def confidence_of(suite_error: float, checks: int) -> float:
+    """The confidence of each of so many checks for which all of them together raise a false alarm at most that often.
+
+    Bonferroni: 1 - suite_error/checks.
+
+    >>> confidence_of(0.01, 50)
+    0.9998
+    """
+    if not 0 < suite_error < 1 or checks < 1:
+        raise InvalidValue("suite_error, checks", (suite_error, checks), "a share in (0, 1) and at least one check")
+    return 1 - suite_error / checks
+
+
+def _checked(sizes: ArrayLike, samples: Sequence[ArrayLike]) -> tuple[Array, list[Array]]:
+    x = np.asarray(sizes, dtype=np.float64)
+    groups = [np.asarray(group, dtype=np.float64) for group in samples]
+    if x.ndim != 1 or len(x) != len(groups) or len(set(x.tolist())) < _FEWEST_POINTS:
+        raise InvalidValue("sizes", x.shape, f"at least {_FEWEST_POINTS} distinct sizes, one group of samples each")
+    if any(group.ndim != 1 or len(group) < 2 for group in groups):
+        raise InvalidValue("samples", [group.shape for group in groups], "at least 2 repetitions at every size")
+    if not (np.isfinite(x) & (x > 0)).all():
+        raise InvalidValue("sizes", "(not positive)", "positive finite sizes: logarithms are taken")
+    if not all((np.isfinite(group) & (group > 0)).all() for group in groups):
+        raise NotMeasured("samples", "(not positive)", "positive finite samples: logarithms are taken")
+    return x, groups

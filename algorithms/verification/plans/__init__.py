@@ -1,1 +1,0 @@
-"""Which checks there are, by family."""

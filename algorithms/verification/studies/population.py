@@ -1,0 +1,235 @@
+"""Excess risk on the population, records drawn anew for every repetition; and how often bounds are exceeded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from algorithms import GaussianFrankWolfe, NetExponentialMechanism, problems
+from algorithms.planning import multiplier_of_one
+from algorithms.problems import LinearModel
+from algorithms.problems.finite_sum import Array
+from algorithms.problems.sets import L2Ball
+from algorithms.verification.judging.planned_checks import PlannedCheck, Size, bounded, by_size, cells, rate_bounded
+from algorithms.verification.studies import warm_starts
+from algorithms.verification.studies.frank_wolfe import budget_of, sign_design, vertex
+from algorithms.verification.studies.running import at_budget, at_cell, bound_of, ran
+from algorithms.verification.sweeping.cells import Cell, Numbers, Result
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.evaluation import evaluate
+from dpbounds.theorems.registry import theorem
+
+_FRESH = 20_000  # records that the population's risk is averaged over
+_TRUTH = 0.9  # length of the true parameter, within the unit ball
+_NOISE = 0.3
+
+
+def _directions(draw: np.random.Generator, records: int, dimension: int) -> Array:
+    features = draw.standard_normal((records, dimension))
+    features /= np.linalg.norm(features, axis=1, keepdims=True) * (1 + 1e-12)
+    return features
+
+
+def _truth(dimension: int) -> Array:
+    return np.full(dimension, _TRUTH / np.sqrt(dimension))
+
+
+def _chance(margins: Array) -> Array:
+    chances: Array = 1 / (1 + np.exp(-margins))
+    return chances
+
+
+def links(records: int, dimension: int, seed: int) -> LinearModel:
+    """Labels with P(y = 1 | x) = σ(<w*, x>), squared loss: what Theorem 5 of Wang, Chen & Xu 2019 is about."""
+    draw = np.random.default_rng(seed)
+    features = _directions(draw, records, dimension)
+    chance = _chance(features @ _truth(dimension))
+    return problems.squared_sigmoid_link(features, np.where(draw.random(records) < chance, 1, -1))
+
+
+def regression(records: int, dimension: int, seed: int) -> LinearModel:
+    """Geman-McClure regression with noisy targets."""
+    draw = np.random.default_rng(seed)
+    features = _directions(draw, records, dimension)
+    return problems.geman_mcclure(features, features @ _truth(dimension) + _NOISE * draw.standard_normal(records))
+
+
+@cache
+def on_ball(records: int, dimension: int, epsilon: float) -> tuple[GaussianFrankWolfe, LinearModel]:
+    """DP-FW-L2 on the unit ball; its parameters are public, the same for every draw of records."""
+    problem, ball = links(records, dimension, 0), L2Ball(dimension, 1)
+    return at_budget(GaussianFrankWolfe.calibrated, problem, budget_of(epsilon), ball)
+
+
+@cache
+def on_net(records: int, epsilon: float) -> tuple[NetExponentialMechanism, LinearModel]:
+    """The exponential mechanism on a net of [-1, 1]."""
+    options = {"radius": 1, "covering_radius": "1/50"}
+    return at_budget(NetExponentialMechanism.calibrated, regression(records, 1, 0), budget_of(epsilon), **options)
+
+
+@cache
+def on_ridge(records: int, epsilon: float, covering_radius: str) -> tuple[NetExponentialMechanism, LinearModel]:
+    """The exponential mechanism for F + ‖w‖²/2 on a net of the interval |w| <= G."""
+    options = {"covering_radius": covering_radius, "regularisation": 1}
+    return at_budget(NetExponentialMechanism.calibrated, regression(records, 1, 0), budget_of(epsilon), **options)
+
+
+def _outputs(method: Any, draw: Callable[[int], Any], entropy: np.random.SeedSequence, repetitions: int) -> list[Array]:
+    """The output of one run on each of so many draws of records."""
+    seeds = entropy.generate_state(repetitions, np.uint64).tolist()
+    return [method.run(draw(seed), seed=seed, repetitions=1).output[0] for seed in seeds]
+
+
+def _link_excess(features: Array, truth: Array, outputs: list[Array]) -> list[float]:
+    """E (σ(<w, x>) - σ(<w*, x>))² over the features, which is the excess of the squared loss."""
+    chances = _chance(features @ truth)
+    return [float(((_chance(features @ w) - chances) ** 2).mean()) for w in outputs]
+
+
+def frank_wolfe(records: int, dimension: int, epsilon: float, repetitions: int, seed: int) -> Numbers:
+    """DP-FW-L2: excess population risk, one per draw of records."""
+    method, entropy = on_ball(records, dimension, epsilon)[0], np.random.SeedSequence(seed)
+    fresh = _directions(np.random.default_rng(entropy.spawn(1)[0]), _FRESH, dimension)
+    outputs = _outputs(method, lambda draw: links(records, dimension, draw), entropy, repetitions)
+    return {"excess": _link_excess(fresh, _truth(dimension), outputs)}
+
+
+def vertices(records: int, dimension: int, epsilon: float, repetitions: int, seed: int) -> Numbers:
+    """DP-FW-L1 on features of ±1: the same excess, exactly, as there are 2^p features only."""
+    method, entropy = vertex.posed(records, dimension, epsilon)[0], np.random.SeedSequence(seed)
+    corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * dimension)).reshape(dimension, -1).T
+    outputs = _outputs(method, lambda draw: sign_design(records, dimension, draw), entropy, repetitions)
+    return {"excess": _link_excess(corners, np.eye(dimension)[0], outputs)}
+
+
+def net(records: int, epsilon: float, repetitions: int, seed: int) -> Numbers:
+    """A choice on a net: its population risk over the least that a fine grid of the interval has."""
+    method, entropy = on_net(records, epsilon)[0], np.random.SeedSequence(seed)
+    population = regression(_FRESH, 1, int(entropy.spawn(1)[0].generate_state(1, np.uint64)[0]))
+    least = float(population.objective_at(np.linspace(-1, 1, 401)[:, None]).min())
+    outputs = _outputs(method, lambda draw: regression(records, 1, draw), entropy, repetitions)
+    return {"excess": (population.objective_at(np.array(outputs)) - least).tolist()}
+
+
+def net_tail(records: int, epsilon: float, limit: float, repetitions: int, seed: int) -> Numbers:
+    """How often the choice's population excess exceeds a limit."""
+    excess = np.array(net(records, epsilon, repetitions, seed)["excess"])
+    return {"hits": float((excess > limit).sum()), "draws": float(repetitions)}
+
+
+def ridge_tail(
+    records: int, epsilon: float, covering_radius: str, limit: float, repetitions: int, seed: int
+) -> Numbers:
+    """How often the regularised empirical excess of a choice exceeds a limit."""
+    method, problem = on_ridge(records, epsilon, covering_radius)
+    chosen = ran((method, problem), repetitions, seed).output
+    radius = float(method.net.radius)
+    fine = np.linspace(-radius, radius, 4001)[:, None]
+    least = (problem.objective_at(fine) + 0.5 * fine[:, 0] ** 2).min()
+    excess = problem.objective_at(chosen) + 0.5 * chosen[:, 0] ** 2 - least
+    return {"hits": float((excess > limit).sum()), "draws": float(repetitions)}
+
+
+_TAIL, _RIDGE = "lowy-ullman-wright-2024/lemma-e.3/explicit", "wang-chen-xu-2019/theorem-4/explicit"
+_COROLLARY = "lowy-ullman-wright-2024/corollary-4.3/explicit"
+_FAILURE, _COVERING = Fraction(1, 5), "1/50"
+_anew = partial(cells, epsilon=1.0, repetitions=by_size(10, 200))
+
+
+def _tail(records: int) -> tuple[PlannedCheck, ...]:
+    """With ψ = 0 (a minimiser lies in the ball, over which the excess is measured) and D = R = 1."""
+
+    def limited(size: Size) -> Sequence[Cell]:
+        method, problem = on_net(records, 1.0)
+        limit = theorem(_TAIL).evaluate(
+            None,
+            excess_risk=0,
+            lipschitz=evaluate(problem.lipschitz, {}),
+            diameter=1,
+            epsilon=1,
+            dataset_size=records,
+            candidates=method.net.size,
+            net_radius=method.net.covering_radius,
+            failure_probability=_FAILURE,
+        )
+        repetitions = by_size(60, 1200)
+        return _anew(net_tail, records=records, limit=limit.value.lower, repetitions=repetitions)(size)
+
+    return rate_bounded(_TAIL, f"choice on a net, tail of the population risk, n = {records}", limited, _at_most)
+
+
+def _ridge(records: int) -> tuple[PlannedCheck, ...]:
+    """λ = 1, the net's radius fixed."""
+
+    def limited(size: Size) -> Sequence[Cell]:
+        limit = theorem(_RIDGE).evaluate(
+            None,
+            lipschitz=evaluate(regression(records, 1, 0).lipschitz, {}),
+            net_radius=Fraction(_COVERING),
+            regularisation=1,
+            dataset_size=records,
+            dimension=1,
+            epsilon=1,
+            failure_probability=_FAILURE,
+        )
+        runs = partial(_anew, ridge_tail, covering_radius=_COVERING, repetitions=by_size(200, 4000))
+        return runs(records=records, limit=limit.value.lower)(size)
+
+    return rate_bounded(_RIDGE, f"choice on a net, tail of the regularised risk, n = {records}", limited, _at_most)
+
+
+def _at_most(result: Result) -> Enclosure:
+    return Enclosure.exactly(_FAILURE, "ζ")
+
+
+def _corollary(result: Result) -> Enclosure:
+    """Radius and halves of the budget are those of the corollary; the noise is certified, hence smaller."""
+    method, problem = at_cell(warm_starts.warm.posed, result)
+    assert method.budget is not None
+    given: dict[str, Any] = {name: evaluate(getattr(problem, name), {}) for name in ("lipschitz", "smoothness")}
+    rho = 2 / multiplier_of_one(method.budget) ** 2
+    return (
+        theorem(_COROLLARY)
+        .evaluate(None, dataset_size=problem.records, dimension=1, diameter=2, rho=rho, **given)
+        .value
+    )
+
+
+CHECKS = (
+    *bounded(
+        "wang-chen-xu-2019/theorem-5/explicit",
+        "DP-FW-L2, excess population risk, n = {records}",
+        _anew(frank_wolfe, records=(250, 500, 1000), dimension=3),
+        "excess",
+        bound_of(on_ball, method="population_bound"),
+    ),
+    *bounded(
+        "ganesh-liu-oh-thakurta-2023/theorem-5.8/explicit",
+        "choice on a net, excess population risk, n = {records}",
+        _anew(net, records=(500, 1000, 2000)),
+        "excess",
+        bound_of(on_net, "population"),
+    ),
+    *bounded(
+        "wang-chen-xu-2019/theorem-6/explicit",
+        "DP-FW-L1, excess population risk, n = {records}",
+        _anew(vertices, records=(250, 500, 1000), dimension=4),
+        "excess",
+        bound_of(vertex, method="population_bound"),
+    ),
+    *(check for n in (500, 1000, 2000) for check in _tail(n)),
+    *(check for n in (50, 100, 200) for check in _ridge(n)),
+    *bounded(
+        _COROLLARY,
+        "a net and then SPIDER, n = {records}",
+        _anew(warm_starts.warm, records=(300, 600, 1200), dimension=1, epsilon=2.0, covering_radius=None),
+        "gradient_norm",
+        _corollary,
+    ),
+)
+EXAMPLES = ()

@@ -1,0 +1,193 @@
+"""Second order: what is spent, how often a guarantee fails at the records it asks for, gradient norms, noise norms.
+
+Runs begin at an exact saddle point, with as many records as a guarantee asks for.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from algorithms import ConstrainedSecondOrder, GradientDescent, NegativeCurvatureDescent, problems
+from algorithms.ledger import PrivacyBudget
+from algorithms.problems.landscapes import DOUBLE_WELL, Landscape
+from algorithms.problems.problem import Problem
+from algorithms.problems.sets import L2Ball
+from algorithms.run import Run
+from algorithms.second_order.stationary_point_selection import StationaryPointSelection, Variant
+from algorithms.verification.judging.planned_checks import bounded, by_size, cells, rate_bounded, spent, together
+from algorithms.verification.studies.running import (
+    Example,
+    at_budget,
+    bound_of,
+    kept_on,
+    ran,
+    reads,
+    samples,
+    spending,
+    step_count,
+)
+from algorithms.verification.sweeping.cells import Numbers
+from dpbounds.expressions.enclosure import Enclosure
+
+FAILURE = Fraction(1, 5)
+
+
+def double_well(records: int, dimension: int = 2, radius: str = "3/2") -> Landscape:
+    """Σ w⁴/4 - w²/2 from its saddle point (for p = 1, its maximum) 0, with n records in the memory of one.
+
+    The guarantees ask for a million records and more. Records f(w, z_i) = F(w) + <z_i, w> with |z_i| <= 1/10 are what
+    the constants allow for; that all z_i are 0 is one such data set, and the noise does not know.
+    """
+    shifts = np.broadcast_to(np.zeros((1, dimension)), (records, dimension))
+    return Landscape(
+        profile=DOUBLE_WELL,
+        shifts=shifts,
+        shift_bound=Fraction(1, 10),
+        radius=Fraction(radius),
+        start=np.zeros(dimension),
+    )
+
+
+def regression(records: int, dimension: int) -> Problem:
+    """The sigmoid loss on Wang & Xu's synthetic design, without a regulariser."""
+    data = problems.wang_xu_design(records, dimension, seed=0, feature_bound=4)
+    return problems.sigmoid_loss(data.features, data.labels, l1=0, feature_bound=4)
+
+
+def _budget(epsilon: float) -> PrivacyBudget:
+    return PrivacyBudget.of(Fraction(epsilon), Fraction(1, 10**6))
+
+
+@reads(samples("exact"), spending)
+def gradient_descent(records: int, dimension: int, epsilon: float) -> tuple[GradientDescent, Problem]:
+    """DP-GD with the noise and steps of its explicit bound: ‖∇F‖² at a random iterate (its average over them)."""
+    return at_budget(GradientDescent.calibrated, regression(records, dimension), _budget(epsilon))
+
+
+def selection(
+    stationarity: str, steps: int, epsilon: float, repetitions: int, seed: int, variant: Variant = "repaired"
+) -> Numbers:
+    """Algorithm 5 at the smallest n that its tests' guarantee asks for."""
+    options = {"stationarity": stationarity, "failure_probability": FAILURE, "steps": steps, "variant": variant}
+    algorithm, small = at_budget(StationaryPointSelection.calibrated, double_well(2), _budget(epsilon), **options)
+    problem = double_well(math.ceil(algorithm.records_needed(small).exact_upper))
+    return _success(ran((algorithm, problem), repetitions, seed), problem.records)
+
+
+def negative_curvature(stationarity: str, epsilon: float, repetitions: int, seed: int) -> Numbers:
+    """DP-NC at the smallest n that its guarantee asks for."""
+    options = {"stationarity": stationarity, "failure_probability": FAILURE}
+    algorithm, small = at_budget(NegativeCurvatureDescent.calibrated, double_well(2), _budget(epsilon), **options)
+    problem = double_well(math.ceil(algorithm.records_needed(small).exact_upper))
+    algorithm.bound(problem)  # raises where the guarantee does not hold at this size
+    return _success(ran((algorithm, problem), repetitions, seed), problem.records)
+
+
+def constrained(
+    dimension: int,
+    radius: str,
+    gap_tolerance: str,
+    curvature_tolerance: str,
+    epsilon: float,
+    repetitions: int,
+    seed: int,
+) -> Numbers:
+    """Algorithm 6 on an l2 ball at the smallest n that its guarantee asks for."""
+    algorithm, small = at_budget(
+        ConstrainedSecondOrder.calibrated,
+        double_well(2, dimension, radius),
+        _budget(epsilon),
+        L2Ball(dimension, radius),
+        gap_tolerance,
+        curvature_tolerance,
+        failure_probability=FAILURE,
+    )
+    problem = double_well(math.ceil(algorithm.records_needed(small).exact_upper), dimension, radius)
+    algorithm.bound(problem)
+    return _success(ran((algorithm, problem), repetitions, seed), problem.records)
+
+
+def operator_norm(dimension: int, failure: float, draws: int, seed: int) -> Numbers:
+    """How often symmetric noise, N(0, 1) on and above the diagonal, has an operator norm above its tail bound."""
+    generator = np.random.default_rng(seed)
+    limit = 2 * (math.sqrt(dimension) + math.sqrt(math.log(2 / failure)))
+    above, hits = np.triu_indices(dimension), 0
+    for start in range(0, draws, 1000):
+        count = min(1000, draws - start)
+        matrices = np.zeros((count, dimension, dimension))
+        matrices[:, above[0], above[1]] = generator.standard_normal((count, len(above[0])))
+        matrices[:, above[1], above[0]] = matrices[:, above[0], above[1]]
+        hits += int((np.abs(np.linalg.eigvalsh(matrices)).max(axis=1) > limit).sum())
+    return {"hits": float(hits), "draws": float(draws)}
+
+
+def _success(run: Run, records: int) -> Numbers:
+    counts: Numbers = {"hits": float(run.measured["failure"].sum()), "draws": float(run.repetitions)}
+    sizes: Numbers = {"found": float(run.outputs["found"].sum()), "records": float(records)}
+    return counts | sizes | step_count(run) | spending(run)
+
+
+_PAPER, _OWN = "wang-chen-xu-2019", "dpbounds/negative-curvature-descent"
+# Without a failure, so many runs put the upper end of a 1 - 1e-5 interval below FAILURE.
+_REPETITIONS = by_size(64, 256)
+_dp_gd = partial(cells, gradient_descent, dimension=5, epsilon=1.0, repetitions=by_size(16, 64))
+_sosp = partial(cells, selection, steps=150, epsilon=1.0, repetitions=_REPETITIONS)
+_nc = partial(cells, negative_curvature, epsilon=1.0, repetitions=_REPETITIONS)
+_so = partial(cells, constrained, dimension=1, radius="6/5", epsilon=1.0, repetitions=_REPETITIONS)
+_noise = partial(cells, operator_norm, failure=float(FAILURE), draws=by_size(10_000, 200_000))
+# √(ρ_H α) < 1 with ρ_H = 9: the start, a saddle point of curvature -1, is not good enough.
+_ALPHAS = ("1/10", "1/14", "1/20")
+
+# Failures among independent runs at the smallest n of a guarantee; Clopper and Pearson's interval.
+_guaranteed = partial(rate_bounded, failure=lambda result: Enclosure.exactly(FAILURE))
+_tail = partial(rate_bounded, failure=lambda result: Enclosure.exactly(float(FAILURE)))
+_NOISE_NAME = "operator norm of symmetric noise, d = {dimension}"
+_IN_A_SET = (("1/2", "1"), ("1/2", "5/4"), ("1", "3/4"))
+
+CHECKS = (
+    spent(f"{_PAPER}/theorem-7", "DP-GD, ledger", _dp_gd(records=500)),
+    *bounded(
+        f"{_PAPER}/algorithm-4/explicit",
+        "DP-GD, squared gradient norm, n = {records}",
+        _dp_gd(records=(500, 1000, 2000)),
+        "exact",
+        bound_of(gradient_descent),
+    ),
+    spent(f"{_PAPER}/algorithm-5", "SOSP selection, ledger", _sosp(stationarity="1/10")),
+    *_guaranteed(
+        f"{_PAPER}/theorem-8/explicit", "SOSP selection fails, α = {stationarity}", _sosp(stationarity=_ALPHAS)
+    ),
+    *_tail(f"{_PAPER}/theorem-8/explicit", _NOISE_NAME, _noise(dimension=(2, 10))),
+    spent(f"{_PAPER}/theorem-9", "DP-GD-SO, ledger", _so(gap_tolerance="1/2", curvature_tolerance="1")),
+    *_guaranteed(
+        f"{_PAPER}/theorem-9/explicit",
+        "DP-GD-SO fails, a = {gap_tolerance}, b = {curvature_tolerance}",
+        together(*(_so(gap_tolerance=gap, curvature_tolerance=curvature) for gap, curvature in _IN_A_SET)),
+    ),
+    spent(_OWN, "DP-NC, ledger", _nc(stationarity="1/10")),
+    *_guaranteed(_OWN, "DP-NC fails, α = {stationarity}", _nc(stationarity=_ALPHAS)),
+)
+
+_small = partial(regression, 400, 4)
+_sosp_example = partial(kept_on, StationaryPointSelection.calibrated, _small, stationarity="1/4", steps=10)
+_in_ball = (L2Ball(4, "1/2"), "1/50", "1/10")
+
+EXAMPLES = (
+    Example(
+        "dp-gd",
+        (f"{_PAPER}/algorithm-4", f"{_PAPER}/algorithm-4/explicit"),
+        kept_on(GradientDescent.calibrated, _small, steps=20),
+    ),
+    Example("dp-gd-sosp", (f"{_PAPER}/algorithm-5", f"{_PAPER}/theorem-8/explicit"), _sosp_example()),
+    Example("dp-gd-sosp-as-printed", (f"{_PAPER}/algorithm-5",), _sosp_example(variant="as-printed"), printed=True),
+    Example(
+        "dp-gd-so",
+        (f"{_PAPER}/algorithm-6", f"{_PAPER}/theorem-9/explicit"),
+        kept_on(ConstrainedSecondOrder.calibrated, _small, *_in_ball, steps=20),
+    ),
+    Example("dp-nc", (_OWN,), kept_on(NegativeCurvatureDescent.calibrated, _small, stationarity="1/5")),
+)

@@ -1,0 +1,118 @@
+"""Stochastic gradient descent against Lowy, Ullman & Wright 2024, on quasar-convex problems with inf F = 0."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from algorithms import SelectedStochasticGradientDescent, StochasticGradientDescent, problems
+from algorithms.ledger import PrivacyBudget
+from algorithms.oracles import Poisson
+from algorithms.problems.linear_model import LinearModel
+from algorithms.verification.judging.planned_checks import (
+    bounded,
+    by_size,
+    cells,
+    quantile_bounded,
+    slope,
+    spent,
+    together,
+)
+from algorithms.verification.studies.running import Example, at_budget, bound_of, kept_on, reads, samples, spending
+
+_DELTA, _DISTANCE = Fraction(1, 10**5), Fraction(1)
+
+
+def realisable(records: int, dimension: int, loss: str = "geman-mcclure") -> LinearModel:
+    """Geman & McClure's or Cauchy's loss with zero residuals at a point at distance 0.95 from the start."""
+    generator = np.random.default_rng(0)
+    solution = generator.standard_normal(dimension)
+    solution *= 0.95 / np.linalg.norm(solution)
+    raw = generator.standard_normal((records, dimension))
+    raw /= np.linalg.norm(raw, axis=1, keepdims=True)
+    features, targets, bound = problems.realisable_targets(raw, 1, solution)
+    made = {"geman-mcclure": problems.geman_mcclure, "cauchy": problems.cauchy}[loss]
+    return made(features, targets, 1, bound)
+
+
+@reads(samples("excess"), spending)
+def stochastic(
+    records: int, dimension: int, epsilon: float, sampling: str, loss: str
+) -> tuple[StochasticGradientDescent, LinearModel]:
+    """DP-SGD on all records with the steps of its proposition, or on Poisson samples of a tenth: F at the output."""
+    return at_budget(
+        StochasticGradientDescent.calibrated,
+        realisable(records, dimension, loss),
+        PrivacyBudget.of(Fraction(epsilon), _DELTA),
+        distance=_DISTANCE,
+        steps=None if sampling == "full" else 100,
+        sampling=None if sampling == "full" else Poisson("1/10"),
+    )
+
+
+def selected_at(
+    records: int, dimension: int, budget: PrivacyBudget, runs: int, steps: int | None = None
+) -> tuple[SelectedStochasticGradientDescent, LinearModel]:
+    """The selected one of several runs, and the problem it is for."""
+    calibrated, failure = SelectedStochasticGradientDescent.calibrated, Fraction(2, 2**runs)
+    problem = realisable(records, dimension)
+    return at_budget(calibrated, problem, budget, steps=steps, distance=_DISTANCE, failure_probability=failure)
+
+
+@reads(samples("excess"), spending)
+def selected(
+    records: int, dimension: int, epsilon: float, runs: int
+) -> tuple[SelectedStochasticGradientDescent, LinearModel]:
+    """The same at an ε: F at the output."""
+    return selected_at(records, dimension, PrivacyBudget.of(Fraction(epsilon), _DELTA), runs)
+
+
+_PAPER = "lowy-ullman-wright-2024"
+_EXPLICIT, _PROPOSITION = f"{_PAPER}/proposition-d.1/explicit", f"{_PAPER}/proposition-5.2"
+_FAILURE = Fraction(1, 4)  # 3 runs are enough for it
+_sgd = partial(cells, stochastic, dimension=5, epsilon=1.0, loss="geman-mcclure", repetitions=by_size(32, 64))
+_full, _poisson = partial(_sgd, sampling="full"), partial(_sgd, sampling="poisson")
+_selection = partial(cells, selected, dimension=5, epsilon=1.0, runs=3, repetitions=by_size(64, 1000))
+
+_SIZES = by_size((100, 200, 400, 800), (100, 200, 400, 800, 1600))
+_NAME = "DP-SGD, {sampling} batch, {loss}, n = {records}"
+
+CHECKS = (
+    spent(
+        f"{_PAPER}/algorithm-3",
+        "DP-SGD, ledgers of full and Poisson batches, and of a selection",
+        together(_full(records=(200, 400)), _poisson(records=500), _selection(records=250)),
+    ),
+    *bounded(_EXPLICIT, _NAME, _full(records=(100, 200, 400)), "excess", bound_of(stochastic)),
+    *bounded(_EXPLICIT, _NAME, _full(records=400, loss="cauchy"), "excess", bound_of(stochastic)),
+    *bounded(_EXPLICIT, _NAME, _poisson(records=500), "excess", bound_of(stochastic)),
+    # The selected output exceeds its bound with a probability of at most ζ: its (1-ζ)-quantile is at most that. Below
+    # these sizes the bound exceeds the largest loss there is.
+    *quantile_bounded(
+        f"{_PROPOSITION}/explicit",
+        "selected DP-SGD, quantile of the excess risk, n = {records}",
+        _selection(records=(250, 300, 400)),
+        "excess",
+        bound_of(selected, _FAILURE),
+        float(_FAILURE),
+    ),
+    slope(_PROPOSITION, "DP-SGD, excess risk against n", _full(records=_SIZES), "excess", -1.0),  # at fixed ε and p
+)
+
+_small = partial(realisable, 400, 4)
+_one = partial(kept_on, StochasticGradientDescent.calibrated, _small, steps=20)
+_several = partial(kept_on, SelectedStochasticGradientDescent.calibrated, _small, steps=10)
+
+EXAMPLES = (
+    Example("dp-sgd", (f"{_PAPER}/algorithm-3", _EXPLICIT), _one()),
+    Example("dp-sgd-poisson", (_EXPLICIT,), _one(sampling=Poisson("1/10"))),
+    Example("dp-sgd-as-printed", (_PROPOSITION, f"{_PAPER}/algorithm-3"), _one(variant="as-printed"), printed=True),
+    Example(
+        "dp-sgd-selected",
+        (f"{_PROPOSITION}/explicit",),
+        lambda budget: selected_at(400, 4, budget, runs=3, steps=10),
+    ),
+    Example("dp-sgd-selected-as-printed", (_PROPOSITION,), _several(variant="as-printed"), printed=True),
+)

@@ -1,1 +1,0 @@
-"""What a cell of a sweep runs: plain functions from parameters and a seed to named numbers."""
