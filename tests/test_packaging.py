@@ -20,7 +20,7 @@ from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGra
 method = ProjectedGradientDescent(noise_multiplier=20, steps=5)
 assert ProjectedGradientDescent is again
 assert pickle.loads(pickle.dumps(method)) == method
-assert problems.forest_cover(10, 3).constants
+assert problems.covertype().features.shape == (10_000, 55)  # a data file
 assert importlib.util.find_spec("algorithms") is None
 """
 
