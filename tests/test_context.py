@@ -123,6 +123,7 @@ def test_the_context_is_restored_after_an_exception():
     assert flint.ctx.prec == before
 
 
+@pytest.mark.thorough_cases("dpbounds")
 @pytest.mark.parametrize("package", PACKAGES)
 def test_nobody_else_touches_the_context(package):
     root = Path(dp.__file__).parents[1]

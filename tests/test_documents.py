@@ -313,6 +313,7 @@ def opens_for_writing(node):
     return any(text and set(text) <= set("rwxabt+") and set(text) & _MODES for text in texts)
 
 
+@pytest.mark.thorough
 def test_nothing_is_written_but_by_the_one_writer():
     """Every call that could write a file in place stands in ``documents.py``, or writes into memory."""
     found = []
@@ -405,6 +406,7 @@ def test_a_ledger_cannot_command_the_terminal(tmp_path, capsys):
         assert "\x1b" not in refused(capsys, "epsilon", "--delta", "1e-5", "--ledger", file)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("ending", "begins"),
     [("csv", b"epsilon,"), ("json", b"{"), ("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")],

@@ -110,6 +110,7 @@ def test_a_large_delta_draws_a_warning(capsys):
     assert "warning: --target-delta = 0.01" in errors
 
 
+@pytest.mark.thorough
 def test_statement_and_certificate_of_a_calibration(tmp_path, capsys):
     path = tmp_path / "certificate.json"
     found, _ = answer(capsys, *TARGET, *SAMPLED, "--statement", "--certificate", str(path))

@@ -44,6 +44,7 @@ def records(tmp_path):
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_everything_is_written(finished):
     names = {path.name for path in finished.iterdir()}
     ledgers = {"ledger-epsilon-1.json", "ledger-epsilon-4.json"}
@@ -129,6 +130,7 @@ def _demo(directory, *arguments):
     return main(["demo", "--output", str(directory), "--epsilon", "4", "--repetitions", "4", *arguments])
 
 
+@pytest.mark.thorough
 def test_the_seed_decides_everything(tmp_path, short_baseline, capsys):
     for name, seed in (("a", "5"), ("b", "5"), ("c", "6")):
         assert _demo(tmp_path / name, "--seed", seed) == 0
@@ -191,6 +193,7 @@ def test_bad_records_are_one_line(arguments, fragments, records, monkeypatch, ca
     assert {path.name for path in records.iterdir()} == {"records.csv", "ranges.csv"}  # nothing is left behind
 
 
+@pytest.mark.rotating(4)
 def test_every_way_to_write_a_budget_names_a_file(tmp_path, short_baseline, capsys):
     """Slashes, powers, many digits: what was trained is written, each ledger into a file of its own."""
     budgets = ["4/3", "2**-1", "1.00000000000000001", "1.00000000000000002"]
@@ -288,6 +291,7 @@ def test_zero_is_put_where_it_is_said_to_be(records):
             np.testing.assert_allclose(signed * label, record, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_the_baseline_is_the_same_algorithm_without_noise():
     dataset, problem, _ = demo_training.prepared(None, None, None, None, None)
     baseline = demo_training.without_noise(problem, dataset.labels)

@@ -21,6 +21,7 @@ def said(capsys, *arguments):
     return capsys.readouterr().out
 
 
+@pytest.mark.rotating(4)
 def test_for_programs(capsys):
     found = json.loads(said(capsys, *NUMBERS, "--json"))
     assert found["metric"] == "gradient-norm"
@@ -46,6 +47,7 @@ def test_for_programs(capsys):
     assert {"id": "lowy-ullman-wright-2024/corollary-4.3/explicit", "needs": ["diameter"]} in found["missing"]
 
 
+@pytest.mark.thorough
 def test_for_people(capsys):
     out = said(capsys, *NUMBERS, "diameter=1", "loss_range=1", "--failure-probability", "0.05", "radius=20")
     assert max(map(len, out.splitlines())) <= 110
@@ -84,6 +86,7 @@ def test_words_and_options_say_the_same(capsys):
     assert json.loads(options)["ranking"] == json.loads(words)["ranking"]
 
 
+@pytest.mark.thorough
 def test_a_relation_classes_statuses_and_a_limit(capsys):
     out = said(
         capsys, *NUMBERS, "--relation", "add-or-remove-one", "--assuming", "quasar-convex", "--diameter", "1",

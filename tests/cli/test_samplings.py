@@ -74,6 +74,7 @@ def test_what_is_tight_looks_as_before(capsys):
     assert "attained" not in found
 
 
+@pytest.mark.thorough
 def test_what_is_not_tight_says_so(capsys):
     run = ["epsilon", *NOISE, *WITHOUT, "--steps", "1000", "--delta", "1e-6", *REPLACE]
     found, errors = answer(capsys, *run)

@@ -219,6 +219,7 @@ FEW_ULPS = {
 }
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @given(data=st.data())
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -542,6 +543,7 @@ def test_other_bad_input():
 # --- Conditions ---
 
 
+@pytest.mark.thorough
 def test_decide():
     values = {x: 2, y: "1/3"}
     assert decide(x > y, values) is True

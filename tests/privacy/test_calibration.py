@@ -30,6 +30,7 @@ def sampled(q: object, steps: int):
     return lambda z: PoissonSampled(Gaussian(z), q) ** steps
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 @pytest.mark.parametrize(
     ("factory", "target_epsilon", "target_delta"),
@@ -294,6 +295,7 @@ def test_steps_that_only_divergences_allow() -> None:
     assert epsilon(step ** int(found.fails_at), "1e-6", "replace-one").exact_lower > 2
 
 
+@pytest.mark.thorough
 def test_a_single_choice_stays_with_its_pairs() -> None:
     """There the pair spends less than its divergences promise."""
     found = calibrate(choices(1, "replace-one"), 1, "1e-6", "replace-one")

@@ -69,6 +69,7 @@ def test_black_boxes_cost_what_their_conversion_proves():
         GaussianFilter.of(1, ADD).cost(PureDP(1, ADD))
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("step", "relation"),
     [

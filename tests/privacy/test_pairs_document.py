@@ -108,6 +108,7 @@ def test_two_adaptive_releases_on_one_batch_with_replacement(order: Order, alpha
 # --- Chains ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @given(a=st.floats(0.05, 3), b=st.floats(0.05, 3))
 @settings(max_examples=15, deadline=None, derandomize=True)
 def test_two_axes_of_laplace_noise_cost_no_more_than_one(a: float, b: float) -> None:

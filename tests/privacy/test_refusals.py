@@ -164,12 +164,14 @@ def test_shuffled_batches_spend_at_most_one_release_an_epoch() -> None:
     assert excess(shuffled, replaced(1), 1.0, lambda e: claimed(once, REPLACE, e)) < 1e-6
 
 
+@pytest.mark.thorough
 def test_shuffled_batches_are_no_poisson_samples() -> None:
     """Two batches of one record each spend more than two Poisson samples of rate 1/2, whose pair is (±1 or 0)²."""
     present, other = (dict.fromkeys(itertools.product((0.0, x), repeat=2), 0.25) for x in UNIT)
     assert excess(shuffled, replaced(1), 0.5, lambda e: divergence(present, other, 0.5, math.exp(e))) > 0.01
 
 
+@pytest.mark.thorough
 def test_random_allocation_spends_at_most_its_own_steps() -> None:
     def law(records: tuple[float, ...]) -> Weighted:
         return allocated(records, 2)

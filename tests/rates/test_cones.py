@@ -69,6 +69,7 @@ def test_a_meeting_is_what_lies_in_both(first, second):
     assert common == Cone.where([*ORTHANT, *first, *second])
 
 
+@pytest.mark.rotating(4)
 @given(st.lists(vectors, min_size=1, max_size=3))
 def test_joined_pieces_have_the_same_union(normals):
     whole = Cone.where(ORTHANT)

@@ -31,6 +31,7 @@ def told(statement):
     return [str(one) for one in refutations((statement,), library())]
 
 
+@pytest.mark.thorough
 def test_nothing_in_the_library_contradicts_anything_else():
     assert [str(one) for one in refutations()] == []
 
@@ -112,6 +113,7 @@ def test_constants_decide_where_orders_agree():
     assert any(one.first.startswith(f"{SELECTION}/explicit") for one in found)
 
 
+@pytest.mark.rotating(4)
 def test_a_lower_bound_for_pure_privacy_binds_pure_algorithms_only():
     def little():
         return lipschitz * diameter * (sqrt(dimension / dataset_size) + log(1 / delta) / (dataset_size * epsilon))

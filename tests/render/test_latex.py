@@ -47,6 +47,7 @@ def test_a_statement_holds_nothing_that_latex_reads_otherwise(theorem):
     assert words.count("{") == words.count("}")
 
 
+@pytest.mark.rotating(4)
 def test_there_are_comments_and_formulas_to_take_out():
     assert MATHS.sub("", "a $b$ $$c$$\n\\[\nd_1\n\\]\n") == "a  \n\n"
     assert len(TABLES) >= 10

@@ -187,6 +187,7 @@ def test_less_noise_or_one_query_more_is_found(monkeypatch):
 # --- utility
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("output", ["last", "random"])
 @pytest.mark.parametrize("records", [2000, 4000, 8000])
 def test_the_excess_risk_stays_below_the_bound(records, output):

@@ -75,6 +75,7 @@ def test_without_noise_to_speak_of_the_gap_vanishes_and_no_iterate_leaves_the_se
     assert constraint.contains(run.output, tolerance=1e-9).all()
 
 
+@pytest.mark.thorough
 def test_a_vertex_is_drawn_as_the_exponential_mechanism_says():
     """One step with γ = 1 and R = 1 of 1 keeps x₁; so the law is read off the shortfalls. False alarm 1e-6."""
     problem, draws = signs(n=10), 40_000
@@ -102,6 +103,8 @@ def test_repetitions_are_independent_bit_for_bit(name):
 # --- privacy
 
 
+@pytest.mark.thorough_cases("replace-one-explicit-exponential-0.8")
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("relation", "variant", "method", "least"),
     [
@@ -153,6 +156,7 @@ def test_the_sensitivity_is_attained_by_replacing_a_record():
     assert method.sensitivity(one) == 2 * 2 * Fraction(8, 27) / 10
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("relation", "factor"), [("replace-one", 2), ("add-or-remove-one", 1)])
 @pytest.mark.parametrize("constraint", [L1Ball(4, 2), Box.cube(4), Simplex(4, 3)], ids=["l1", "box", "simplex"])
 def test_no_neighbour_moves_a_score_by_more_than_the_sensitivity(relation, factor, constraint):

@@ -126,6 +126,7 @@ def test_found_one_per_cent_of_noise_missing_in_the_plan_of_any_oracle(kind):
         ledger.check_plan(planned)
 
 
+@pytest.mark.thorough_cases("without")
 @pytest.mark.parametrize("kind", ["full", "difference", "without"])
 def test_found_one_per_cent_of_noise_missing_in_what_was_added(kind, monkeypatch):
     # 10^6 numbers: missed with probability below 1e-9; the honest run is refused with probability 1e-12
@@ -320,6 +321,7 @@ def test_a_row_without_a_stream_is_refused_before_anything_is_written(kind):
     assert pen.close().releases == ()
 
 
+@pytest.mark.thorough
 def test_noise_of_a_difference_is_per_distance():
     pen, generators = OpenLedger(), noise.streams(0, 2)
     oracle = GradientDifferenceOracle(PROBLEM, Fraction(3), generators, pen)

@@ -93,6 +93,7 @@ def test_the_law_of_the_exact_sampler_on_a_disc():
     assert stats.chisquare(observed, observed.sum() * law).pvalue > 1e-6
 
 
+@pytest.mark.thorough
 def test_the_regulariser_is_part_of_the_law():
     # in eight dimensions it weighs: e^(-p/8) from the centre to the rim; F itself is next to nothing
     pi = target("1e-9", 8)
@@ -108,6 +109,7 @@ def test_the_regulariser_is_part_of_the_law():
     assert distance(0) < 1e-9
 
 
+@pytest.mark.rotating(4)
 def test_an_l1_term_is_part_of_the_law_and_of_the_slope():
     problem = problems.sigmoid_loss(np.ones((20, 1)), np.ones(20), l1=2, radius=RADIUS)
     pi = Gibbs(problem, RADIUS, Fraction(3))
@@ -182,6 +184,7 @@ def chain(beta, eta, steps, precision=1 / 9, cap=2.0):
     return grid, np.cumsum(law) - law / 2
 
 
+@pytest.mark.thorough_cases("30-60")
 @pytest.mark.parametrize(("beta", "steps"), [(Fraction(5, 2), 1), (30, 60)])
 def test_the_law_after_some_steps(beta, steps):
     eta = Fraction(1, 50) if steps == 1 else Fraction(1, 600)
@@ -203,6 +206,7 @@ def test_many_steps_lead_to_the_target():
     assert np.abs(law - cdf(pi)(grid)).max() < 0.02
 
 
+@pytest.mark.rotating(4)
 def test_the_law_after_the_proven_number_of_steps():
     pi = target("0.05", 2)
     schedule = schedule_for(pi, "0.05", 10_000)

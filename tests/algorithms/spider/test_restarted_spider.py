@@ -121,6 +121,7 @@ def test_calibration_looks_at_no_record():
 # --- utility
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("n", [4000, 8000, 12_000])
 def test_under_pl_what_is_measured_stays_below_the_bounds(n):
     problem = wavy(n)

@@ -273,6 +273,7 @@ def test_theorems_exist():
 # --- the starting point
 
 
+@pytest.mark.rotating(4)
 def test_a_walk_from_given_points_and_a_public_bound_on_their_gap():
     start = np.array([0.1, 0.2, 0.0, -0.1])
     method = Spider.calibrated(PROBLEM, 4, "1e-5", initial_gap="1/5")

@@ -72,6 +72,7 @@ def figure_4():
         return results_of(named("wang-xu-2019-figure-4"))
 
 
+@pytest.mark.thorough
 def test_figure_4(figure_4):
     said = shown(named("wang-xu-2019-figure-4"), figure_4)
     assert "made honest they are our method" in said
@@ -119,6 +120,7 @@ def test_stochastic_spider(monkeypatch):
     assert "24 of 24 runs lie above it, a share of 1, more than the 0.1" in planted
 
 
+@pytest.mark.rotating(4)
 def test_exponential_mechanisms(monkeypatch):
     monkeypatch.setattr(ganesh, "_REPETITIONS", {Size.QUICK: 200})
     monkeypatch.setattr(ganesh, "_SIZES", {Size.QUICK: {1: (500, 1000, 2000), 2: (50, 100, 200)}})
@@ -136,6 +138,7 @@ def test_the_bound_on_a_net_covers_its_real_number_of_points(records, dimension)
     assert exact.upper <= ganesh.net_bound(records, dimension, 1.0) <= 1.5 * exact.upper
 
 
+@pytest.mark.thorough
 def test_warm_and_cold_starts(monkeypatch):
     monkeypatch.setattr(lowy, "_START_SIZES", {Size.QUICK: (150, 200, 300)})
     monkeypatch.setattr(lowy, "_START_REPETITIONS", {Size.QUICK: 4})
@@ -159,6 +162,7 @@ def test_quasar_convex_descent(monkeypatch):
     assert "the bound fails somewhere" in planted[0]
 
 
+@pytest.mark.thorough
 def test_restarts(monkeypatch):
     monkeypatch.setattr(lowy, "_RESTARTS_SIZES", {Size.QUICK: (2000, 4000, 8000)})
     monkeypatch.setattr(lowy, "_RESTARTS_REPETITIONS", {Size.QUICK: 8})

@@ -162,6 +162,7 @@ def test_rectangles_where_all_tilted_masses_underflow() -> None:
         assert bound.is_finite()
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(ORDERS), st.floats(1e-5, 1), st.floats(0.4, 3), st.floats(0, 5), st.integers(3, 14))
 def test_rectangles_lie_below_the_density(order: Order, q: float, z: float, tilt: float, step: int) -> None:
@@ -192,6 +193,7 @@ def test_rectangles_survive_losses_too_close_to_tell_apart() -> None:
 # --- turned lines ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @settings(max_examples=80, deadline=None)
 @given(
     st.sampled_from(ORDERS),
@@ -242,6 +244,7 @@ def test_turns_outside_the_strip_are_refused(turn: float) -> None:
         turned_bound(Moments(nodes), 1.0, arb(5))
 
 
+@pytest.mark.thorough_cases("remove")
 @pytest.mark.parametrize("order", ORDERS)
 def test_growth_on_the_turned_line_must_be_paid(order: Order) -> None:
     """Without it the bound is broken, so that the test above would notice its loss."""

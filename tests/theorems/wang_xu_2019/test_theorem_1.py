@@ -39,6 +39,7 @@ def test_no_constant_serves_the_printed_range(constant, steps, epsilon, reached)
     assert failure_of_the_output(constant, steps, epsilon, "1e-5") > reached
 
 
+@pytest.mark.thorough
 def test_twice_as_long_for_half_the_constant_of_the_range():
     assert failure_of_the_output(8, 2000, 400, "1e-5") > 0.5  # ε = T/5
 
