@@ -1,4 +1,4 @@
-"""What holds for every test: none is late, none costs much unnoticed, and large grids take turns."""
+"""What holds for every test: none is late or left to chance or costly unnoticed, and large grids take turns."""
 
 import os
 import time
@@ -11,8 +11,8 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
-settings.register_profile("no clock", deadline=None)
-settings.load_profile("no clock")
+settings.register_profile("the same everywhere", deadline=None, derandomize=True)
+settings.load_profile("the same everywhere")
 
 collect_ignore_glob = [] if find_spec("opacus") else ["dpbounds/opacus/*.py", "tests/opacus/*.py"]
 

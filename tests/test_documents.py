@@ -86,6 +86,7 @@ plain = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=30, derandomize=True, deadline=None)
 @given(plain, st.booleans())
 def test_what_json_writes_is_read_as_it_was(value, escaped):
@@ -336,6 +337,7 @@ def test_nothing_is_written_but_by_the_one_writer():
     assert found != wrong  # the scan sees something
 
 
+@pytest.mark.thorough
 def test_json_is_read_by_the_strict_readers_alone():
     read = [
         (path.name, called(node)[1])

@@ -168,3 +168,4 @@ def test_no_test_reads_a_clock_but_the_benchmarks():
     assert [(file.name, name) for file in tests for name in read_clocks(file)] == []
     assert list(read_clocks(ROOT / "tests" / "benchmarks" / "test_speed.py")) != []  # it would be seen
     assert hypothesis.settings().deadline is None
+    assert hypothesis.settings().derandomize

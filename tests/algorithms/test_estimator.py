@@ -136,6 +136,7 @@ def test_secure_noise():
     assert "Whoever knows the seed" not in model.privacy_statement_
 
 
+@pytest.mark.rotating(4)
 def test_seeds():
     def coefficients(state):
         return PrivateLinearClassifier(feature_bound=1, steps=4, random_state=state).fit(X, Y).coef_

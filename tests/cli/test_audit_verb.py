@@ -74,6 +74,7 @@ def test_a_bound_above_the_certificate_fails(capsys, monkeypatch):
     assert json.loads(said(capsys, "dp-pgd", "--runs", "1000", "--epsilon", "4", "--json"))["certified"] == "inf"
 
 
+@pytest.mark.rotating(4)
 def test_the_table_of_broken_copies(capsys, monkeypatch):
     few = mutations.mutations()[:2]  # one sound, one broken
     monkeypatch.setattr(mutations, "mutations", lambda: few)

@@ -138,6 +138,7 @@ def test_the_seed_decides_everything(tmp_path, short_baseline, capsys):
     assert texts[0] == texts[1] != texts[2]
 
 
+@pytest.mark.rotating(4)
 def test_json_alone_is_on_standard_output(tmp_path, short_baseline, capsys):
     assert _demo(tmp_path / "new" / "place", "--json") == 0
     captured = capsys.readouterr()
@@ -147,6 +148,7 @@ def test_json_alone_is_on_standard_output(tmp_path, short_baseline, capsys):
     assert len(document["files"]) == 6
 
 
+@pytest.mark.rotating(4)
 def test_one_s_own_records(records, short_baseline, capsys):
     arguments = ["--data", str(records / "records.csv"), "--ranges", str(records / "ranges.csv"), "--positive", "no"]
     assert _demo(records / "out", *arguments, "--delta", "0.1", "--json") == 0
@@ -159,6 +161,7 @@ def test_one_s_own_records(records, short_baseline, capsys):
     assert "warning: --delta = 0.1" in captured.err
 
 
+@pytest.mark.rotating(4)
 def test_without_ranges_nothing_is_scaled_and_it_is_said(records, short_baseline, capsys):
     assert _demo(records / "out", "--data", str(records / "records.csv"), "--json") == 0
     captured = capsys.readouterr()
@@ -220,6 +223,7 @@ def test_what_is_refused_leaves_nothing_behind(tmp_path, monkeypatch, capsys):
         assert "--output" in capsys.readouterr().err
 
 
+@pytest.mark.rotating(4)
 def test_a_full_disk_keeps_what_an_earlier_demo_wrote(tmp_path, short_baseline, monkeypatch, capsys):
     assert _demo(tmp_path, "--seed", "1") == 0
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -245,6 +249,7 @@ def test_a_missing_extra_is_one_line(module, name, monkeypatch, tmp_path, capsys
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.rotating(4)
 def test_a_failed_check_is_an_exit_status(tmp_path, short_baseline, monkeypatch, capsys):
     from algorithms import verification
 
@@ -260,6 +265,7 @@ def test_a_failed_check_is_an_exit_status(tmp_path, short_baseline, monkeypatch,
     assert "| fails" in (tmp_path / "demo.md").read_text()
 
 
+@pytest.mark.rotating(4)
 def test_one_repetition_is_undecided_and_said_to_be(tmp_path, short_baseline, capsys):
     assert _demo(tmp_path, "--repetitions", "1") == 0
     captured = capsys.readouterr()

@@ -71,12 +71,14 @@ def test_batches_that_are_never_used_twice():
     assert releases(twice) == [(1, wanted)]
 
 
+@pytest.mark.rotating(4)
 def test_few_records(capsys):
     out = said(capsys, *(word.replace("1e6", "100") for word in NUMBERS))
     assert "EVERY BOUND IS VACUOUS" in out
     assert "meaningful from n = 120" in " ".join(out.split())
 
 
+@pytest.mark.rotating(4)
 def test_words_and_options_say_the_same(capsys):
     options = said(capsys, *NUMBERS, "--json")
     words = said(

@@ -160,6 +160,7 @@ def test_noise_for_batches_of_a_fixed_size(relation, capsys):
     assert ("by an explicit attack; what lies in between is not decided" in out) is not found["tight"]
 
 
+@pytest.mark.rotating(4)
 def test_steps_for_batches_of_a_fixed_size(capsys):
     budget = ["--target-epsilon", "2", "--target-delta", "1e-5", "--solve", "steps"]
     found, _ = answer(capsys, "calibrate", *budget, "--noise-multiplier", "4", *WITHOUT)

@@ -238,6 +238,7 @@ def test_bad_input_is_one_kind_of_error(call: object) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("q", "z", "steps", "target"), [("0.01", "1", 300, "1e-6"), ("0.2", "2", 40, "1e-30")])
 def test_what_is_left_where_every_route_declines_is_sound(

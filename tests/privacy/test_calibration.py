@@ -59,6 +59,7 @@ def test_reference_value() -> None:
     assert Fraction("4.302106465") < found.fails_at < found.value < Fraction("4.302106466")
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 def test_steps_are_the_last_that_suffice(relation: str) -> None:
     def factory(steps: Fraction) -> Mechanism:

@@ -186,6 +186,7 @@ def test_claims_are_profiles(base: Base) -> None:
             assert reversed_order(h)(ALPHAS) == pytest.approx(values, abs=1e-10)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("base", BASES, ids=str)
 def test_claims_agree_where_drawings_are_the_same(base: Base) -> None:
     for order in ORDERS:
@@ -766,6 +767,7 @@ def test_two_records_at_once(sampling: Sampling, size: int) -> None:
         assert (best - h(ALPHAS)).max() < 1e-4  # the same from attacks on one record
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("sampling", "size"),
     [(Full(), 2), (Poisson(0.3), 3), (WithoutReplacement(2), 3), (WithReplacement(2), 3), (OneRandom(), 3)],
@@ -1155,6 +1157,7 @@ def closed_form_for_nonadaptive_selection(eta: float, steps: int, epsilon: float
     return largest
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("eta", "steps", "closed", "adaptive", "claimed"),
     [(1.0, 2, 0.28832, 0.30337, 0.32261), (1.0, 3, 0.36003, 0.36003, 0.38787), (2.0, 2, 0.53413, 0.55843, 0.58897)],

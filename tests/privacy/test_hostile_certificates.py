@@ -108,6 +108,7 @@ TEXTS = ["", "x", "\x1b[2J", "\ud800", "1/0"]
 OTHER_TYPES = [None, True, False, 0, 1, -1, 2.0, 0.5, 10**400, *TEXTS, [], [[]], ["x"], {}, {"x": 1}]
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.thorough_cases("calibration")
 @pytest.mark.parametrize("name", ["full batch", pytest.param("one sampled", marks=pytest.mark.thorough), "calibration"])
 def test_a_field_of_another_type_is_malformed(made: dict[str, dict[str, Any]], name: str) -> None:

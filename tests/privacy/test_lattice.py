@@ -174,6 +174,7 @@ def test_the_other_route_agrees(order: str, q: str, z: str, steps: int, delta: s
     assert enclosure.width <= 1e-3 * enclosure.upper
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("order", "value"), [("remove", "6.88023780128"), ("add", "6.27594040636"), ("replace", "12.4620101287")]
 )
@@ -573,6 +574,7 @@ def test_a_sweep_over_the_stated_ranges(capsys: pytest.CaptureFixture[str]) -> N
     assert declined <= 6
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("noise", "rate", "steps"), [("1", "0.01", 1000), ("0.5", "0.001", 3000)])
 def test_the_spacing_is_found_in_two_attempts(
     monkeypatch: pytest.MonkeyPatch, noise: str, rate: str, steps: int

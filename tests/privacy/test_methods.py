@@ -65,6 +65,7 @@ def test_the_certified_value_is_at_most_that_of_every_other_proven_method(
             assert certified.exact_upper <= each.enclosure.exact_upper * (1 + Fraction(2, 10**5)), each.method
 
 
+@pytest.mark.rotating(4)
 def test_the_order_of_the_methods_at_the_usual_training_run() -> None:
     found = by_name(all_methods(dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 10_000, delta="1e-6"))
     ratios = {name: each.ratio for name, each in found.items()}

@@ -258,6 +258,7 @@ def test_one_step_of_any_kind_is_dominated(z: float, rate: float, vectors: list[
         assert excess(attacks, pair_of(step, order), 0.02).max() < ROUNDING
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("step", STEPS, ids=str)
 def test_left_out_orders_are_mirror_images(step: Step) -> None:
     """Where only one order is returned, both have the same profile."""
@@ -267,6 +268,7 @@ def test_left_out_orders_are_mirror_images(step: Step) -> None:
         assert np.abs(profile((first, second), ALPHAS)[0] - profile((second, first), ALPHAS)[0]).max() < ROUNDING
 
 
+@pytest.mark.rotating(4)
 def test_explicit_sensitivity_means_the_final_distance() -> None:
     release = Gaussian(noise_stddev=3, sensitivity=2)
     for order in ORDERS:

@@ -244,6 +244,7 @@ def test_two_partitions_are_not_one() -> None:
     assert delta + (1 - delta) * response_tv == pytest.approx(0.2776, abs=5e-5)
 
 
+@pytest.mark.rotating(4)
 def test_a_symmetrised_pair_inside_a_sample_is_not_attained() -> None:
     """One of two of four records is one of four."""
     inner = Sampled(Order.REPLACE, Draws(Fraction(1, 2)), ShiftedGaussians(Fraction(4)))

@@ -159,6 +159,7 @@ def test_a_cut_poisson_sample_is_no_poisson_sample() -> None:
     assert worst > 0.01
 
 
+@pytest.mark.rotating(4)
 def test_shuffled_batches_spend_at_most_one_release_an_epoch() -> None:
     once = shuffled_epochs(1, 1)
     assert excess(shuffled, replaced(1), 1.0, lambda e: claimed(once, REPLACE, e)) < 1e-6
@@ -180,6 +181,7 @@ def test_random_allocation_spends_at_most_its_own_steps() -> None:
     assert excess(law, replaced(1), 1.0, lambda e: claimed(Gaussian(1), REPLACE, e)) < 1e-6
 
 
+@pytest.mark.rotating(4)
 def test_a_record_lies_in_as_many_complete_blocks_as_the_number_of_steps_has_binary_digits() -> None:
     for steps in range(1, 200):
         blocks = [

@@ -175,6 +175,7 @@ def test_drawn_gaussians_equal_their_integral(way: Order) -> None:
             assert agrees(log_moment(pair, order, 120), expected)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("way", [Order.REMOVE, Order.ADD])
 def test_laplace_on_a_sample_equals_its_integral(way: Order) -> None:
     shift = mpf(3) / 4
@@ -573,6 +574,7 @@ def test_no_worse_than_dp_accounting_and_equal_at_the_same_order(
     assert theirs([float(whole)]) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.rotating(4)
 def test_no_list_of_orders_caps_the_answer() -> None:
     """One step of rate 1/1000, noise 50: the best order is 34533, far beyond the lists that libraries try."""
     found = renyi_epsilon(poisson("0.001", "50", 1), "1e-8")
@@ -622,6 +624,7 @@ EVERYTHING: list[tuple[Mechanism, Relation]] = [
 ]
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("mechanism", "relation"), EVERYTHING)
 def test_the_ends_enclose_the_best_of_all_orders(mechanism: Mechanism, relation: Relation) -> None:
     """A dense list of orders never beats the lower end, and comes close to the upper one."""

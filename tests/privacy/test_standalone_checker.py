@@ -64,6 +64,7 @@ def accounts() -> dict[tuple[str, Relation], Account]:
     }
 
 
+@pytest.mark.rotating(4)
 def test_the_cases_take_the_ways_they_are_named_after(accounts: dict[tuple[str, Relation], Account]) -> None:
     def first(name: str, relation: Relation = ADD_OR_REMOVE) -> tuple[str, Any]:
         proof = accounts[name, relation].proofs[0][1]

@@ -17,6 +17,7 @@ from dpbounds.privacy.trade_off import TradeOff, membership_advantage
 ERRORS = [Fraction(k, 40) for k in range(41)] + [Fraction(1, 10**k) for k in range(2, 9)]
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("noise", "relation", "shift"), [(1, "add-or-remove-one", 1), (5, "replace-one", 0.4)])
 def test_it_is_below_the_gaussian_one_and_touches_it(noise, relation, shift) -> None:
     curve = TradeOff.of(Gaussian(noise), [Fraction(k, 20) for k in range(120)], relation)

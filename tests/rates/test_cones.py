@@ -20,6 +20,7 @@ def holds(constraints, point):
     return all(sum(a * b for a, b in zip(one, point, strict=True)) >= 0 for one in constraints)
 
 
+@pytest.mark.rotating(4)
 @given(families)
 def test_rays_and_facets_describe_the_constraints(constraints):
     wanted = [*ORTHANT, *constraints]

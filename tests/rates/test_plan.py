@@ -101,6 +101,7 @@ def test_an_order_is_the_value_of_its_formula():
     assert float(found.value) == pytest.approx((100 * math.log(1e6)) ** 0.25 / 1e3, rel=1e-9)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.thorough_cases("gradient-norm-replace-one", "gradient-norm-add-or-remove-one")
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("metric", GOALS)
@@ -131,6 +132,7 @@ def test_a_selection_and_gaussians_spend_the_budget_by_the_certified_accountant(
     assert one.rho > Fraction(11, 10) * any_rho(Budget(Fraction(epsilon), Fraction(delta), Relation.REPLACE_ONE))
 
 
+@pytest.mark.rotating(4)
 def test_many_selections_are_accounted_through_zcdp_and_that_is_said():
     numbers = EVERYTHING | {
         "lipschitz_l1": 1,
@@ -244,6 +246,7 @@ def test_too_few_records_are_told_with_the_number_that_would_do():
     assert str(since.dataset_size) in spider.why
 
 
+@pytest.mark.rotating(4)
 def test_a_threshold_that_is_not_declared_monotone_holds_there_and_not_one_below():
     few = plan("gradient-norm", **(NUMBERS | {"n": 100}))
     name = "wang-chen-xu-2019/algorithm-4/explicit"

@@ -38,6 +38,7 @@ def test_words_are_escaped_and_formulas_kept(text, expected):
     assert prose(text) == expected
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("theorem", library(), ids=lambda theorem: theorem.id)
 def test_a_statement_holds_nothing_that_latex_reads_otherwise(theorem):
     """What the compiler would find, without one: outside formulas and comments no bare special character."""

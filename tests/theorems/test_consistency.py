@@ -47,6 +47,7 @@ def test_every_set_of_assumptions_has_a_witness(assumed):
     assert witness_of(tuple(assumed)) is not None
 
 
+@pytest.mark.thorough
 def test_the_sets_that_held_only_constants_are_refused():
     """The classes that two statements of this library once declared."""
     for missing in (
@@ -76,6 +77,7 @@ def test_contradictions_need_all_that_they_name():
             assert witness_of(rest) is not None, (rule.because, left_out.name)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("witness", WITNESSES, ids=lambda one: one.name)
 def test_arrows_hold_for_every_witness(witness):
     """An arrow says that every problem with the stronger property has the weaker one."""

@@ -114,6 +114,7 @@ def test_seeds_repeat_and_differ():
 # --- privacy
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.thorough_cases("8-1e-3-add-or-remove-one")
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-9"), (1, 1e-6), (8, "1e-3")])

@@ -128,6 +128,7 @@ def test_calibrated_choices_keep_the_budget(relation, variant, method, least):
     assert release.described.epsilon == algorithm.step_epsilon
 
 
+@pytest.mark.thorough
 def test_printed_choices_are_several_times_noisier():
     printed = VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), steps=50, variant="as-printed", step_fraction=0.2)
     ours = VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), steps=50)
@@ -198,6 +199,7 @@ def test_calibration_looks_at_no_record():
 # --- utility
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("n", [500, 1000, 2000])
 def test_the_measured_gap_stays_below_the_bound(n):
     problem = signs(n)

@@ -59,6 +59,7 @@ def test_what_the_ledger_gets():
             pen.close().check_plan(choice("1.99", REPLACE, method))
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("method", "repetitions"), [("exponential", 1_000_000), ("noisy-max", 200_000)])
 def test_noise_that_is_one_percent_too_small_is_found(method, repetitions, monkeypatch):
     pen = OpenLedger()

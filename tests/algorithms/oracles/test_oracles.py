@@ -126,6 +126,7 @@ def test_found_one_per_cent_of_noise_missing_in_the_plan_of_any_oracle(kind):
         ledger.check_plan(planned)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.thorough_cases("without")
 @pytest.mark.parametrize("kind", ["full", "difference", "without"])
 def test_found_one_per_cent_of_noise_missing_in_what_was_added(kind, monkeypatch):
@@ -347,6 +348,7 @@ def test_a_hessians_upper_triangle_is_bounded_and_the_bound_attained(rank):
     assert oracle.per_record_bound**2 * N**2 >= r
 
 
+@pytest.mark.rotating(4)
 def test_hessian_noise_is_symmetric_and_has_the_ledgers_size():
     answer, pen = asked("hessian")
     (release,) = pen.close().releases
@@ -373,6 +375,7 @@ def test_ball_noise_is_written_as_such(kind):
     assert inner.dimension == (P * (P + 1) // 2 if kind == "hessian" else P)
 
 
+@pytest.mark.thorough
 def test_ball_and_sphere_noise_have_their_laws():
     generators = noise.streams(0, 20_000)
     arguments = {"radius": 2.5, "per_record_bound": Fraction(1), "ledger": OpenLedger()}

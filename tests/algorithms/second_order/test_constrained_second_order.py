@@ -114,6 +114,7 @@ def test_nothing_found_is_said():
     assert (run.samples == 1).all()
 
 
+@pytest.mark.rotating(4)
 def test_a_weaker_oracle_asks_for_more_steps_and_records():
     class Weaker:
         ratio = Fraction(1, 2)

@@ -74,6 +74,7 @@ def test_the_law_of_the_exact_sampler_on_an_interval(beta):
     assert stats.kstest(x, cdf(pi)).pvalue > 1e-6  # a right sampler fails once in 10^6 such tests
 
 
+@pytest.mark.rotating(4)
 def test_the_law_of_the_exact_sampler_on_a_disc():
     pi = target(8, 2)
     points = sample_exactly(pi, noise.streams(2, 4000))
@@ -200,6 +201,7 @@ def test_the_law_after_some_steps(beta, steps):
         assert min(distance(0), distance(1 / 2), distance(1, steps // 2), distance(1, 0)) > 1.2 * allowed
 
 
+@pytest.mark.rotating(4)
 def test_many_steps_lead_to_the_target():
     pi = target(12)
     grid, law = chain(12, 1 / 250, 3000)

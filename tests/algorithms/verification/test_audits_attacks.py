@@ -38,6 +38,7 @@ def allowed(audits, confidence):
     return stats.binom.isf(FALSE_ALARM, audits, 1 - confidence)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("delta", [0.0, 0.05])
 def test_thresholds_chosen_on_half_of_the_runs_keep_the_confidence(delta):
     """Laplace noise of scale 1 on 0 or 1: ε(δ) = 1 + 2 log(1 - δ), attained by every threshold outside (0, 1) if δ = 0.

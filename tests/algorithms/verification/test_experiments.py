@@ -81,6 +81,7 @@ def test_figure_4(figure_4):
     assert "breaks it from T = 122 on" in said
 
 
+@pytest.mark.thorough
 def test_figure_4_follows_a_planted_order(figure_4):
     def ours(each):
         return '"certified"' in each.key
@@ -108,6 +109,7 @@ def test_where_the_quoted_noise_breaks_is_the_first_such_step():
     assert found["spent_before"] <= 0.5
 
 
+@pytest.mark.thorough
 def test_stochastic_spider(monkeypatch):
     monkeypatch.setattr(ganesh, "_SEARCH_REPETITIONS", {Size.QUICK: 8})
     experiment = named("ganesh-liu-oh-thakurta-2023-stochastic-spider")

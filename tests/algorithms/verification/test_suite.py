@@ -204,6 +204,7 @@ def test_a_planted_wrong_exponent_fails(capsys, monkeypatch, measured_descents):
     assert {one["verdict"] for one in found.values() if one["kind"] == "bound"} == {"holds"}
 
 
+@pytest.mark.thorough
 def test_a_planted_wrong_constant_fails(capsys, monkeypatch, measured_descents):
     right = theorem_2_explicit.mean_square
     monkeypatch.setattr(theorem_2_explicit, "mean_square", lambda: right() / 4)

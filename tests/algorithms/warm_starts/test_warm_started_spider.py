@@ -93,6 +93,7 @@ def test_behind_a_start_of_any_cost_there_is_a_bound():
         assert 1.9 < run.spent.exact_upper <= 2
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.thorough_cases("add-or-remove-one")
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_behind_a_descent_all_noise_is_one_gaussian(relation):
@@ -114,6 +115,7 @@ def test_behind_a_descent_all_noise_is_one_gaussian(relation):
     assert method.spider.initial_gap == method.start.bound(problem).exact_upper
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("n", [200, 400, 800])
 def test_behind_a_descent_the_mean_gradient_is_below_the_bound(n):
     problem = realisable(n, 3)
@@ -167,6 +169,7 @@ def test_a_cold_start_has_a_larger_bound_where_records_are_many():
     assert behind.bound(problem).upper < cold.bound(problem).upper
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("options", "named"),
     [
@@ -183,6 +186,7 @@ def test_refusals(options, named):
         warm(regression(100), **options)
 
 
+@pytest.mark.rotating(4)
 def test_a_walk_without_a_gap_or_with_a_budget_of_its_own_is_refused():
     start = warm(regression(100), steps=3).start
     with pytest.raises(InvalidValue, match="initial_gap"):

@@ -157,6 +157,7 @@ def test_products_hold_what_brute_force_composes(order: Order) -> None:
     assert shifted.lower > found.upper
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", [Order.REMOVE, Order.REPLACE])
 def test_peeled_plans_hold_what_brute_force_composes(order: Order) -> None:
     """Rare jumps: the plan that sets the bulk aside, alone and next to a Gaussian part."""

@@ -221,6 +221,7 @@ def test_the_bulk_and_the_jumps_add_up(order: Order) -> None:
             assert encloses(difference.imag, jumps.imag)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("q", "z", "edge", "softness"), [(0.1, 1.0, 3.0, 0.5), (0.9, 0.5, 4.0, 1.0), (1e-4, 2.0, 1.0, 0.125)]
 )

@@ -99,6 +99,7 @@ def test_the_envelope_at_zero_loses_nothing() -> None:
         assert float(envelope(arb(0)).upper()) == 1.0
 
 
+@pytest.mark.rotating(4)
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.integers(0, 1 << 130) | st.integers(0, 4), max_size=24))
 def test_the_histogram_is_the_sum_of_its_rectangles(heights: list[int]) -> None:

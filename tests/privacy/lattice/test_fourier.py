@@ -172,6 +172,7 @@ def test_the_transform_is_as_close_as_proven(exponent: int, capsys: pytest.Captu
     assert "measured" in capsys.readouterr().out
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("exponent", [2, 5, 9, 12, 16, 18])
 def test_the_inverse_undoes_it(exponent: int) -> None:
     length = 1 << exponent
