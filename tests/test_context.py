@@ -81,6 +81,7 @@ SECONDS = {"account", "account for delta", "fixed size", "laplace", "calibrate l
 MARKED = [pytest.param(name, marks=pytest.mark.thorough if name in SECONDS else ()) for name in CALLS]
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", MARKED)
 def test_the_context_of_the_caller_is_not_seen_and_not_changed(name):
     flint.ctx.default()
@@ -123,6 +124,8 @@ def test_the_context_is_restored_after_an_exception():
     assert flint.ctx.prec == before
 
 
+@pytest.mark.rotating(4)
+@pytest.mark.thorough_cases("dpbounds")
 @pytest.mark.parametrize("package", PACKAGES)
 def test_nobody_else_touches_the_context(package):
     root = Path(dp.__file__).parents[1]

@@ -86,6 +86,7 @@ plain = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=30, derandomize=True, deadline=None)
 @given(plain, st.booleans())
 def test_what_json_writes_is_read_as_it_was(value, escaped):
@@ -313,6 +314,7 @@ def opens_for_writing(node):
     return any(text and set(text) <= set("rwxabt+") and set(text) & _MODES for text in texts)
 
 
+@pytest.mark.thorough
 def test_nothing_is_written_but_by_the_one_writer():
     """Every call that could write a file in place stands in ``documents.py``, or writes into memory."""
     found = []
@@ -335,6 +337,7 @@ def test_nothing_is_written_but_by_the_one_writer():
     assert found != wrong  # the scan sees something
 
 
+@pytest.mark.thorough
 def test_json_is_read_by_the_strict_readers_alone():
     read = [
         (path.name, called(node)[1])
@@ -405,6 +408,7 @@ def test_a_ledger_cannot_command_the_terminal(tmp_path, capsys):
         assert "\x1b" not in refused(capsys, "epsilon", "--delta", "1e-5", "--ledger", file)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("ending", "begins"),
     [("csv", b"epsilon,"), ("json", b"{"), ("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")],

@@ -52,7 +52,7 @@ def test_the_version_is_the_same_everywhere():
     assert citation is not None
     assert released is not None
     assert dated is not None
-    assert PROJECT["dynamic"] == ["version"]  # read from dpbounds/__init__.py
+    assert "version" in PROJECT["dynamic"]  # read from dpbounds/__init__.py
     assert dpbounds.__version__ == citation[1] == released[1]
     assert dated[1] == released[2]
 
@@ -124,6 +124,7 @@ MAY_USE["cli"] += ("algorithms",)  # the roof knows both packages
 MAY_USE["algorithms"] = ("errors", "expressions", "privacy", "algorithms")
 
 
+@pytest.mark.thorough
 def test_rooms_import_only_from_rooms_above_them():
     # the same contracts as in pyproject.toml, for those who have no import-linter
     seen = 0
@@ -145,11 +146,16 @@ def test_types_are_shipped():
 CLOCKS = {"perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time", "process_time_ns", "time_ns"}
 
 
+TIMES = ("time.time", "timeit.default_timer")
+SUSPICIOUS = re.compile("|".join((*CLOCKS, *TIMES, "deadline")))  # most files say nothing of the kind
+
+
 def read_clocks(file):
     """Names of clocks in a file, and deadlines that it gives to Hypothesis."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    text = file.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)) if SUSPICIOUS.search(text) else ():
         name = getattr(node, "attr", getattr(node, "id", None))
-        if name in CLOCKS or ast.unparse(node) in ("time.time", "timeit.default_timer"):
+        if name in CLOCKS or (isinstance(node, ast.Attribute) and ast.unparse(node) in TIMES):
             yield name
         if isinstance(node, ast.keyword) and node.arg == "deadline" and ast.unparse(node.value) != "None":
             yield "deadline"
@@ -162,3 +168,4 @@ def test_no_test_reads_a_clock_but_the_benchmarks():
     assert [(file.name, name) for file in tests for name in read_clocks(file)] == []
     assert list(read_clocks(ROOT / "tests" / "benchmarks" / "test_speed.py")) != []  # it would be seen
     assert hypothesis.settings().deadline is None
+    assert hypothesis.settings().derandomize

@@ -29,6 +29,7 @@ EXCEPTIONS: dict[str, str] = {}
 
 
 # a generous budget: the checks are about the interface, on as few as 20 records
+@pytest.mark.rotating(4)
 @parametrize_with_checks(
     [PrivateLinearClassifier(epsilon=200, delta=0.1, feature_bound=1, steps=150)],
     expected_failed_checks=lambda estimator: EXCEPTIONS,
@@ -135,6 +136,7 @@ def test_secure_noise():
     assert "Whoever knows the seed" not in model.privacy_statement_
 
 
+@pytest.mark.rotating(4)
 def test_seeds():
     def coefficients(state):
         return PrivateLinearClassifier(feature_bound=1, steps=4, random_state=state).fit(X, Y).coef_

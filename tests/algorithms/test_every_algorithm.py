@@ -28,6 +28,7 @@ def made(one, relation=Relation.REPLACE_ONE):
     return one.calibrated(PrivacyBudget.of(1, "1e-5", relation))
 
 
+@pytest.mark.rotating(8)
 @every_sound
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_the_ledger_composes_to_what_was_planned_and_keeps_the_budget(one, relation):
@@ -42,6 +43,8 @@ def test_the_ledger_composes_to_what_was_planned_and_keeps_the_budget(one, relat
     assert Ledger.from_json(run.ledger.to_json()) == run.ledger  # an auditor may read it
 
 
+@pytest.mark.thorough_cases("warm-spider", "dp-sgd-selected-as-printed")
+@pytest.mark.rotating(8)
 @every
 def test_a_repetition_does_not_depend_on_the_others(one):
     algorithm, problem = made(one)
@@ -54,6 +57,7 @@ def test_a_repetition_does_not_depend_on_the_others(one):
     assert not np.array_equal(few.samples, other.samples) or not np.array_equal(few.output, other.output)
 
 
+@pytest.mark.rotating(4)
 @every
 @pytest.mark.parametrize(("change", "named"), [({"seed": -1}, "seed"), ({"repetitions": 0}, "repetitions")])
 def test_bad_seeds_and_repetitions_are_refused(one, change, named):
@@ -62,6 +66,7 @@ def test_bad_seeds_and_repetitions_are_refused(one, change, named):
         algorithm.run(problem, **change)
 
 
+@pytest.mark.rotating(4)
 @every_sound
 def test_noise_that_is_one_percent_smaller_than_planned_raises(one, monkeypatch):
     """Less noise, truthfully written down: the plan tells."""
@@ -92,6 +97,7 @@ def test_noise_that_is_one_percent_smaller_than_planned_raises(one, monkeypatch)
     assert not weakened
 
 
+@pytest.mark.rotating(4)
 @every_sound
 def test_noise_that_is_drawn_too_small_raises(one, monkeypatch):
     """Less noise than is written down: the ledger counts what reached the answers; 3000 numbers show 10 %."""

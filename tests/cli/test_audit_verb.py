@@ -15,6 +15,7 @@ def said(capsys, *arguments, status=0):
     return capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_for_people_and_programs(capsys):
     arguments = ["dp-pgd", "--runs", "1500", "--epsilon", "4", "--confidence", "0.9", "--seed", "3"]
     out = said(capsys, *arguments)
@@ -49,6 +50,7 @@ def test_one_run(capsys):
     assert found["runs"] == 1
 
 
+@pytest.mark.thorough
 def test_a_bound_above_the_certificate_fails(capsys, monkeypatch):
     audited = experiments.audit_example
 
@@ -72,6 +74,7 @@ def test_a_bound_above_the_certificate_fails(capsys, monkeypatch):
     assert json.loads(said(capsys, "dp-pgd", "--runs", "1000", "--epsilon", "4", "--json"))["certified"] == "inf"
 
 
+@pytest.mark.rotating(4)
 def test_the_table_of_broken_copies(capsys, monkeypatch):
     few = mutations.mutations()[:2]  # one sound, one broken
     monkeypatch.setattr(mutations, "mutations", lambda: few)
@@ -87,6 +90,7 @@ def test_the_table_of_broken_copies(capsys, monkeypatch):
     assert "All lower bounds together hold with 0.95 confidence" in lines[-2]
 
 
+@pytest.mark.rotating(4)
 def test_all_of_them_and_a_page(capsys, monkeypatch, tmp_path):
     few = tuple(one for one in catalogue.all_examples() if one.name in ("dp-pgd", "dp-gd-zhang-as-quoted"))
     monkeypatch.setattr(catalogue, "all_examples", lambda: few)

@@ -76,6 +76,7 @@ def test_programs_get_the_proofs(capsys):
     assert found["total_variation"] == {"lower": advantage.lower, "upper": advantage.upper}
 
 
+@pytest.mark.rotating(4)
 def test_programs_get_the_attacks(capsys, tmp_path):
     path = tmp_path / "ledger.json"
     path.write_text(write_releases(dp.ExponentialMechanism("0.1", relation="replace-one") ** 2))

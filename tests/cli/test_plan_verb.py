@@ -21,6 +21,7 @@ def said(capsys, *arguments):
     return capsys.readouterr().out
 
 
+@pytest.mark.rotating(4)
 def test_for_programs(capsys):
     found = json.loads(said(capsys, *NUMBERS, "--json"))
     assert found["metric"] == "gradient-norm"
@@ -46,6 +47,7 @@ def test_for_programs(capsys):
     assert {"id": "lowy-ullman-wright-2024/corollary-4.3/explicit", "needs": ["diameter"]} in found["missing"]
 
 
+@pytest.mark.thorough
 def test_for_people(capsys):
     out = said(capsys, *NUMBERS, "diameter=1", "loss_range=1", "--failure-probability", "0.05", "radius=20")
     assert max(map(len, out.splitlines())) <= 110
@@ -69,12 +71,14 @@ def test_batches_that_are_never_used_twice():
     assert releases(twice) == [(1, wanted)]
 
 
+@pytest.mark.rotating(4)
 def test_few_records(capsys):
     out = said(capsys, *(word.replace("1e6", "100") for word in NUMBERS))
     assert "EVERY BOUND IS VACUOUS" in out
     assert "meaningful from n = 120" in " ".join(out.split())
 
 
+@pytest.mark.rotating(4)
 def test_words_and_options_say_the_same(capsys):
     options = said(capsys, *NUMBERS, "--json")
     words = said(
@@ -84,6 +88,7 @@ def test_words_and_options_say_the_same(capsys):
     assert json.loads(options)["ranking"] == json.loads(words)["ranking"]
 
 
+@pytest.mark.thorough
 def test_a_relation_classes_statuses_and_a_limit(capsys):
     out = said(
         capsys, *NUMBERS, "--relation", "add-or-remove-one", "--assuming", "quasar-convex", "--diameter", "1",

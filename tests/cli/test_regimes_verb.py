@@ -48,6 +48,7 @@ def test_a_fixed_epsilon(capsys):
     assert any("n >= d^(27/20)" in one["conditions"] for one in warm)
 
 
+@pytest.mark.thorough
 def test_the_rank_as_a_further_exponent(capsys):
     found = json.loads(
         said(capsys, "population-gradient-norm", "--axis", "rank", "--assuming", "generalised linear", "--json")
@@ -63,6 +64,7 @@ def test_the_width_as_a_further_exponent(capsys):
     assert "√w_C/(√n √ε)" in {one["value"] for one in found["regions"]}
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_a_map(ending, capsys, tmp_path):
     file = tmp_path / f"map.{ending}"

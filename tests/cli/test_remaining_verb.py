@@ -24,6 +24,7 @@ def ledger(tmp_path):
     return write
 
 
+@pytest.mark.rotating(4)
 def test_both_sides_are_proven(ledger, capsys):
     assert main([*ledger(GAUSSIANS), *BUDGET, "--json"]) == 0
     captured = capsys.readouterr()
@@ -41,6 +42,7 @@ def test_both_sides_are_proven(ledger, capsys):
     assert (found["relation"], found["certified"], found["tight"]) == ("add-or-remove-one", True, True)
 
 
+@pytest.mark.rotating(4)
 def test_people_read_the_same(ledger, capsys):
     assert main([*ledger(GAUSSIANS), *BUDGET]) == 0
     out = capsys.readouterr().out
@@ -66,6 +68,7 @@ def test_an_exceeded_budget_is_status_1(ledger, capsys):
     )
 
 
+@pytest.mark.thorough
 def test_what_is_not_decided_is_status_1_and_says_so(ledger, capsys):
     loose = dp.SampledWithoutReplacement(dp.Gaussian(1), 100, 10_000) ** 1000
     run = [*ledger(loose), "--target-epsilon", "16", "--target-delta", "1e-6", "--relation", "replace-one"]

@@ -74,6 +74,7 @@ def test_what_is_tight_looks_as_before(capsys):
     assert "attained" not in found
 
 
+@pytest.mark.thorough
 def test_what_is_not_tight_says_so(capsys):
     run = ["epsilon", *NOISE, *WITHOUT, "--steps", "1000", "--delta", "1e-6", *REPLACE]
     found, errors = answer(capsys, *run)
@@ -159,6 +160,7 @@ def test_noise_for_batches_of_a_fixed_size(relation, capsys):
     assert ("by an explicit attack; what lies in between is not decided" in out) is not found["tight"]
 
 
+@pytest.mark.rotating(4)
 def test_steps_for_batches_of_a_fixed_size(capsys):
     budget = ["--target-epsilon", "2", "--target-delta", "1e-5", "--solve", "steps"]
     found, _ = answer(capsys, "calibrate", *budget, "--noise-multiplier", "4", *WITHOUT)

@@ -49,6 +49,7 @@ def test_a_table_in_every_form(form, capsys):
         assert len({len(row) for row in rows}) == 1
 
 
+@pytest.mark.thorough
 def test_numbers_sort_and_say_what_applies(capsys):
     rows = list(csv.DictReader(io.StringIO(said(capsys, "gradient-norm", "--format", "csv", "--at", AT))))
     values = [row["value"] for row in rows]
@@ -64,6 +65,7 @@ def test_numbers_sort_and_say_what_applies(capsys):
     assert "yes" in {row["applies"] for row in explicit}
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", QUICK)
 def test_committed_files_are_fresh(name, capsys):
     out = said(capsys, name, "--check", "--output", str(ROOT / "tables"))

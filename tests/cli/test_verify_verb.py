@@ -28,6 +28,7 @@ def said(capsys, *arguments, status=0):
     return capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_for_people_and_programs(capsys, tmp_path):
     store = ["--store", str(tmp_path / "cells.db")]
     out = said(capsys, PAPER, *store)
@@ -77,6 +78,7 @@ def test_a_planted_wrong_constant_fails(capsys, monkeypatch):
     assert "misses" in out
 
 
+@pytest.mark.rotating(4)
 def test_experiments_are_run_drawn_and_told(capsys, tmp_path, monkeypatch):
     from algorithms.verification import experiments
     from algorithms.verification.experiments import wang_xu_2019

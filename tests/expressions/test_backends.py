@@ -14,6 +14,7 @@ SHARE = backend_of("arb").functions["betainc_regularized"]
 parameters = st.fractions("1/7", 40, max_denominator=7)
 
 
+@pytest.mark.rotating(4)
 @given(parameters, parameters, st.fractions("1/1000", "999/1000", max_denominator=1000))
 @settings(max_examples=60, deadline=None)
 def test_incomplete_beta_against_arb(a, b, x):

@@ -15,6 +15,7 @@ from dpbounds.expressions.enclosure import Enclosure, ball_end
 ends = st.tuples(st.fractions(-9, 9), st.fractions(-9, 9)).map(sorted).map(lambda pair: Enclosure(*pair))
 
 
+@pytest.mark.rotating(4)
 @given(ends, ends)
 def test_comparison_is_three_valued(first, second):
     points = [(a, b) for a in (first.exact_lower, first.exact_upper) for b in (second.exact_lower, second.exact_upper)]
@@ -30,6 +31,7 @@ def test_comparison_is_three_valued(first, second):
         assert (first < second) is (not (first >= second))
 
 
+@pytest.mark.rotating(4)
 @given(ends, ends)
 def test_hull_and_larger(first, second):
     hull = first.hull(second)

@@ -62,6 +62,7 @@ def gaussian_epsilon(mu: mp.mpf, target: mp.mpf) -> mp.mpf:
     return low
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("z", "steps", "target"),
     [("5", 1, "1e-5"), ("50", 100_000, "1e-12"), ("0.3", 7, "1e-300"), ("10000", 3, "1e-2"), ("1", 10**7, "1e-50")],
@@ -77,6 +78,7 @@ def test_composed_gaussians_hold_the_closed_form(z: str, steps: int, target: str
     assert found.upper == 0 or found.width / found.upper < 1e-14
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(
     ("q", "z", "steps", "target"),
@@ -113,6 +115,7 @@ def test_the_two_routes_agree_on_long_runs(q: str, z: str, steps: int, target: s
     assert contour.enclosure.overlaps(lattice.enclosure)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("relation", "neighbours"),
     [
@@ -147,6 +150,7 @@ def test_extremes_are_answered(q: str, z: str, steps: int, target: str, relation
     assert found.width <= 1e-9 * found.upper
 
 
+@pytest.mark.thorough
 @given(
     q=st.sampled_from(["0.01", "0.1", "0.003", "1"]),
     z=st.sampled_from(["0.6", "1", "3", "20"]),
@@ -234,6 +238,7 @@ def test_bad_input_is_one_kind_of_error(call: object) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("q", "z", "steps", "target"), [("0.01", "1", 300, "1e-6"), ("0.2", "2", 40, "1e-30")])
 def test_what_is_left_where_every_route_declines_is_sound(
@@ -251,11 +256,13 @@ def test_what_is_left_where_every_route_declines_is_sound(
         assert Fraction(target) <= above.exact_upper < 50 * Fraction(target)
 
 
+@pytest.mark.thorough
 def test_delta_too_small_for_every_route_is_bounded() -> None:
     found = account(training("0.003", "20", 20_000), epsilon="19.9")
     assert found.enclosure.exact_lower < found.enclosure.exact_upper < Fraction(1, 10**1000)
 
 
+@pytest.mark.rotating(4)
 def test_a_route_can_be_asked_for_alone() -> None:
     (product,) = products_of(training("0.1", "1", 10), as_relation("replace-one"))
     assert prove_epsilon(product, Fraction(1, 10**6), 1e-9, "contour").route == "contour"

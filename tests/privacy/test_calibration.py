@@ -30,6 +30,7 @@ def sampled(q: object, steps: int):
     return lambda z: PoissonSampled(Gaussian(z), q) ** steps
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 @pytest.mark.parametrize(
     ("factory", "target_epsilon", "target_delta"),
@@ -58,6 +59,7 @@ def test_reference_value() -> None:
     assert Fraction("4.302106465") < found.fails_at < found.value < Fraction("4.302106466")
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 def test_steps_are_the_last_that_suffice(relation: str) -> None:
     def factory(steps: Fraction) -> Mechanism:
@@ -294,6 +296,7 @@ def test_steps_that_only_divergences_allow() -> None:
     assert epsilon(step ** int(found.fails_at), "1e-6", "replace-one").exact_lower > 2
 
 
+@pytest.mark.thorough
 def test_a_single_choice_stays_with_its_pairs() -> None:
     """There the pair spends less than its divergences promise."""
     found = calibrate(choices(1, "replace-one"), 1, "1e-6", "replace-one")

@@ -169,6 +169,8 @@ def test_a_profile_becomes_a_law_of_losses_and_back() -> None:
         atoms(lambda alphas: np.minimum(1.0, 2 - alphas), GRID)
 
 
+@pytest.mark.thorough_cases("Box(*, replace=Concentrated(*")
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("base", BASES, ids=str)
 def test_claims_are_profiles(base: Base) -> None:
     """h(0) = 1, convex, decreasing, at least (1-α)_+; its own reverse when a record is replaced."""
@@ -184,6 +186,7 @@ def test_claims_are_profiles(base: Base) -> None:
             assert reversed_order(h)(ALPHAS) == pytest.approx(values, abs=1e-10)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("base", BASES, ids=str)
 def test_claims_agree_where_drawings_are_the_same(base: Base) -> None:
     for order in ORDERS:
@@ -288,6 +291,7 @@ def test_nothing_is_claimed(cell: Cell) -> None:
 # --- One step: noise on a sum ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("sampling", "size"), DRAWN, ids=str)
 @pytest.mark.parametrize(("noise", "base"), LINE_NOISE, ids=str)
@@ -307,6 +311,7 @@ PLANE: list[tuple[Noise, Base, float]] = [
 ]
 
 
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(
     ("sampling", "size"),
@@ -456,6 +461,8 @@ def excess_of_random_boxes(seed: int, rounds: int, kinds: Sequence[str], scatter
     return worst
 
 
+@pytest.mark.thorough_cases("0.5-tabulated")
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("kind", [kind for kind in MEASURES if kind != "concentrated"])
 @pytest.mark.parametrize(
     "content", [0.5, *(pytest.param(content, marks=pytest.mark.thorough) for content in (0.1, 2.0))]
@@ -561,6 +568,8 @@ NAMED: dict[str, tuple[Callable[[Vector], Mechanism[Vector]], list[Vector], Box]
 }
 
 
+@pytest.mark.thorough_cases("Poisson(rate=0.3)-3-*")
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize(("sampling", "size", "_sizes"), BOXED, ids=str)
 def test_boxes_that_have_a_name(name: str, sampling: Sampling, size: int, _sizes: Sequence[int]) -> None:
@@ -641,6 +650,7 @@ def line_attacks(noise: Noise, sampling: Sampling, order: Order, size: int) -> l
 PLAYED: list[tuple[Noise, Base]] = [LINE_NOISE[1], LINE_NOISE[4], LINE_NOISE[6]]
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("sampling", "size"), DRAWN, ids=str)
 @pytest.mark.parametrize(("noise", "base"), PLAYED, ids=str)
@@ -655,6 +665,7 @@ def test_two_adaptive_steps(noise: Noise, base: Base, sampling: Sampling, size: 
         assert over.min() > -5e-4
 
 
+@pytest.mark.thorough_cases("replace")
 @pytest.mark.parametrize("order", ORDERS)
 def test_steps_of_different_kinds(order: Order) -> None:
     """Three mechanisms, three ways of drawing, each attack chosen after what was published before."""
@@ -670,6 +681,7 @@ def test_steps_of_different_kinds(order: Order) -> None:
         assert (played(found, GRID) - composed(claims, GRID))[SHOWN].max() < 1e-8
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("kind", ["pure", "bounded range", "tabulated"])
 def test_adaptive_steps_of_boxes(kind: str) -> None:
     """The adversary chooses among boxes that share a guarantee."""
@@ -731,6 +743,7 @@ def test_many_random_data_sets(noise: Noise, base: Base, order: Order) -> None:
 # --- Groups and blocks of records ------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough_cases("Poisson(rate=0.8)-2", "Poisson(rate=0.3)-3")
 @pytest.mark.parametrize(("sampling", "size"), DRAWN[:6], ids=str)
 def test_two_records_at_once(sampling: Sampling, size: int) -> None:
     """h for two successive neighbours, from the claim for one: a chain of two links at any split of α."""
@@ -754,6 +767,7 @@ def test_two_records_at_once(sampling: Sampling, size: int) -> None:
         assert (best - h(ALPHAS)).max() < 1e-4  # the same from attacks on one record
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("sampling", "size"),
     [(Full(), 2), (Poisson(0.3), 3), (WithoutReplacement(2), 3), (WithReplacement(2), 3), (OneRandom(), 3)],
@@ -915,6 +929,7 @@ def test_neither_direction_of_fixed_size_drawing_dominates() -> None:
     assert (claim - attained(b, alphas)).max() == pytest.approx(0.798, abs=2e-3)
 
 
+@pytest.mark.rotating(4)
 def test_trap_a_library_that_forgets_the_factor_two() -> None:
     """dp-accounting 0.6.0, RdpAccountant(REPLACE_ONE), δ = 1e-5: its ε is that of sensitivity C, its events say 2C.
 
@@ -1092,6 +1107,7 @@ def shuffled(records: tuple[Vector, ...]) -> Sum:
     return Sum(np.full(len(orders), 1 / len(orders)), np.array([[v for (v,) in order] for order in orders]))
 
 
+@pytest.mark.rotating(4)
 def test_trap_shuffled_batches_are_not_poisson_samples() -> None:
     """Two records, each shown once per epoch, z = 1/2: at ε = 1 δ = 0.9013; two Poisson steps of rate 1/2 have 0.5130.
 
@@ -1141,6 +1157,7 @@ def closed_form_for_nonadaptive_selection(eta: float, steps: int, epsilon: float
     return largest
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("eta", "steps", "closed", "adaptive", "claimed"),
     [(1.0, 2, 0.28832, 0.30337, 0.32261), (1.0, 3, 0.36003, 0.36003, 0.38787), (2.0, 2, 0.53413, 0.55843, 0.58897)],

@@ -190,6 +190,7 @@ def test_a_value_that_does_not_stand_in_the_mechanism_is_not_certified() -> None
 # --- checking ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_round_trip_of_accounts(tmp_path: Path, spent: Account, full_batch: Account) -> None:
     for subject in (spent, full_batch):
         path = tmp_path / "certificate.json"
@@ -203,6 +204,7 @@ def test_round_trip_of_accounts(tmp_path: Path, spent: Account, full_batch: Acco
         assert check_certificate(json.loads(shuffled)).holds
 
 
+@pytest.mark.rotating(4)
 def test_a_contour_certificate_is_held_against_the_lattice_and_evaluated_exactly(spent: Account) -> None:
     report = check_certificate(plain(spent))
     assert any("lattice route" in line for line in report.lines)

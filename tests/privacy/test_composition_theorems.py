@@ -128,6 +128,7 @@ _GUARANTEES = st.builds(
 _PARTS = st.lists(st.tuples(_GUARANTEES, st.integers(1, 6)), min_size=1, max_size=3).map(tuple)
 
 
+@pytest.mark.rotating(4)
 @settings(max_examples=60, derandomize=True, deadline=None)
 @given(_PARTS, st.fractions(min_value=0, max_value=12, max_denominator=32))
 def test_no_theorem_beats_the_optimal_one_and_sharp_beats_classical(parts: Parts, epsilon: Fraction) -> None:
@@ -137,6 +138,7 @@ def test_no_theorem_beats_the_optimal_one_and_sharp_beats_classical(parts: Parts
     assert best <= basic_delta(parts, epsilon).exact_upper
 
 
+@pytest.mark.rotating(4)
 @settings(max_examples=60, derandomize=True, deadline=None)
 @given(_PARTS, st.integers(1, 30))
 def test_the_same_for_epsilon(parts: Parts, exponent: int) -> None:

@@ -116,6 +116,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("mechanism", "base", "sampling", "order"), CELLS)
 def test_pairs_are_what_is_claimed(mechanism: Mechanism, base: twins.Base, sampling: Sampling, order: Order) -> None:
     cell = twins.Cell(base, sampling, order, SIZE)
@@ -146,6 +147,7 @@ def test_concentrated_boxes(sampling: Sampling, order: Order) -> None:
     assert found == pytest.approx(claimed, abs=1e-3)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("mechanism", "base", "sampling", "order"), CELLS)
 def test_attacks_stay_below_what_dominates(
     mechanism: Mechanism, base: twins.Base, sampling: Sampling, order: Order
@@ -182,6 +184,7 @@ def test_the_adaptive_attack_on_fixed_size_steps_stays_below() -> None:
         assert found.enclosure.lower == pytest.approx(separately, abs=2e-3)
 
 
+@pytest.mark.rotating(4)
 def test_a_published_library_is_below_an_attack_on_fixed_size_batches() -> None:
     # dp-accounting 0.6.0, RdpAccountant, SampledWithoutReplacement under REPLACE_ONE: 5.379
     found = account(dp.SampledWithoutReplacement(dp.Gaussian(2), 100, 1000) ** 100, delta="1e-5", relation=RE)
@@ -189,6 +192,7 @@ def test_a_published_library_is_below_an_attack_on_fixed_size_batches() -> None:
     assert 7.802 < found.enclosure.upper < 7.82
 
 
+@pytest.mark.thorough
 def test_the_add_order_counts() -> None:
     # Laplace scale 3, rate 1/2, two steps, ε = .1: δ is .05696 by the add order, .05326 by the remove order
     found = account(dp.PoissonSampled(dp.Laplace(3, dimension=1), "1/2") ** 2, epsilon="0.1")
@@ -348,6 +352,7 @@ def test_attacks_need_data_sets_of_one_size_and_roles_that_agree() -> None:
     assert not any(each.tight for relation in (AR, RE) for each in neighbour_classes(sampled_batch, relation).every())
 
 
+@pytest.mark.thorough
 def test_a_combination_with_much_mass_above_zero_stays_a_law() -> None:
     mechanism = dp.SampledWithoutReplacement(dp.Laplace(1) ** 3, 99_999, 100_000)
     ((pair, _),) = resolved(the_class(mechanism, Order.REPLACE).product)
@@ -412,6 +417,7 @@ def test_a_combination_dominates_its_parts() -> None:
     assert truth.lower * 0.2 * (1 - 1e-9) <= at_one <= truth.upper * 0.2 * (1 + 3e-3)
 
 
+@pytest.mark.thorough
 def test_one_sample_for_several_releases_costs_more_than_samples_of_their_own() -> None:
     together = account(dp.PoissonSampled(dp.Laplace(2) ** 8, "0.1"), delta="1e-3").enclosure
     apart = account(dp.PoissonSampled(dp.Laplace(2), "0.1") ** 8, delta="1e-3").enclosure

@@ -390,6 +390,7 @@ SLOW = {  # searches of seconds
 }
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     "asker", [pytest.param(each, marks=pytest.mark.thorough if each in SLOW else ()) for each in ASKERS]
 )

@@ -130,10 +130,12 @@ KNOWN = [  # what broke the first version
 ]
 
 
+@pytest.mark.thorough
 def test_what_broke_the_first_version():
     check(KNOWN, ORDINARY_SECONDS)
 
 
+@pytest.mark.thorough
 def test_enormous_numbers_of_all_kinds():
     draw = random.Random(11)
     check([drawn(draw, extreme=True) for _ in range(16)], ORDINARY_SECONDS)
@@ -160,6 +162,8 @@ GRID = {  # parameter: its values, from what spends less to what spends more
 }
 
 
+@pytest.mark.thorough_cases("rate-replace-one", "rate-add-or-remove-one")
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 @pytest.mark.parametrize("moved", GRID)
 def test_bounds_of_neighbouring_points_agree_with_monotonicity(moved, relation):
@@ -224,6 +228,7 @@ def textbook(pair, epsilon):
     return q * (upper((x - 1) / z) - mp.exp(e) * upper((x + 1) / z)) - (1 - q) * mp.expm1(e) * upper(x / z)
 
 
+@pytest.mark.rotating(4)
 def test_profiles_without_cancellation_are_the_textbook_ones():
     draw = random.Random(3)
 

@@ -69,6 +69,7 @@ def test_black_boxes_cost_what_their_conversion_proves():
         GaussianFilter.of(1, ADD).cost(PureDP(1, ADD))
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("step", "relation"),
     [
@@ -379,6 +380,7 @@ def shifted(mu: mp.mpf, epsilon: mp.mpf) -> mp.mpf:
     return tail(epsilon / mu - mu / 2) - mp.exp(epsilon) * tail(epsilon / mu + mu / 2)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("cut", ["-1", "0", "3/2"])
 @pytest.mark.parametrize("shares", [(1, 1), (0, 1), (1, 0), ("1/2", 1)])
 def test_adaptive_gaussian_releases_are_within_the_gaussian_curve(cut, shares):

@@ -41,6 +41,7 @@ def term_by_term(masses: list[Fraction], places: list[Fraction]) -> arb:
         return sum(terms, arb(0))
 
 
+@pytest.mark.rotating(4)
 @settings(deadline=None, max_examples=60)
 @given(
     rate=st.fractions(Fraction(1, 10**6), Fraction(9, 10)),

@@ -117,6 +117,7 @@ def chains(count: int, length: int) -> list[list[Law]]:
     return found
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("length", [2, 3, 4])
 def test_no_chain_of_three_point_laws_beats_the_bound(length: int) -> None:
     for laws in chains(12, length):
@@ -273,6 +274,7 @@ def test_a_chain_through_blocks_takes_the_worst_of_each_direction() -> None:
         assert float(found.exact_upper) >= 0.99 * float(worst.exact_upper)
 
 
+@pytest.mark.thorough
 def test_a_chain_of_sampled_releases_needs_few_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
     """What took half a minute: a certified profile at 28 points in each direction, where two points are needed."""
     proofs = []

@@ -108,6 +108,8 @@ TEXTS = ["", "x", "\x1b[2J", "\ud800", "1/0"]
 OTHER_TYPES = [None, True, False, 0, 1, -1, 2.0, 0.5, 10**400, *TEXTS, [], [[]], ["x"], {}, {"x": 1}]
 
 
+@pytest.mark.rotating(4)
+@pytest.mark.thorough_cases("calibration")
 @pytest.mark.parametrize("name", ["full batch", pytest.param("one sampled", marks=pytest.mark.thorough), "calibration"])
 def test_a_field_of_another_type_is_malformed(made: dict[str, dict[str, Any]], name: str) -> None:
     document = made[name]
@@ -195,6 +197,8 @@ def hostile() -> Iterator[tuple[str, str]]:
 HOSTILE = dict(hostile())
 
 
+@pytest.mark.thorough_cases("same releases")
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_certificates_are_malformed_and_cost_nothing(name: str) -> None:
     assert verdict(HOSTILE[name]) == checker.MALFORMED  # some of them took minutes
@@ -281,6 +285,7 @@ def test_the_verdict_comes_first_then_what_it_is_about(made: dict[str, dict[str,
     assert str(check_certificate(false)).splitlines()[0] == "the certificate does NOT hold"
 
 
+@pytest.mark.thorough
 def test_where_one_order_is_enough_the_other_is_not_called_undecided() -> None:
     document = json.loads(json.dumps(certificate(account(STEP**500, delta="1e-6"))))
     status, lines = checker.check(document)

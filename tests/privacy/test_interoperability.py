@@ -202,6 +202,7 @@ def test_randomised_response_without_noise_is_refused() -> None:
 # --- Against dp-accounting's accountant, where that is sound ----------------------------------------------------------
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("event", "relation", "delta"),
     [
@@ -241,6 +242,7 @@ class TestWhatThePageSaysOfDpAccounting:
         assert self.rdp(event) < 2.28
         assert epsilon(from_dp_event(event), 1e-5, REPLACE).lower > 6.5755
 
+    @pytest.mark.rotating(4)
     def test_pld_loses_tiny_deltas(self) -> None:
         event = dpa.SelfComposedDpEvent(dpa.PoissonSampledDpEvent(0.01, dpa.GaussianDpEvent(1.0)), 10_000)
         assert dpa.pld.PLDAccountant().compose(event).get_epsilon(1e-12) < 10.299
@@ -270,6 +272,7 @@ def around(inner: st.SearchStrategy[Mechanism]) -> st.SearchStrategy[Mechanism]:
     )
 
 
+@pytest.mark.rotating(4)
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(st.recursive(additive, around, max_leaves=5))
 def test_there_and_back(mechanism: Mechanism) -> None:

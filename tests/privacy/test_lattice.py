@@ -166,6 +166,7 @@ REFERENCES = [
 ]
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("order", "q", "z", "steps", "delta", "value"), REFERENCES)
 def test_the_other_route_agrees(order: str, q: str, z: str, steps: int, delta: str, value: str) -> None:
     enclosure = epsilon_bounds(sampled(order, q, z, steps), exact(delta)).enclosure
@@ -173,6 +174,7 @@ def test_the_other_route_agrees(order: str, q: str, z: str, steps: int, delta: s
     assert enclosure.width <= 1e-3 * enclosure.upper
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("order", "value"), [("remove", "6.88023780128"), ("add", "6.27594040636"), ("replace", "12.4620101287")]
 )
@@ -225,6 +227,7 @@ def test_one_step_has_a_closed_form(order: str, q: str, z: str, epsilon: str) ->
     assert proof.enclosure.upper - proof.enclosure.lower <= 1e-3 * max(1, -math.log(truth)) * proof.enclosure.upper
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ["remove", "add", "replace"])
 @pytest.mark.parametrize(
     ("q", "z", "steps", "epsilon"),
@@ -281,6 +284,7 @@ def test_enclosures_of_one_number_overlap(
         assert at_upper.exact_lower <= delta <= at_lower.exact_upper
 
 
+@pytest.mark.thorough
 def test_a_narrower_enclosure_on_request() -> None:
     enclosure = epsilon_bounds(sampled("remove", "0.01", 1, 1000), exact("1e-6"), tolerance=1e-5).enclosure
     assert enclosure.width <= 1e-5 * enclosure.upper
@@ -298,6 +302,7 @@ def test_rare_large_losses(order: str, q: str, z: str, steps: int, delta: str) -
         assert proof.enclosure.lower <= -steps * math.log1p(-float(q))
 
 
+@pytest.mark.rotating(4)
 def test_exactly_zero_at_the_total_variation() -> None:
     steps = sampled("remove", "0.1", 10, 5)
     variation = delta_bounds(steps, Fraction(0)).enclosure
@@ -569,6 +574,7 @@ def test_a_sweep_over_the_stated_ranges(capsys: pytest.CaptureFixture[str]) -> N
     assert declined <= 6
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("noise", "rate", "steps"), [("1", "0.01", 1000), ("0.5", "0.001", 3000)])
 def test_the_spacing_is_found_in_two_attempts(
     monkeypatch: pytest.MonkeyPatch, noise: str, rate: str, steps: int

@@ -47,6 +47,7 @@ def by_name(values: tuple[MethodValue, ...]) -> dict[str, MethodValue]:
     return {each.method: each for each in values}
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("mechanism", "relation"), SUBJECTS)
 def test_the_certified_value_is_at_most_that_of_every_other_proven_method(
     mechanism: Mechanism, relation: Relation
@@ -64,6 +65,7 @@ def test_the_certified_value_is_at_most_that_of_every_other_proven_method(
             assert certified.exact_upper <= each.enclosure.exact_upper * (1 + Fraction(2, 10**5)), each.method
 
 
+@pytest.mark.rotating(4)
 def test_the_order_of_the_methods_at_the_usual_training_run() -> None:
     found = by_name(all_methods(dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 10_000, delta="1e-6"))
     ratios = {name: each.ratio for name, each in found.items()}
@@ -83,6 +85,7 @@ def test_pure_releases_compose_optimally() -> None:
     assert found["optimal"].ratio == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.thorough
 def test_delta_by_every_method() -> None:
     found = by_name(all_methods(dp.Gaussian(4) ** 4, epsilon=2))
     exact = stats.norm.cdf(0.25 - 4) - math.exp(2) * stats.norm.cdf(-0.25 - 4)
@@ -124,6 +127,7 @@ def test_a_curve_is_kept_at_every_point() -> None:
         calibrate_to_curve(dp.Gaussian, [])
 
 
+@pytest.mark.thorough
 def test_total_variation_of_other_noise() -> None:
     for factory in (dp.Laplace, lambda r: dp.UniformBall(r, 5), lambda z: dp.PoissonSampled(dp.Laplace(z), "0.5")):
         found = calibrate_to_total_variation(factory, "0.2")
@@ -140,6 +144,7 @@ def test_zcdp_is_kept_and_nearly_spent() -> None:
     assert zcdp_rho(dp.Laplace(noise * Fraction(999_999, 10**6)) ** 5, RE) > Fraction(1, 10)
 
 
+@pytest.mark.rotating(4)
 def test_noise_by_the_renyi_accountant_is_more_than_enough() -> None:
     def training(z: Fraction) -> Mechanism:
         return dp.PoissonSampled(dp.Gaussian(z), "0.01") ** 1000

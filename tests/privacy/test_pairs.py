@@ -158,6 +158,7 @@ def test_brackets_hold_what_quadrature_finds() -> None:
     assert (values - lower).max() < 1e-6  # cells that hold no sign change lose nothing
 
 
+@pytest.mark.thorough
 def test_brackets_in_the_plane_hold_what_quadrature_finds_on_the_line() -> None:
     """Vectors on one line in the plane are the line's attack, on any axis, also on an oblique one."""
     step = Step(1.0, 0.3)
@@ -223,6 +224,8 @@ def test_adaptive_adversaries_are_found() -> None:
 # --- One step --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough_cases("Step(stddev=0.5, sample_rate=0.3)-replace")
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("step", STEPS, ids=str)
 def test_one_step_on_the_line_is_dominated_and_attained(step: Step, order: Order) -> None:
@@ -231,6 +234,7 @@ def test_one_step_on_the_line_is_dominated_and_attained(step: Step, order: Order
     assert over.min() > -2e-5  # attained, at every α, up to what cells lose
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("step", [Step(1.0), Step(0.5, 0.3), Step(1.0, 0.5)], ids=str)
 def test_one_step_in_the_plane_is_dominated(step: Step, order: Order) -> None:
@@ -239,6 +243,7 @@ def test_one_step_in_the_plane_is_dominated(step: Step, order: Order) -> None:
     assert over.min() > -1e-3
 
 
+@pytest.mark.thorough
 @given(
     z=st.floats(0.3, 3.0),
     rate=st.floats(0.01, 1.0),
@@ -253,6 +258,7 @@ def test_one_step_of_any_kind_is_dominated(z: float, rate: float, vectors: list[
         assert excess(attacks, pair_of(step, order), 0.02).max() < ROUNDING
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("step", STEPS, ids=str)
 def test_left_out_orders_are_mirror_images(step: Step) -> None:
     """Where only one order is returned, both have the same profile."""
@@ -262,6 +268,7 @@ def test_left_out_orders_are_mirror_images(step: Step) -> None:
         assert np.abs(profile((first, second), ALPHAS)[0] - profile((second, first), ALPHAS)[0]).max() < ROUNDING
 
 
+@pytest.mark.rotating(4)
 def test_explicit_sensitivity_means_the_final_distance() -> None:
     release = Gaussian(noise_stddev=3, sensitivity=2)
     for order in ORDERS:
@@ -299,6 +306,7 @@ def composed(pairs: Sequence[Attack]) -> Array:
     return game([losses([pair], GRID) for pair in pairs], GRID)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("steps", COMPOSITIONS, ids=str)
 def test_adaptive_steps_are_dominated_and_attained(steps: list[Step], order: Order) -> None:
@@ -337,6 +345,7 @@ def test_catches_the_remove_pair_under_replace_one(step: Step) -> None:
     assert over.max() > 0.01
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("step", SAMPLED, ids=str)
 @pytest.mark.parametrize("order", ORDERS)
 def test_catches_half_the_sample_rate(step: Step, order: Order) -> None:
@@ -466,6 +475,7 @@ def both(step: Step, order: Order) -> tuple[Array, Array]:
     return profile(pair, ALPHAS)[0], composed([pair] * 2)[SHOWN]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 def test_more_noise_never_hurts(order: Order) -> None:
     for rate in (0.1, 0.5, 1.0):
@@ -476,6 +486,7 @@ def test_more_noise_never_hurts(order: Order) -> None:
             assert (one - one_next).max() > 1e-3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_higher_sample_rate_never_helps(order: Order) -> None:
     for z in (0.5, 1.0, 2.0):

@@ -108,6 +108,7 @@ def test_two_adaptive_releases_on_one_batch_with_replacement(order: Order, alpha
 # --- Chains ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @given(a=st.floats(0.05, 3), b=st.floats(0.05, 3))
 @settings(max_examples=15, deadline=None, derandomize=True)
 def test_two_axes_of_laplace_noise_cost_no_more_than_one(a: float, b: float) -> None:
@@ -243,6 +244,7 @@ def test_two_partitions_are_not_one() -> None:
     assert delta + (1 - delta) * response_tv == pytest.approx(0.2776, abs=5e-5)
 
 
+@pytest.mark.rotating(4)
 def test_a_symmetrised_pair_inside_a_sample_is_not_attained() -> None:
     """One of two of four records is one of four."""
     inner = Sampled(Order.REPLACE, Draws(Fraction(1, 2)), ShiftedGaussians(Fraction(4)))

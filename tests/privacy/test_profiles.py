@@ -105,6 +105,7 @@ def test_one_sampled_release_against_quadrature(order: Order, q: str, variance: 
         assert contains(SampledGaussians(order, rate, v), e, truth, 18)
 
 
+@pytest.mark.rotating(4)
 @given(
     q=st.fractions(Fraction(1, 10**5), Fraction(99, 100), max_denominator=10**5),
     z=st.fractions(Fraction(3, 10), Fraction(20), max_denominator=100),

@@ -23,6 +23,7 @@ from dpbounds.privacy.remaining import remaining
 SAMPLED = PoissonSampled(Gaussian(2), "0.01") ** 500
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("mechanism", "relation"),
     [

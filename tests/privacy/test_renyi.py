@@ -155,6 +155,7 @@ def test_sampled_gaussians_equal_their_integral(way: Order, q: str, v: str) -> N
         assert not agrees(log_moment(nearby, order, 120), expected, 12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", [Order.REMOVE, Order.ADD])
 def test_drawn_gaussians_equal_their_integral(way: Order) -> None:
     pair = DrawnGaussians(way, Draws(F(1, 20), 4), F(9, 4))
@@ -174,6 +175,7 @@ def test_drawn_gaussians_equal_their_integral(way: Order) -> None:
             assert agrees(log_moment(pair, order, 120), expected)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("way", [Order.REMOVE, Order.ADD])
 def test_laplace_on_a_sample_equals_its_integral(way: Order) -> None:
     shift = mpf(3) / 4
@@ -191,6 +193,7 @@ def test_laplace_on_a_sample_equals_its_integral(way: Order) -> None:
             assert agrees(log_moment(Sampled(way, Draws(F(1, 10)), ShiftedLaplaces(F(3, 4))), order, 120), expected)
 
 
+@pytest.mark.thorough
 def test_laplace_alone_and_replaced_on_a_sample_equal_their_integrals() -> None:
     shift = mpf(3) / 4
     with mp.workdps(DIGITS):
@@ -215,6 +218,7 @@ def laplace_profile(shift: mpf) -> Callable[[mpf], mpf]:
     return lambda a: -mp.expm1((mp.log(a) - shift) / 2)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", REAL_ORDERS)
 def test_fixed_size_samples_under_replace_one_equal_the_integral_of_their_profile(order: Fraction) -> None:
     with mp.workdps(DIGITS):
@@ -308,6 +312,7 @@ def test_integer_orders_are_binomial_sums(n: int) -> None:
 # --- The worst pairs of a range ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("span", [F(1, 10), F(1), F(5)])
 def test_the_bounded_range_bound_is_the_worst_two_point_pair(span: Fraction) -> None:
     for order in (F("1.1"), F(2), F("6.5"), F(50)):
@@ -497,6 +502,7 @@ def test_the_curve_is_convex_and_its_divergence_grows(pair: Pair) -> None:
     assert mirrored(mirrored(pair)) == pair
 
 
+@pytest.mark.thorough
 @given(
     st.fractions(F(1, 1000), F(99, 100)), st.fractions(F(1, 5), F(20)), st.fractions(F(101, 100), F(12)), st.booleans()
 )
@@ -568,6 +574,7 @@ def test_no_worse_than_dp_accounting_and_equal_at_the_same_order(
     assert theirs([float(whole)]) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.rotating(4)
 def test_no_list_of_orders_caps_the_answer() -> None:
     """One step of rate 1/1000, noise 50: the best order is 34533, far beyond the lists that libraries try."""
     found = renyi_epsilon(poisson("0.001", "50", 1), "1e-8")
@@ -579,6 +586,7 @@ def test_no_list_of_orders_caps_the_answer() -> None:
     assert found.enclosure.width < 1e-6 * found.enclosure.upper
 
 
+@pytest.mark.thorough_cases("mechanism2-add-or-remove-one")
 @pytest.mark.parametrize(
     ("mechanism", "relation"),
     [
@@ -616,6 +624,7 @@ EVERYTHING: list[tuple[Mechanism, Relation]] = [
 ]
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("mechanism", "relation"), EVERYTHING)
 def test_the_ends_enclose_the_best_of_all_orders(mechanism: Mechanism, relation: Relation) -> None:
     """A dense list of orders never beats the lower end, and comes close to the upper one."""

@@ -64,6 +64,7 @@ def accounts() -> dict[tuple[str, Relation], Account]:
     }
 
 
+@pytest.mark.rotating(4)
 def test_the_cases_take_the_ways_they_are_named_after(accounts: dict[tuple[str, Relation], Account]) -> None:
     def first(name: str, relation: Relation = ADD_OR_REMOVE) -> tuple[str, Any]:
         proof = accounts[name, relation].proofs[0][1]
@@ -81,6 +82,7 @@ def test_the_cases_take_the_ways_they_are_named_after(accounts: dict[tuple[str, 
     assert first("several kinds", REPLACE)[1]["squared_shift"] != "0"
 
 
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize(("name", "relation"), QUESTIONS)
 def test_confirms_true_claims_and_refutes_them_moved_by_a_billionth(
     accounts: dict[tuple[str, Relation], Account], name: str, relation: Relation
@@ -196,6 +198,7 @@ def test_moments_agree_with_plain_quadrature() -> None:
                     assert abs(values[k] - exact) < arb(2) ** -80
 
 
+@pytest.mark.thorough
 def test_bounds_beyond_the_last_frequency_hold() -> None:
     """The rectangles and the turned line against |M| itself."""
     with ctx.workprec(128):
@@ -308,6 +311,7 @@ def run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.thorough
 def test_runs_alone_with_flint_and_nothing_else(tmp_path: Path, accounts: dict[tuple[str, Relation], Account]) -> None:
     script = tmp_path / "elsewhere.py"
     shutil.copy(checker.__file__, script)

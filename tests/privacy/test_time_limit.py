@@ -34,6 +34,8 @@ class Ticks:
         return float(self.now)
 
 
+@pytest.mark.rotating(4)
+@pytest.mark.thorough_cases("2-epsilon-mixed")
 @pytest.mark.parametrize(("mechanism", "relation"), CASES, ids=["remove", "replace", "mixed"])
 @pytest.mark.parametrize("given", ["delta", "epsilon"])
 @pytest.mark.parametrize("stops", [FEW, pytest.param(MANY, marks=pytest.mark.thorough)], ids=len)

@@ -104,6 +104,7 @@ def derived():
     return found
 
 
+@pytest.mark.thorough
 def test_every_derived_order_is_what_the_bound_does_along_rays():
     compared = 0
     for (name, side), promise in derived().items():

@@ -62,6 +62,7 @@ def test_operations_are_those_of_numbers(left, right, seed):
     assert logarithm(left**-1, point) == -a
 
 
+@pytest.mark.thorough
 @given(orders, monomials, st.integers())
 def test_substitution(order, value, seed):
     point = random_point(seed)

@@ -38,6 +38,7 @@ def test_words_are_escaped_and_formulas_kept(text, expected):
     assert prose(text) == expected
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("theorem", library(), ids=lambda theorem: theorem.id)
 def test_a_statement_holds_nothing_that_latex_reads_otherwise(theorem):
     """What the compiler would find, without one: outside formulas and comments no bare special character."""
@@ -47,6 +48,7 @@ def test_a_statement_holds_nothing_that_latex_reads_otherwise(theorem):
     assert words.count("{") == words.count("}")
 
 
+@pytest.mark.rotating(4)
 def test_there_are_comments_and_formulas_to_take_out():
     assert MATHS.sub("", "a $b$ $$c$$\n\\[\nd_1\n\\]\n") == "a  \n\n"
     assert len(TABLES) >= 10

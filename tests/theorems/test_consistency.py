@@ -39,12 +39,15 @@ SETS = sorted({frozenset(one.assumptions) for one in LIBRARY}, key=lambda each: 
 EVERY = sorted({one for each in SETS for one in all_implied(tuple(each))}, key=lambda one: one.name)
 
 
+@pytest.mark.thorough_cases("Hessian-Lipschitz + Kurdyka-\u0141ojasiewicz + Lipschitz + smooth")
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("assumed", SETS, ids=lambda each: " + ".join(sorted(one.name for one in each)) or "nothing")
 def test_every_set_of_assumptions_has_a_witness(assumed):
     assert contradiction(tuple(assumed)) is None
     assert witness_of(tuple(assumed)) is not None
 
 
+@pytest.mark.thorough
 def test_the_sets_that_held_only_constants_are_refused():
     """The classes that two statements of this library once declared."""
     for missing in (
@@ -58,12 +61,14 @@ def test_the_sets_that_held_only_constants_are_refused():
         assert witness_of(missing) is None
 
 
+@pytest.mark.rotating(4)
 def test_no_witness_refutes_a_contradiction():
     """Against an over-eager rule: nothing non-constant satisfies what a rule forbids."""
     for rule, witness in itertools.product(consistency.CONTRADICTIONS, WITNESSES):
         assert not satisfies(witness, rule.together), (rule.because, witness.name)
 
 
+@pytest.mark.rotating(4)
 def test_contradictions_need_all_that_they_name():
     """Against a rule with too much in it: without any one of its assumptions a witness exists."""
     for rule in consistency.CONTRADICTIONS:
@@ -72,6 +77,7 @@ def test_contradictions_need_all_that_they_name():
             assert witness_of(rest) is not None, (rule.because, left_out.name)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("witness", WITNESSES, ids=lambda one: one.name)
 def test_arrows_hold_for_every_witness(witness):
     """An arrow says that every problem with the stronger property has the weaker one."""

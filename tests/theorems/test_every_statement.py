@@ -42,12 +42,16 @@ def twins_of(path):
     return module.TWINS
 
 
+@pytest.mark.thorough_cases("tholeti-kalyani-2020/equation-5")
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize("theorem", STATEMENTS, ids=lambda theorem: theorem.id)
 def test_the_record_is_sound(theorem):
     assert registry.module_of(theorem.id) == HOMES[theorem.id]
     assert defects(theorem) == ()
 
 
+@pytest.mark.thorough_cases("tholeti-kalyani-2020/equation-5:*", "*:ball-run")
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize(("theorem", "part"), PARTS, ids=[f"{t.id}:{p.name}" for t, p in PARTS])
 def test_two_transcriptions_agree(theorem, part):
     twin = twins_of(twin_file(theorem))[part.name]
@@ -112,6 +116,7 @@ def test_every_repaired_or_false_statement_says_why():
             assert theorem.errata or theorem.notes or theorem.relies_on, theorem.id
 
 
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize("theorem", STATEMENTS, ids=lambda theorem: theorem.id)
 def test_it_can_be_told(theorem):
     text = as_text(theorem)

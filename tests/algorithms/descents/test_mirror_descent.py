@@ -108,6 +108,7 @@ def test_on_an_l2_ball_it_is_projected_descent_with_a_scaled_step():
     assert ours.trace.noisy.per_repetition == pytest.approx(4 * theirs.trace.noisy.per_repetition, rel=1e-10)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", MIRRORS)
 def test_without_noise_to_speak_of_the_exact_mapping_vanishes(name):
     run = MirrorDescent(MIRRORS[name], "1e-9", 120, step_size=0.4).run(PROBLEM, repetitions=1)

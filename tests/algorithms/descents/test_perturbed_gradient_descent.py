@@ -47,6 +47,7 @@ def test_it_is_algorithm_1_step_by_step(shape):
         assert run.output_step[r] == R
 
 
+@pytest.mark.thorough
 def test_noise_has_the_law_it_is_said_to_have():
     lengths = {}
     for shape in SHAPES:

@@ -63,6 +63,7 @@ def test_it_is_algorithm_1_step_by_step():
         assert run.trace.objective.per_repetition[r] == pytest.approx(np.mean(values), rel=1e-12)
 
 
+@pytest.mark.thorough
 def test_without_noise_to_speak_of_the_exact_mapping_vanishes():
     run = ProjectedGradientDescent(noise_multiplier="1e-9", steps=4000).run(synthetic(n=300), repetitions=2)
     assert run.trace.exact.per_step[-1] < 1e-4 * run.trace.exact.per_step[0]
@@ -114,6 +115,8 @@ def test_seeds_repeat_and_differ():
 # --- privacy
 
 
+@pytest.mark.rotating(4)
+@pytest.mark.thorough_cases("8-1e-3-add-or-remove-one")
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-9"), (1, 1e-6), (8, "1e-3")])
 def test_calibrated_noise_keeps_the_budget_and_hardly_more(epsilon, delta, relation):
@@ -328,6 +331,7 @@ def test_bound_value_in_plain_floats():
     assert method.bound(PROBLEM, "exact").upper == pytest.approx(exact, rel=1e-12)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("options", "step"),
     [

@@ -84,6 +84,7 @@ def test_enough_runs_is_the_smallest_number(failure, runs):
 # --- privacy
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 def test_calibrated_noise_keeps_the_budget_and_hardly_more(relation):
     method = SelectedStochasticGradientDescent.calibrated(PROBLEM, 1, "1e-6", steps=10, relation=relation)
@@ -98,6 +99,7 @@ def test_calibrated_noise_keeps_the_budget_and_hardly_more(relation):
     assert selection.described == ExponentialMechanism(Fraction(1, 4), relation=relation)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 def test_as_printed_keeps_the_budget_where_losses_range_less_than_the_walk(relation):
     method = SelectedStochasticGradientDescent.calibrated(

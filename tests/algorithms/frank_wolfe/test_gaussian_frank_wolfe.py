@@ -66,6 +66,7 @@ def test_it_is_algorithm_2_step_by_step(name):
         assert min(found) >= 0
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", SETS)
 def test_without_noise_to_speak_of_the_gap_vanishes_and_no_iterate_leaves_the_set(name):
     constraint, start = SETS[name]
@@ -187,6 +188,7 @@ def test_printed_steps_that_would_leave_the_set_are_refused():
         GaussianFrankWolfe.calibrated(design(20), L2Ball(4, "1/100"), epsilon="1/100", variant="as-printed")
 
 
+@pytest.mark.rotating(4)
 def test_the_population_risk_of_the_sigmoid_link_stays_below_its_bound():
     rng = np.random.default_rng(3)
     truth = np.array([0.6, -0.8, 0])

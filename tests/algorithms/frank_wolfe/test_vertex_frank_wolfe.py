@@ -75,6 +75,7 @@ def test_without_noise_to_speak_of_the_gap_vanishes_and_no_iterate_leaves_the_se
     assert constraint.contains(run.output, tolerance=1e-9).all()
 
 
+@pytest.mark.thorough
 def test_a_vertex_is_drawn_as_the_exponential_mechanism_says():
     """One step with γ = 1 and R = 1 of 1 keeps x₁; so the law is read off the shortfalls. False alarm 1e-6."""
     problem, draws = signs(n=10), 40_000
@@ -102,6 +103,8 @@ def test_repetitions_are_independent_bit_for_bit(name):
 # --- privacy
 
 
+@pytest.mark.thorough_cases("replace-one-explicit-exponential-0.8")
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("relation", "variant", "method", "least"),
     [
@@ -125,6 +128,7 @@ def test_calibrated_choices_keep_the_budget(relation, variant, method, least):
     assert release.described.epsilon == algorithm.step_epsilon
 
 
+@pytest.mark.thorough
 def test_printed_choices_are_several_times_noisier():
     printed = VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), steps=50, variant="as-printed", step_fraction=0.2)
     ours = VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), steps=50)
@@ -153,6 +157,7 @@ def test_the_sensitivity_is_attained_by_replacing_a_record():
     assert method.sensitivity(one) == 2 * 2 * Fraction(8, 27) / 10
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("relation", "factor"), [("replace-one", 2), ("add-or-remove-one", 1)])
 @pytest.mark.parametrize("constraint", [L1Ball(4, 2), Box.cube(4), Simplex(4, 3)], ids=["l1", "box", "simplex"])
 def test_no_neighbour_moves_a_score_by_more_than_the_sensitivity(relation, factor, constraint):
@@ -182,6 +187,7 @@ def test_calibration_looks_at_no_record():
 # --- utility
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("n", [500, 1000, 2000])
 def test_the_measured_gap_stays_below_the_bound(n):
     problem = signs(n)

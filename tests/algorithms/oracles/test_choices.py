@@ -26,6 +26,7 @@ def chosen(method, repetitions=20_000, epsilon=2, sensitivity="0.5", seed=1, pen
     )
 
 
+@pytest.mark.rotating(4)
 def test_the_law_of_the_exponential_mechanism():
     weights = np.exp(2 * SCORES / (2 * 0.5))
     observed = np.bincount(chosen("exponential"), minlength=4)
@@ -33,6 +34,7 @@ def test_the_law_of_the_exponential_mechanism():
     assert stats.chisquare(observed, 20_000 * weights / weights.sum()).pvalue > 1e-6
 
 
+@pytest.mark.thorough
 def test_the_law_of_noisy_max():
     # P(y wins) = ∫ f(t - u_y) Π F(t - u_z) dt, by quadrature with the scale 2Δ/ε = 1/2
     t = np.linspace(-12, 12, 200_001)
@@ -57,6 +59,7 @@ def test_what_the_ledger_gets():
             pen.close().check_plan(choice("1.99", REPLACE, method))
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("method", "repetitions"), [("exponential", 1_000_000), ("noisy-max", 200_000)])
 def test_noise_that_is_one_percent_too_small_is_found(method, repetitions, monkeypatch):
     pen = OpenLedger()

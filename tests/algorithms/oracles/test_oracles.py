@@ -126,6 +126,8 @@ def test_found_one_per_cent_of_noise_missing_in_the_plan_of_any_oracle(kind):
         ledger.check_plan(planned)
 
 
+@pytest.mark.rotating(4)
+@pytest.mark.thorough_cases("without")
 @pytest.mark.parametrize("kind", ["full", "difference", "without"])
 def test_found_one_per_cent_of_noise_missing_in_what_was_added(kind, monkeypatch):
     # 10^6 numbers: missed with probability below 1e-9; the honest run is refused with probability 1e-12
@@ -320,6 +322,7 @@ def test_a_row_without_a_stream_is_refused_before_anything_is_written(kind):
     assert pen.close().releases == ()
 
 
+@pytest.mark.thorough
 def test_noise_of_a_difference_is_per_distance():
     pen, generators = OpenLedger(), noise.streams(0, 2)
     oracle = GradientDifferenceOracle(PROBLEM, Fraction(3), generators, pen)
@@ -345,6 +348,7 @@ def test_a_hessians_upper_triangle_is_bounded_and_the_bound_attained(rank):
     assert oracle.per_record_bound**2 * N**2 >= r
 
 
+@pytest.mark.rotating(4)
 def test_hessian_noise_is_symmetric_and_has_the_ledgers_size():
     answer, pen = asked("hessian")
     (release,) = pen.close().releases
@@ -371,6 +375,7 @@ def test_ball_noise_is_written_as_such(kind):
     assert inner.dimension == (P * (P + 1) // 2 if kind == "hessian" else P)
 
 
+@pytest.mark.thorough
 def test_ball_and_sphere_noise_have_their_laws():
     generators = noise.streams(0, 20_000)
     arguments = {"radius": 2.5, "per_record_bound": Fraction(1), "ledger": OpenLedger()}

@@ -70,6 +70,7 @@ ALONG_THE_SIGMOID = {  # as polynomials in s = 1/(1 + e^u), which takes the valu
 }
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", ALONG_THE_SIGMOID)
 def test_squared_sigmoid_constants(name):
     limit = at_least(getattr(SQUARED_SIGMOID, name), name)  # refused where an oracle could not use it

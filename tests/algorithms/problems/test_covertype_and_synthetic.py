@@ -51,6 +51,7 @@ def test_another_file_is_read_and_wrong_columns_are_named(tmp_path):
     assert len(module._RANGES) == 54
 
 
+@pytest.mark.rotating(4)
 def test_wang_and_xu_design_is_seeded_separable_and_bounded():
     data = problems.wang_xu_design(2000, 50, seed=3, feature_bound=4)
     again, other = (problems.wang_xu_design(2000, 50, seed=seed, feature_bound=4) for seed in (3, 4))

@@ -73,6 +73,7 @@ def searched(name, bound):
     return model, found
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("bound", BOUNDS, ids=str)
 @pytest.mark.parametrize("name", NAMES)
 def test_constants_are_suprema(name, bound):

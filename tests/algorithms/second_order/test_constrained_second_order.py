@@ -74,6 +74,7 @@ def test_repetitions_do_not_depend_on_how_many_there_are():
     assert many.ledger == few.ledger
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("gap", "bend"), [("1/2", "1"), ("1/2", "5/4"), ("1", "9/10")])
 def test_it_succeeds_at_the_records_that_the_guarantee_asks_for(gap, bend):
     small = double_well(2, 1, "6/5")
@@ -113,6 +114,7 @@ def test_nothing_found_is_said():
     assert (run.samples == 1).all()
 
 
+@pytest.mark.rotating(4)
 def test_a_weaker_oracle_asks_for_more_steps_and_records():
     class Weaker:
         ratio = Fraction(1, 2)

@@ -66,6 +66,7 @@ def test_repetitions_do_not_depend_on_how_many_there_are():
     assert len(set(many.output_step)) > 2
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("alpha", ["1/10", "1/14", "1/20"])
 def test_it_succeeds_at_the_records_that_the_guarantee_asks_for(alpha):
     small = double_well(2)

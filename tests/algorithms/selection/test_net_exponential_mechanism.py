@@ -90,6 +90,7 @@ def test_step_by_step():
         assert run.samples[r] == pytest.approx(risks[best] - risks.min(), abs=1e-12)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("variant", "relation", "divisor"),
     [

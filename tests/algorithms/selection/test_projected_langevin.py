@@ -68,6 +68,7 @@ def after(steps, h, pull, slope, start, size=1201):
     return grid, np.cumsum(law @ np.linalg.matrix_power(kernel, steps))
 
 
+@pytest.mark.thorough
 def test_its_law_after_some_steps_is_that_of_the_chain():
     n, h, T, beta = 200, Fraction(1, 100), 60, 10
     problem = well(n)
@@ -86,6 +87,7 @@ def test_its_law_after_some_steps_is_that_of_the_chain():
     assert min(distance(1 / 2), distance(2), distance(0), distance(1, pull=10)) > 1.2 * allowed
 
 
+@pytest.mark.thorough
 def test_in_the_long_run_it_is_the_gibbs_distribution():
     # the chain's own law, as above, in small steps and after a long time: drift and noise belong together
     grid, law = after(2**24, 1e-4, 1e-4 / 9, lambda x: 10 * (x**3 - x), 0.3, size=601)

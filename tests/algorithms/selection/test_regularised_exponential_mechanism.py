@@ -74,6 +74,7 @@ def test_the_law_of_the_exact_sampler_on_an_interval(beta):
     assert stats.kstest(x, cdf(pi)).pvalue > 1e-6  # a right sampler fails once in 10^6 such tests
 
 
+@pytest.mark.rotating(4)
 def test_the_law_of_the_exact_sampler_on_a_disc():
     pi = target(8, 2)
     points = sample_exactly(pi, noise.streams(2, 4000))
@@ -93,6 +94,7 @@ def test_the_law_of_the_exact_sampler_on_a_disc():
     assert stats.chisquare(observed, observed.sum() * law).pvalue > 1e-6
 
 
+@pytest.mark.thorough
 def test_the_regulariser_is_part_of_the_law():
     # in eight dimensions it weighs: e^(-p/8) from the centre to the rim; F itself is next to nothing
     pi = target("1e-9", 8)
@@ -108,6 +110,7 @@ def test_the_regulariser_is_part_of_the_law():
     assert distance(0) < 1e-9
 
 
+@pytest.mark.rotating(4)
 def test_an_l1_term_is_part_of_the_law_and_of_the_slope():
     problem = problems.sigmoid_loss(np.ones((20, 1)), np.ones(20), l1=2, radius=RADIUS)
     pi = Gibbs(problem, RADIUS, Fraction(3))
@@ -182,6 +185,7 @@ def chain(beta, eta, steps, precision=1 / 9, cap=2.0):
     return grid, np.cumsum(law) - law / 2
 
 
+@pytest.mark.thorough_cases("30-60")
 @pytest.mark.parametrize(("beta", "steps"), [(Fraction(5, 2), 1), (30, 60)])
 def test_the_law_after_some_steps(beta, steps):
     eta = Fraction(1, 50) if steps == 1 else Fraction(1, 600)
@@ -197,12 +201,14 @@ def test_the_law_after_some_steps(beta, steps):
         assert min(distance(0), distance(1 / 2), distance(1, steps // 2), distance(1, 0)) > 1.2 * allowed
 
 
+@pytest.mark.rotating(4)
 def test_many_steps_lead_to_the_target():
     pi = target(12)
     grid, law = chain(12, 1 / 250, 3000)
     assert np.abs(law - cdf(pi)(grid)).max() < 0.02
 
 
+@pytest.mark.rotating(4)
 def test_the_law_after_the_proven_number_of_steps():
     pi = target("0.05", 2)
     schedule = schedule_for(pi, "0.05", 10_000)

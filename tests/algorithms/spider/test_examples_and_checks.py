@@ -22,6 +22,7 @@ def test_examples_keep_their_budget(example, relation):
     assert example.printed == example.name.endswith("as-printed")
 
 
+@pytest.mark.rotating(4)
 def test_every_check_names_a_statement_and_the_small_ones_hold():
     assert all(registry.theorem(each.theorem).id == each.theorem for each in CHECKS)
     small = [each for each in CHECKS if each.kind == "bound" and each.name.endswith("n = 500")]

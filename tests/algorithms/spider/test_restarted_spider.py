@@ -62,6 +62,7 @@ def test_it_is_spider_again_and_again_step_by_step():
         assert run.trace.gradient_norm.per_repetition[r] == pytest.approx(np.mean(norms), rel=1e-9)
 
 
+@pytest.mark.rotating(4)
 def test_without_noise_to_speak_of_it_converges_to_the_minimiser():
     run = RestartedSpider((Spider("1e-6", "1e-6", 183, 183),) * 5).run(PROBLEM, repetitions=3)
     assert run.measured["output_objective"].max() < 1e-6
@@ -121,6 +122,7 @@ def test_calibration_looks_at_no_record():
 # --- utility
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("n", [4000, 8000, 12_000])
 def test_under_pl_what_is_measured_stays_below_the_bounds(n):
     problem = wavy(n)
@@ -134,6 +136,7 @@ def test_under_pl_what_is_measured_stays_below_the_bounds(n):
     assert bound_check("gap", run.measured["output_objective"], method.excess_bound(problem)).verdict is Verdict.HOLDS
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("n", [500, 1000, 2000])
 def test_under_kl_what_is_measured_stays_below_the_bounds(n):
     problem = quartic(n)

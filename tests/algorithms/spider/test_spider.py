@@ -91,6 +91,7 @@ def test_on_random_batches_both_points_of_a_difference_see_the_same_records():
     assert len(run.trace) == 0
 
 
+@pytest.mark.rotating(4)
 def test_without_noise_to_speak_of_it_converges():
     run = Spider("1e-8", "1e-8", 700, 50).run(PROBLEM, repetitions=2)
     assert run.trace.gradient_norm.per_step[-1] < 1e-4 * run.trace.gradient_norm.per_step[0]
@@ -123,6 +124,7 @@ def test_repetitions_are_independent_bit_for_bit(sampling):
 # --- privacy
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 @pytest.mark.parametrize(("steps", "period"), [(None, None), (10, 3), (10, 1), (1, 1), (7, 7)])
 def test_the_ledger_is_the_plan_and_keeps_the_budget_and_hardly_less(relation, steps, period):
@@ -148,6 +150,7 @@ def test_anchors_and_differences_share_the_budget_evenly_and_nothing_is_kept_for
     assert float(both.anchor_multiplier / alone.anchor_multiplier) == pytest.approx(math.sqrt(2), rel=1e-10)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 @pytest.mark.parametrize(
     "samplings", [(Poisson("0.5"), Poisson("0.1")), (None, Poisson("0.1"))], ids=["poisson", "anchors on all"]
@@ -218,6 +221,7 @@ def test_a_walk_writes_into_the_ledger_that_it_is_given():
 # --- utility
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("n", "p", "epsilon"), [(300, 5, 1), (600, 5, 2), (1200, 20, 2)])
 def test_measured_gradients_stay_below_the_bound_without_making_it_vacuous(n, p, epsilon):
     problem = regression(n, p)
@@ -274,6 +278,7 @@ def test_theorems_exist():
 # --- the starting point
 
 
+@pytest.mark.rotating(4)
 def test_a_walk_from_given_points_and_a_public_bound_on_their_gap():
     start = np.array([0.1, 0.2, 0.0, -0.1])
     method = Spider.calibrated(PROBLEM, 4, "1e-5", initial_gap="1/5")

@@ -206,6 +206,7 @@ def test_with_hardly_any_noise_it_converges():
     assert np.allclose(np.abs(run.output), 1, atol=1e-6)
 
 
+@pytest.mark.rotating(4)
 def test_kicks_leave_a_saddle_point():
     problem = landscape(DOUBLE_WELL, 100, [0.0, 0.0], 2)
     kicks = Kicks(below=0.1, wait=200, scale=0.1)

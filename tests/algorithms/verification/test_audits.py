@@ -58,6 +58,7 @@ def expected_best(mu, negatives, positives, delta):
     return max(np.linspace(mu / 2, mu / 2 + 8, 321), key=expected)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("delta", "share"), [(1e-2, 0.9), (1e-5, 0.7)])
 def test_one_gaussian_release_is_nearly_found(delta, share):
     """μ = 1, 95 % confidence, a million samples: most of the true ε (median of 11 audits), and hardly ever more."""
@@ -73,6 +74,7 @@ def test_one_gaussian_release_is_nearly_found(delta, share):
     assert sum(one > 1 for one in found) <= 3  # 4 or more have a probability below 0.002
 
 
+@pytest.mark.rotating(4)
 def test_a_known_shape_of_the_curve_gains_nearly_all():
     truth = gaussian_epsilon(1, 1e-5)
     draw = np.random.default_rng(0)

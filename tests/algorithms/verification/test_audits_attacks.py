@@ -38,6 +38,7 @@ def allowed(audits, confidence):
     return stats.binom.isf(FALSE_ALARM, audits, 1 - confidence)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("delta", [0.0, 0.05])
 def test_thresholds_chosen_on_half_of_the_runs_keep_the_confidence(delta):
     """Laplace noise of scale 1 on 0 or 1: ε(δ) = 1 + 2 log(1 - δ), attained by every threshold outside (0, 1) if δ = 0.
@@ -70,6 +71,7 @@ def test_several_scores_share_the_error():
     assert found.epsilon == at_threshold(*ratio, 0.0, 1e-3, 0.97, gaussian=True).epsilon
 
 
+@pytest.mark.rotating(4)
 def test_the_best_of_several_scores_keeps_the_confidence():
     """Four copies of the release N(0 or 1, 1): the largest of four bounds is above ε(δ) as rarely as stated."""
     truth, audits, confidence, delta = gaussian_epsilon(1, 1e-2), 80, 0.8, 1e-2
@@ -85,6 +87,7 @@ def test_the_best_of_several_scores_keeps_the_confidence():
 # Algorithms
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [each.name for each in all_examples() if each.name == "dp-pgd"])
 @pytest.mark.parametrize("relation", [REPLACED, REMOVED])
 def test_a_sound_algorithm_is_not_flagged_and_not_far_from_its_certificate(name, relation):
@@ -189,6 +192,7 @@ def test_who_never_passes_and_who_always_does():
     assert (repaired(Queries(close, far), 50, draw) == 3).all()
 
 
+@pytest.mark.thorough
 def test_above_threshold_as_printed_is_caught_and_its_repair_is_not():
     truth = math.log(chance_of_last(worst_queries(20, 1.0)[0]) / chance_of_last(worst_queries(20, 1.0)[1]))
     assert truth == pytest.approx(1.4757, abs=1e-3)
@@ -217,6 +221,7 @@ def test_many_canaries_in_one_gaussian_release():
     assert by_guesses(-answers, coins, 2000, 1e-5).epsilon == 0
 
 
+@pytest.mark.rotating(4)
 def test_one_run_keeps_the_confidence():
     """Randomised response with ε = 1 per coin, exactly: each truthful with probability e/(1 + e); every answer used."""
     audits, confidence, draw = 400, 0.8, np.random.default_rng(1)
@@ -271,6 +276,8 @@ def test_refusals(call):
 # Mutations
 
 
+@pytest.mark.thorough_cases("batches not random", "random batches", "noise used twice")
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("mutation", mutations(), ids=lambda each: each.name)
 def test_each_broken_copy_is_caught_and_no_sound_one(mutation):
     verdict = judged(mutation, runs=2500, seed=2)

@@ -45,6 +45,7 @@ def test_one_repetition_is_undecided():
     assert json.loads(json.dumps(check.as_json()))["measured"]["high"] == "inf"
 
 
+@pytest.mark.rotating(4)
 def test_a_wrong_bound_is_found_as_often_as_the_confidence_says():
     rng = np.random.default_rng(1)
     undecided_or_failed = sum(
@@ -69,6 +70,7 @@ def test_spent_check_is_undecided_inside_the_enclosure():
     assert spent_check("x", LEDGER, PrivacyBudget.of(middle, "1e-5")).verdict is Verdict.UNDECIDED
 
 
+@pytest.mark.rotating(4)
 def test_noise_check_interval_covers_as_often_as_it_says():
     rng = np.random.default_rng(2)
     ledger = Ledger((Release(Fraction(2), Fraction(1), count=4),))

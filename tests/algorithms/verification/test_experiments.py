@@ -74,6 +74,7 @@ def figure_4():
         return results_of(named("wang-xu-2019-figure-4"))
 
 
+@pytest.mark.thorough
 def test_figure_4(figure_4):
     said = shown(named("wang-xu-2019-figure-4"), figure_4)
     assert "made honest they are our method" in said
@@ -82,6 +83,7 @@ def test_figure_4(figure_4):
     assert "breaks it from T = 122 on" in said
 
 
+@pytest.mark.thorough
 def test_figure_4_follows_a_planted_order(figure_4):
     def ours(each):
         return '"certified"' in each.key
@@ -109,6 +111,7 @@ def test_where_the_quoted_noise_breaks_is_the_first_such_step():
     assert found["spent_before"] <= 0.5
 
 
+@pytest.mark.thorough
 def test_stochastic_spider(monkeypatch):
     monkeypatch.setattr(ganesh, "_SEARCH_REPETITIONS", {Size.QUICK: 8})
     experiment = named("ganesh-liu-oh-thakurta-2023-stochastic-spider")
@@ -121,6 +124,7 @@ def test_stochastic_spider(monkeypatch):
     assert "24 of 24 runs lie above it, a share of 1, more than the 0.1" in planted
 
 
+@pytest.mark.rotating(4)
 def test_exponential_mechanisms(monkeypatch):
     monkeypatch.setattr(ganesh, "_REPETITIONS", {Size.QUICK: 200})
     monkeypatch.setattr(ganesh, "_SIZES", {Size.QUICK: (500, 1000, 2000)})
@@ -141,6 +145,7 @@ def test_the_bound_on_a_net_covers_its_real_number_of_points(records, dimension)
     assert exact.upper <= ganesh.net_bound(result).upper <= 1.5 * exact.upper
 
 
+@pytest.mark.thorough
 def test_warm_and_cold_starts(monkeypatch):
     monkeypatch.setattr(lowy, "_START_SIZES", {Size.QUICK: (150, 200, 300)})
     monkeypatch.setattr(lowy, "_START_REPETITIONS", {Size.QUICK: 4})
@@ -164,6 +169,7 @@ def test_quasar_convex_descent(monkeypatch):
     assert "the bound fails somewhere" in planted[0]
 
 
+@pytest.mark.thorough
 def test_restarts(monkeypatch):
     monkeypatch.setattr(lowy, "_RESTARTS_SIZES", {Size.QUICK: (2000, 4000, 8000)})
     monkeypatch.setattr(lowy, "_RESTARTS_REPETITIONS", {Size.QUICK: 8})

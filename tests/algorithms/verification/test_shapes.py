@@ -155,6 +155,7 @@ def test_a_small_mean_does_not_make_a_quantile_hold():
     assert quantiles(9, samples, 0.1).verdict == "fails"
 
 
+@pytest.mark.rotating(4)
 def test_the_quantile_covers_as_often_as_it_says():
     rng = np.random.default_rng(3)
     missed = 0

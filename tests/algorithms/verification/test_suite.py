@@ -64,6 +64,7 @@ def results(store, outcomes):
     return {one.planned.name: [store.result(cell) for cell in one.planned.cells(Size.QUICK)] for one in outcomes}
 
 
+@pytest.mark.thorough
 def test_some_checks_hold(outcomes):
     assert [one.check.reason for one in failed(outcomes)] == []
     assert {one.planned.kind for one in outcomes} == {"formula", "bound", "slope", "spent"}
@@ -131,6 +132,7 @@ def times(factor):
     return lambda promised: Enclosure(promised.exact_lower * factor, promised.exact_upper * factor)
 
 
+@pytest.mark.thorough
 def test_small_errors_are_seen(outcomes, results):
     """A promise that is wrong by a tenth is seen, by every check whose interval is as narrow as that."""
     confidence = confidence_of(SUITE_ERROR, MOST_CHECKS)
@@ -190,6 +192,7 @@ def measured_descents(tmp_path_factory):
     return path
 
 
+@pytest.mark.thorough
 def test_a_planted_wrong_exponent_fails(capsys, monkeypatch, measured_descents):
     def steeper(theorem, predicted, *sweep, **options):
         return slope_check(theorem, predicted - 0.3, *sweep, **options)
@@ -202,6 +205,7 @@ def test_a_planted_wrong_exponent_fails(capsys, monkeypatch, measured_descents):
     assert {one["verdict"] for one in found.values() if one["kind"] == "bound"} == {"holds"}
 
 
+@pytest.mark.thorough
 def test_a_planted_wrong_constant_fails(capsys, monkeypatch, measured_descents):
     right = theorem_2_explicit.mean_square
     monkeypatch.setattr(theorem_2_explicit, "mean_square", lambda: right() / 4)
@@ -229,6 +233,7 @@ def small_noise_that_is_written_down(monkeypatch):
     return "less noise was drawn than planned"
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("bug", [halved_noise, forgotten_noise, small_noise_that_is_written_down])
 def test_a_planted_noise_bug_fails(capsys, monkeypatch, tmp_path, bug):
     (spends,) = (one for one in planned() if one.name == "DP-PGD, every ledger of the sweep")

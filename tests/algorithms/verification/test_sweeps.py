@@ -169,6 +169,7 @@ def test_a_refused_run_is_a_result(tmp_path):
         assert store.to_csv(tmp_path / "store.csv") == 3
 
 
+@pytest.mark.thorough
 def test_what_nothing_could_be_proven_of_is_tried_again(tmp_path):
     path, proof = tmp_path / "store.db", tmp_path / "proof"
     sizes = [Cell.of("tasks_of_a_test:unproven", size=size, path=str(proof)) for size in (5, 50, 500)]

@@ -31,6 +31,7 @@ def warm(problem, **options):
     )
 
 
+@pytest.mark.rotating(4)
 def test_it_is_the_start_and_then_spider_with_the_same_streams():
     problem = regression(200)
     method = warm(problem, steps=12)
@@ -52,6 +53,7 @@ def test_it_is_the_start_and_then_spider_with_the_same_streams():
     )
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_start_and_walk_share_one_budget(relation):
     problem = regression(300)
@@ -68,6 +70,7 @@ def test_start_and_walk_share_one_budget(relation):
     assert method.bound(problem).upper < 1
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 @pytest.mark.parametrize("share", ["1/4", "3/4"])
 def test_what_is_calibrated_has_a_bound(relation, share):
@@ -90,6 +93,8 @@ def test_behind_a_start_of_any_cost_there_is_a_bound():
         assert 1.9 < run.spent.exact_upper <= 2
 
 
+@pytest.mark.rotating(4)
+@pytest.mark.thorough_cases("add-or-remove-one")
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_behind_a_descent_all_noise_is_one_gaussian(relation):
     problem = realisable(400, 3)
@@ -110,6 +115,7 @@ def test_behind_a_descent_all_noise_is_one_gaussian(relation):
     assert method.spider.initial_gap == method.start.bound(problem).exact_upper
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("n", [200, 400, 800])
 def test_behind_a_descent_the_mean_gradient_is_below_the_bound(n):
     problem = realisable(n, 3)
@@ -119,11 +125,13 @@ def test_behind_a_descent_the_mean_gradient_is_below_the_bound(n):
     assert check.verdict is Verdict.HOLDS, check
 
 
+@pytest.mark.rotating(4)
 def test_what_is_said_of_the_noise_names_both():
     problem = regression(100)
     assert "Gumbel" in warm(problem, steps=3).run(problem, repetitions=1).noise_drawn
 
 
+@pytest.mark.rotating(4)
 def test_more_for_the_start_is_less_for_the_walk():
     problem = regression(300)
     little, much = (warm(problem, steps=10, share=share) for share in ("1/10", "9/10"))
@@ -132,6 +140,8 @@ def test_more_for_the_start_is_less_for_the_walk():
     assert little.spider.initial_gap > much.spider.initial_gap
 
 
+@pytest.mark.thorough_cases("1200")
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("n", [300, 600, 1200])
 def test_the_mean_gradient_is_below_the_bound(n):
     problem = regression(n)
@@ -141,6 +151,7 @@ def test_the_mean_gradient_is_below_the_bound(n):
     assert check.verdict is Verdict.HOLDS, check
 
 
+@pytest.mark.thorough
 def test_the_excess_of_the_start_is_below_psi():
     problem = regression(600)
     method = warm(problem)
@@ -150,6 +161,7 @@ def test_the_excess_of_the_start_is_below_psi():
     assert excess.mean() < method.spider.initial_gap
 
 
+@pytest.mark.rotating(4)
 def test_a_cold_start_has_a_larger_bound_where_records_are_many():
     problem = regression(20_000)
     cold = Spider.calibrated(problem, epsilon=2, delta="1e-5")
@@ -157,6 +169,7 @@ def test_a_cold_start_has_a_larger_bound_where_records_are_many():
     assert behind.bound(problem).upper < cold.bound(problem).upper
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("options", "named"),
     [
@@ -173,6 +186,7 @@ def test_refusals(options, named):
         warm(regression(100), **options)
 
 
+@pytest.mark.rotating(4)
 def test_a_walk_without_a_gap_or_with_a_budget_of_its_own_is_refused():
     start = warm(regression(100), steps=3).start
     with pytest.raises(InvalidValue, match="initial_gap"):

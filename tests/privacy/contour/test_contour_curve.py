@@ -135,6 +135,7 @@ def assert_agrees(enclosure: Enclosure, delta: float, tolerance: float) -> None:
     assert enclosure.upper >= delta * (1 - tolerance)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(
     ("q", "z", "T", "epsilon"), [(0.3, 2.0, 20, 1.5), (0.05, 1.0, 50, 0.75), (0.9, 1.0, 5, 6.0), (0.5, 0.8, 2, 1.0)]
@@ -156,6 +157,7 @@ def test_products_hold_what_brute_force_composes(order: Order) -> None:
     assert shifted.lower > found.upper
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", [Order.REMOVE, Order.REPLACE])
 def test_peeled_plans_hold_what_brute_force_composes(order: Order) -> None:
     """Rare jumps: the plan that sets the bulk aside, alone and next to a Gaussian part."""
@@ -180,6 +182,7 @@ def test_the_oracle_agrees_with_a_closed_form() -> None:
 # --- closed forms ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("q", "z", "epsilon"), [(0.3, 1.0, 0.5), (0.01, 0.6, 0.25), (0.9, 2.0, 0.5)])
 def test_single_releases_hold_the_closed_form(order: Order, q: float, z: float, epsilon: float) -> None:

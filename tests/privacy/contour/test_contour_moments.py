@@ -187,6 +187,7 @@ def test_coarse_steps_pay_for_themselves(order: Order, step: float) -> None:
         assert encloses(value.imag, turned.imag)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("reach", [1.0, 2.0, 3.5])
 def test_too_few_nodes_pay_for_themselves(order: Order, reach: float) -> None:
@@ -198,6 +199,7 @@ def test_too_few_nodes_pay_for_themselves(order: Order, reach: float) -> None:
         assert 1e-6 < missed <= bound < 50 * missed
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", [Order.REMOVE, Order.REPLACE])
 def test_the_bulk_and_the_jumps_add_up(order: Order) -> None:
     nodes = hand_made(order, 0.05, 0.8, step=0.0625, strip=0.35, bulk=Bulk(2.0, 0.375))
@@ -219,6 +221,7 @@ def test_the_bulk_and_the_jumps_add_up(order: Order) -> None:
             assert encloses(difference.imag, jumps.imag)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("q", "z", "edge", "softness"), [(0.1, 1.0, 3.0, 0.5), (0.9, 0.5, 4.0, 1.0), (1e-4, 2.0, 1.0, 0.125)]
 )
@@ -258,6 +261,7 @@ situations = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=150, deadline=None)
 @given(situations, st.booleans())
 def test_the_line_bound_holds_everywhere_in_the_strip(case: dict[str, object], edge_line: bool) -> None:
@@ -295,6 +299,7 @@ def test_the_line_bound_is_close_where_the_cells_are_fine(order: Order) -> None:
     assert largest <= bound <= 40 * largest
 
 
+@pytest.mark.thorough
 @settings(max_examples=120, deadline=None)
 @given(
     st.sampled_from(ORDERS),
@@ -438,6 +443,7 @@ def test_without_cells_coarse_steps_pay_for_themselves(order: Order, q: float, s
             assert abs(plain - truth) <= bound + 1e-9 * abs(truth)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("q", [0.001, 0.3, 0.5, 0.7, 1.0])
 @pytest.mark.parametrize("z", [0.6, 1.5])

@@ -151,6 +151,7 @@ def enclosed(index: int, change: dict[str, object]) -> float | None:
     return float(min((ends[1] - ends[0]) / high, Fraction(10**9)))
 
 
+@pytest.mark.thorough
 @settings(max_examples=120, deadline=None)
 @given(st.integers(0, len(QUESTIONS) - 1), changes)
 def test_any_choice_is_sound(index: int, change: dict[str, object]) -> None:

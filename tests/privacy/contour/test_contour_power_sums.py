@@ -37,6 +37,7 @@ def farthest(weights: list[float], angles: list[float], frequencies: int, bits: 
 positive = st.floats(0, 1) | st.floats(1e-30, 1e30)
 
 
+@pytest.mark.rotating(4)
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(positive, st.floats(-40, 40) | st.just(0.0)), min_size=1, max_size=40),

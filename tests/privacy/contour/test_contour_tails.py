@@ -99,6 +99,7 @@ def test_the_envelope_at_zero_loses_nothing() -> None:
         assert float(envelope(arb(0)).upper()) == 1.0
 
 
+@pytest.mark.rotating(4)
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.integers(0, 1 << 130) | st.integers(0, 4), max_size=24))
 def test_the_histogram_is_the_sum_of_its_rectangles(heights: list[int]) -> None:
@@ -162,6 +163,7 @@ def test_rectangles_where_all_tilted_masses_underflow() -> None:
         assert bound.is_finite()
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(ORDERS), st.floats(1e-5, 1), st.floats(0.4, 3), st.floats(0, 5), st.integers(3, 14))
 def test_rectangles_lie_below_the_density(order: Order, q: float, z: float, tilt: float, step: int) -> None:
@@ -192,6 +194,7 @@ def test_rectangles_survive_losses_too_close_to_tell_apart() -> None:
 # --- turned lines ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @settings(max_examples=80, deadline=None)
 @given(
     st.sampled_from(ORDERS),
@@ -242,6 +245,7 @@ def test_turns_outside_the_strip_are_refused(turn: float) -> None:
         turned_bound(Moments(nodes), 1.0, arb(5))
 
 
+@pytest.mark.thorough_cases("remove")
 @pytest.mark.parametrize("order", ORDERS)
 def test_growth_on_the_turned_line_must_be_paid(order: Order) -> None:
     """Without it the bound is broken, so that the test above would notice its loss."""

@@ -17,6 +17,7 @@ SEVERAL: Product = ((Sampled(Order.REPLACE, Draws(Fraction(1, 50), 5), ShiftedGa
 ONE: Product = ((SampledGaussians(Order.REMOVE, Fraction(1, 10), Fraction(4)), 40),)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("product", [SEVERAL, ONE])
 @pytest.mark.parametrize("wrong_by", [-6.0, -2.0, 2.0, 6.0])
 def test_a_wrong_expectation_costs_attempts_only(
@@ -52,6 +53,7 @@ def test_estimates_of_delta_are_close(product: Product, epsilon: Fraction) -> No
     assert abs(expected_log_delta(product, float(epsilon)) - middle) < 0.03
 
 
+@pytest.mark.thorough
 def test_a_transform_sees_rare_large_losses_that_a_saddle_point_does_not() -> None:
     steps = bounds.steps_of(HEAVY)
     parts = bounds.cut_sketches(bounds.sketches_of(steps, -12.0), -22.0)
@@ -71,6 +73,7 @@ def test_where_a_transform_sees_nothing_the_saddle_point_stands() -> None:
     assert transforms.sharpened(parts, aim, -1e4) == aim
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("factor", [0.2, 5.0])
 def test_a_wrong_transform_misleads_nobody(factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
     truth = epsilon_bounds(SEVERAL, Fraction(1, 10**6), tolerance=1e-4).enclosure

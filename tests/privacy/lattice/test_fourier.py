@@ -172,6 +172,7 @@ def test_the_transform_is_as_close_as_proven(exponent: int, capsys: pytest.Captu
     assert "measured" in capsys.readouterr().out
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("exponent", [2, 5, 9, 12, 16, 18])
 def test_the_inverse_undoes_it(exponent: int) -> None:
     length = 1 << exponent
@@ -298,6 +299,7 @@ def test_small_compositions_against_rational_convolutions(seed: int, tilt: Fract
     assert truth - float(lower.delta(Fraction(near)).lower()) <= allowed
 
 
+@pytest.mark.thorough
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(st.integers(0, 10**6), st.integers(1, 400), st.floats(0, 6), st.booleans())
 def test_both_engines_agree(seed: int, count: int, tilt: float, several: bool) -> None:
@@ -387,6 +389,7 @@ ADVERSARIES: dict[str, tuple[Masses, int]] = {
 }
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", ADVERSARIES)
 @pytest.mark.parametrize("tilt", [Fraction(0), Fraction(2)])
 def test_adversaries(name: str, tilt: Fraction) -> None:
@@ -599,6 +602,7 @@ def sampled(order: str, q: str, z: str, steps: int) -> Product:
     return ((SampledGaussians(Order(order), exact(q), exact(z) ** 2), steps),)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ["remove", "add", "replace"])
 @pytest.mark.parametrize(
     ("q", "z", "steps", "delta"),

@@ -119,6 +119,7 @@ def tune(problem):
     }
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("n", "dimension"), [(10**9, 10), (10**9, 10**6), (10**13, 10**12), (10**15, 1)])
 def test_the_tuned_bound_is_kept_at_its_parameters(n, dimension):
     problem = {

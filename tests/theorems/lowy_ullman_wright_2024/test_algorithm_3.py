@@ -1,11 +1,14 @@
 """Algorithm 3: what its batches spend."""
 
+import pytest
+
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 
 TWINS = {"noise_multiplier": lambda noise_stddev, batch_size, lipschitz: noise_stddev / (lipschitz / batch_size)}
 
 
+@pytest.mark.rotating(4)
 def test_what_is_accounted_for_is_the_sum_of_a_batch():
     values = {"epsilon": 1, "delta": "1e-5", "dataset_size": 200, "steps": 3, "lipschitz": 2, "noise_stddev": 50}
     found = spending(theorem("lowy-ullman-wright-2024/algorithm-3"), {**values, "batch_size": 1})

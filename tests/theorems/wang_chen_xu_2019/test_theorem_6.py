@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from mpmath import ln, root, sqrt
 
 from dpbounds.theorems.registry import theorem
@@ -50,6 +51,7 @@ def test_the_example_of_theorem_5_defeats_selection_too():
     assert np.quantile(total / steps, failure) > 0.15 > 10 * claimed
 
 
+@pytest.mark.thorough
 def test_the_printed_budget_overspends_far_out():
     assert spending(STATEMENT, {"epsilon": 30, "delta": "0.5", "steps": 2000}).kept is True
     assert spending(STATEMENT, {"epsilon": 60, "delta": "0.5", "steps": 2000}).kept is False

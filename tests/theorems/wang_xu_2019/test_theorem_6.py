@@ -1,5 +1,6 @@
 """Theorem 6, a second time from the text (with the fourth root), and how far its budget reaches."""
 
+import pytest
 from mpmath import ln, root, sqrt
 
 from dpbounds.theorems.registry import theorem
@@ -19,6 +20,7 @@ TWINS = {
 }
 
 
+@pytest.mark.thorough
 def test_the_printed_budget_overspends_far_out():
     algorithm = theorem("wang-xu-2019/algorithm-4")
     kept = spending(algorithm, {"epsilon": 30, "delta": "0.5", "steps": 2000})
