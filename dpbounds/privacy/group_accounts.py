@@ -326,7 +326,7 @@ class _GroupChain:
             found = self._proven(parts)
             if found <= delta and (best is None or sum(parts) < best):
                 best = sum(parts, Fraction(0))
-            if _ENOUGH * delta <= found <= delta or (found <= delta and best == 0):
+            if _ENOUGH * delta <= found <= delta or (found <= delta and best == 0) or found >= 1:
                 break
             aim *= Fraction(float(delta / found)) * (1 + Fraction(_ENOUGH)) / 2  # where proofs and estimates differ
         for growth in _GROWTHS:  # where estimates mislead
@@ -335,7 +335,10 @@ class _GroupChain:
             longer = [growth * part for part in parts]
             best = sum(longer, Fraction(0)) if self._proven(longer) <= delta else None
         if best is None:
-            raise NotCertified(f"no ε was proven to suffice for {self.k} records at δ = {float(delta):.3g}")
+            raise NotCertified(
+                f"no ε was proven to suffice for {self.k} records at δ = {float(delta):.3g}; ask for fewer records or "
+                "a larger δ, or for the mechanism without sampling, which spends no less"
+            )
         return best
 
     def _estimated(self) -> Chain:

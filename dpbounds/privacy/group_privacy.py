@@ -35,6 +35,8 @@ _LINE_STEPS = 26
 _SCALES = range(2, -7, -1)  # powers of 4: the skews tried first
 _LARGEST_EPSILON = 1 << 40
 _ALTERNATIONS = 3
+_SHARES = (1.0, 1.6, 2.5)  # how much more of δ each link may have than the next one
+_DEEPEST, _FINE = 700.0, 1e-4  # -log of the least δ that a part is chosen for (the largest part, too), and how finely
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,8 @@ class Chain:
     """The chain's bound at any split of ε, and a search for a good one.
 
     Parts in arithmetic progression are tried; their difference is called the skew. That is every split for two links,
-    and holds the best one for shifted Gaussians; for profiles with kinks and three links or more, better ones exist.
+    and holds the best one for shifted Gaussians. Where tails are heavier, parts grow faster along the chain: so each
+    part is also chosen in turn, as small as its share of δ lets it be.
     """
 
     def __init__(self, links: Sequence[Link]) -> None:
@@ -245,7 +248,47 @@ class Chain:
 
     def best(self, epsilon: Fraction) -> tuple[Fraction, ...]:
         """The split of ε that the search found."""
-        return self.split(epsilon, self.best_skew(epsilon))
+        skewed = self.split(epsilon, self.best_skew(epsilon))
+        low, high = -_DEEPEST, 0.0  # of log δ: the smallest δ for which parts chosen in turn fit into ε
+        in_turn: tuple[Fraction, ...] | None = None
+        while len(self.links) > 2 and epsilon > 0 and high - low > _FINE:
+            middle = (low + high) / 2
+            parts = self.in_turn(middle)
+            if parts is None or sum(parts) > epsilon:
+                low = middle
+            else:
+                high, in_turn = middle, parts
+        if in_turn is None:
+            return skewed
+        in_turn = (*in_turn[:-1], epsilon - sum(in_turn[:-1], Fraction(0)))
+        return min((skewed, in_turn), key=self.log_size)
+
+    def in_turn(self, log_delta: float) -> tuple[Fraction, ...] | None:
+        """Parts of which each uses up its share of δ, given the ones before it; None where one would be too long.
+
+        Of several ways to share δ, the one with the smallest sum.
+        """
+        found = [parts for ratio in _SHARES if (parts := self._in_turn(log_delta, ratio)) is not None]
+        return min(found, key=sum, default=None)
+
+    def _in_turn(self, log_delta: float, ratio: float) -> tuple[Fraction, ...] | None:
+        weights = [ratio**-j for j in range(len(self.links))]
+        parts: list[Fraction] = []
+        for link, weight in zip(self.links, weights, strict=True):
+            aim = log_delta + math.log(weight / sum(weights)) - float(sum(parts, Fraction(0)))
+            if aim < -_DEEPEST:
+                return None
+            allowed, high = Fraction(math.exp(aim)), Fraction(1)
+            while self._profile(link.forward, high) > allowed:
+                high *= 2
+                if high > _DEEPEST:
+                    return None
+            within = partial(self._within, link.forward, allowed)
+            parts.append(Fraction(0) if within(Fraction(0)) else _last_allowed(within, high, _FINE))
+        return tuple(parts)
+
+    def _within(self, profile: Profile, allowed: Fraction, epsilon: Fraction) -> bool:
+        return self._profile(profile, epsilon) <= allowed
 
     def parts_for(self, delta: Fraction, tolerance: float) -> tuple[Fraction, ...]:
         """A split with a bound of at most δ, whose sum is about as small as the search could make it.
@@ -256,14 +299,24 @@ class Chain:
         best = self.best(Fraction(0))
         if self.upper(best) <= delta:
             return best
+        found = [self._progression(delta, tolerance)]
+        if len(self.links) > 2:
+            found.append(self.in_turn(math.log(delta.numerator) - math.log(delta.denominator)))
+        fitting = [parts for parts in found if parts is not None and self.upper(parts) <= delta]
+        if not fitting:
+            raise NotCertified(
+                f"{GROUP.name}: no ε was found at which the bound for {len(self.links)} links is at most "
+                f"{float(delta):g}; ask for fewer records or a larger δ"
+            )
+        return min(fitting, key=sum)
+
+    def _progression(self, delta: Fraction, tolerance: float) -> tuple[Fraction, ...] | None:
+        """The same in arithmetic progression, or None."""
         skew, high = 0.0, Fraction(1)
         while not self.suffices(skew, delta, high):
             high *= 2
             if high > _LARGEST_EPSILON:
-                raise NotCertified(
-                    f"{GROUP.name}: no ε was found at which the bound for {len(self.links)} links is at most "
-                    f"{float(delta):g}"
-                )
+                return None
         for _ in range(_ALTERNATIONS):  # the best shape at one ε is a good shape at the next
             skew = self.best_skew(high)
             high = _last_allowed(partial(self.suffices, skew, delta), high, tolerance)

@@ -37,7 +37,7 @@ from dpbounds.privacy import (
     trade_off,
     tuning,
 )
-from dpbounds.privacy.accountants import account, delta, epsilon
+from dpbounds.privacy.accountants import account, delta, delta_curve, epsilon
 from dpbounds.privacy.interoperability.events import from_dp_event, to_dp_event
 from dpbounds.privacy.mechanisms import Composed, InParallel, Mechanism, PoissonSampled
 from dpbounds.privacy.moment_crossing import least_by_moments
@@ -241,6 +241,7 @@ ASKERS: dict[str, Asker] = {
     ),
     "targets.calibrate_to_zcdp": lambda m, relation: targets.calibrate_to_zcdp(_louder(m), 20, relation),
     "targets.calibrate_by_renyi": lambda m, relation: targets.calibrate_by_renyi(_louder(m), 20, DELTA, relation),
+    "accountants.delta_curve": lambda m, relation: delta_curve(m, [0, 1], relation, tolerance=ROUGH)[1].exact_upper,
     "trade_off.TradeOff.of": lambda m, relation: 1 - trade_off.TradeOff.of(m, [0, 1], relation, tolerance=ROUGH)("0.1"),
     "trade_off.membership_advantage": lambda m, relation: (
         trade_off.membership_advantage(m, relation, tolerance=ROUGH).exact_upper

@@ -289,3 +289,27 @@ def test_a_chain_of_sampled_releases_needs_few_proofs(monkeypatch: pytest.Monkey
     found = group_account(mechanism, 2, epsilon=0)
     assert 0.4 < found.lower < 0.69 < found.upper < 0.70
     assert len(proofs) <= 2
+
+
+@pytest.mark.parametrize("decay", ["1.2", "1.6", "4"])
+@pytest.mark.parametrize("size", [3, 5])
+def test_parts_grow_along_a_chain_of_heavy_tails(decay: str, size: int) -> None:
+    rate, delta = Fraction(decay), Fraction(1, 10**5)
+    share, total = math.log(size / delta), 0.0
+    for _ in range(size):  # δ(ε) = e^(-cε), and every link has the same share of δ
+        total += (share + total) / float(rate)
+    link = Link.symmetric(lambda epsilon: ball_end((-ball(rate * epsilon)).exp(), "up"))
+    found = group_epsilon(link, size, delta).upper
+    assert found <= 1.001 * total
+    assert float(group_profile(link, size, Fraction(total)).upper) <= 1.01 * float(delta)
+    with pytest.raises(NotCertified, match="fewer records"):
+        group_epsilon(link, 400, delta)
+
+
+@pytest.mark.thorough
+def test_a_group_on_batches_of_a_fixed_size() -> None:
+    steps = mechanisms.SampledWithoutReplacement(mechanisms.Gaussian(1), 100, 10_000) ** 100
+    found = group_account(steps, 5, delta="1e-5", relation="replace-one")
+    assert found.upper < 125
+    back = group_account(steps, 5, epsilon=found.exact_upper, relation="replace-one")
+    assert back.upper <= 1.1e-5
