@@ -187,6 +187,8 @@ def _set_scripts(app: Sphinx, document: nodes.document) -> None:
     """In all prose, and in the blocks of derivations."""
     derivation = _is_derivation(app.env.current_document.docname)
     for block in list(document.findall(nodes.literal_block)) if derivation else ():
+        if block.astext().startswith("$ "):
+            continue  # a command
         children = list(scripts(block.astext()))
         block.children = []
         block += children
