@@ -231,10 +231,10 @@ class HelpOfVerbs(Directive):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
+    app.setup_extension("sphinx.ext.autodoc")
     app.add_html_math_renderer("mathml", (_visit, None), (_visit, None))
     app.connect("autodoc-process-docstring", _keep_norms, priority=400)
     app.connect("autodoc-process-docstring", _keep_sentences, priority=600)
-    app.setup_extension("sphinx.ext.autodoc")
     app.connect("autodoc-process-signature", _name_aliases)
     app.connect("missing-reference", _public)
     app.connect("source-read", _keep_formulas)
