@@ -187,6 +187,8 @@ def _set_scripts(app: Sphinx, document: nodes.document) -> None:
     """In all prose, and in the blocks of derivations."""
     derivation = _is_derivation(app.env.current_document.docname)
     for block in list(document.findall(nodes.literal_block)) if derivation else ():
+        if block.astext().startswith("$ "):
+            continue  # a command
         children = list(scripts(block.astext()))
         block.children = []
         block += children
@@ -229,10 +231,10 @@ class HelpOfVerbs(Directive):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
+    app.setup_extension("sphinx.ext.autodoc")
     app.add_html_math_renderer("mathml", (_visit, None), (_visit, None))
     app.connect("autodoc-process-docstring", _keep_norms, priority=400)
     app.connect("autodoc-process-docstring", _keep_sentences, priority=600)
-    app.setup_extension("sphinx.ext.autodoc")
     app.connect("autodoc-process-signature", _name_aliases)
     app.connect("missing-reference", _public)
     app.connect("source-read", _keep_formulas)

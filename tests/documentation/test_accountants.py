@@ -6,6 +6,7 @@ from importlib.metadata import version
 
 import pytest
 
+import dpbounds as dp
 from tests.documentation.pages import ROOT
 
 PAGE = (ROOT / "docs" / "accountants.md").read_text(encoding="utf-8")
@@ -57,6 +58,23 @@ def test_the_questions_are_those_of_the_page(script):
         else:
             assert row[1:3] == ("1, 1.01, ..., 1.99", "5 of each")
             assert levels == tuple((1 + k / 100, 5) for k in range(100))
+
+
+def test_what_is_said_of_the_answers_is_so(script):
+    told = {case: float(cell.partition(" ")[0]) for case, cell in cells().items()}
+    below = {}
+    for question, end in (("small δ", "10.3466"), ("much noise", "0.403875")):
+        rate, ((noise, steps),), delta = script.QUESTIONS[question]
+        run = dp.PoissonSampled(dp.Gaussian(noise), rate) ** steps
+        assert dp.epsilon(run, delta=delta).lower > float(end)
+        assert f"{end} for *{question}*" in PAGE
+        below |= {case: value for case, value in told.items() if case[0] == question and value < float(end)}
+    assert sorted(below) == [("much noise", "Opacus, prv"), ("small δ", "dp-accounting, PLD")]
+    excess = max(told[question, name] / told[question, "dpbounds"] - 1 for question, name in told)
+    assert f"{excess:.0%}".replace("%", " %") == "57 %"
+    assert "up to 57 % too large" in PAGE
+    width = dp.epsilon(dp.PoissonSampled(dp.Gaussian(1.0), 0.01) ** 10_000, delta=1e-6)
+    assert width.upper - width.lower < 1e-12
 
 
 @pytest.mark.thorough
