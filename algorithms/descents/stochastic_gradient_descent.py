@@ -22,7 +22,7 @@ from algorithms import fields
 from algorithms.fields import demand_one_of, named
 from algorithms.iterates import squared_norms
 from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome, UniformIterate
+from algorithms.method import Method, OpenRun, Outcome, UniformIterate, stddev_of_batches
 from algorithms.noise import Array, on_sample
 from algorithms.oracles import BatchGradientOracle, GradientAnswer, GradientOracle, Poisson, Sampling, at_least
 from algorithms.oracles.batches import demand_all_records, valid_sampling
@@ -180,8 +180,8 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return evaluate(proposition_d_1_explicit.bound().subs(values), {})
 
     def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        oracle = OpenRun(problem, (), OpenLedger()).batch_gradients(self.sampling, self.noise_multiplier)
-        return constants(problem, self.sampling, self.steps, self.distance, oracle.noise_stddev)
+        drawn = stddev_of_batches(problem, self.sampling, self.noise_multiplier)
+        return constants(problem, self.sampling, self.steps, self.distance, drawn)
 
 
 def descend(
