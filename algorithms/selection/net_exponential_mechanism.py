@@ -116,11 +116,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         R = radius_of(problem, radius, exact(regularisation, "regularisation"))
-        r = (
-            _suited(problem, R, budget.epsilon)
-            if covering_radius is None
-            else exact(covering_radius, "covering_radius")
-        )
+        r = _suited(problem, R, budget.epsilon) if covering_radius is None else covering_radius
         net = grid(problem.dimension, R, r, largest)
         kept = budget if variant == "proven" else None
         return cls(budget.epsilon, net, budget.relation, regularisation, kept, variant)
@@ -129,15 +125,26 @@ class NetExponentialMechanism(Method[FiniteSum]):
     def epsilon_spent(self) -> Fraction:
         """What a choice really spends: β times the range of one record's part, exact."""
         factor = self.relation.sensitivity_factor
-        return (
-            self.epsilon
-            * {"proven": Fraction(1), "as-printed": Fraction(factor, 4), "as-quoted": Fraction(factor)}[self.variant]
-        )
+        ratio = {"proven": Fraction(1), "as-printed": Fraction(factor, 4), "as-quoted": Fraction(factor)}
+        return self.epsilon * ratio[self.variant]
 
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
         return choice(self.epsilon_spent, self.relation)
+
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """Choose."""
+        chosen, risks = self._drawn(problem, run)
+        return Outcome(
+            self.net.points[chosen],
+            measured={"objective": risks[chosen], "excess": risks[chosen] - risks.min()},
+            parameters={
+                "inverse_temperature": float(self.inverse_temperature(problem)),
+                "candidates": float(self.net.size),
+                "covering_radius": float(self.net.covering_radius),
+            },
+        )
 
     def range_of_one_record(self, problem: FiniteSum) -> Fraction:
         """2GD/n (replace-one) or GD/n (add-or-remove-one): how far one record's part in F may vary over the net."""
@@ -211,19 +218,6 @@ class NetExponentialMechanism(Method[FiniteSum]):
         zeta = fields.share(failure_probability, "failure_probability")
         values = self._values(problem) | {symbols.failure_probability: sympy.Rational(zeta)}
         return evaluate(lemma_4_2_explicit.tail().subs(values), {})
-
-    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Choose."""
-        chosen, risks = self._drawn(problem, run)
-        return Outcome(
-            self.net.points[chosen],
-            measured={"objective": risks[chosen], "excess": risks[chosen] - risks.min()},
-            parameters={
-                "inverse_temperature": float(self.inverse_temperature(problem)),
-                "candidates": float(self.net.size),
-                "covering_radius": float(self.net.covering_radius),
-            },
-        )
 
     def _drawn(self, problem: FiniteSum, run: OpenRun) -> tuple[NDArray[np.int64], Array]:
         """Index of the candidate for each repetition, and the risks of all candidates (not private)."""
