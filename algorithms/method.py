@@ -361,3 +361,8 @@ class FullBatchMethod(Method[P]):
 def stddev_of_gradients(problem: HasGradients, noise_multiplier: Fraction) -> Fraction:
     """The standard deviation that is drawn on the mean gradient of all records, exact."""
     return Fraction(GradientOracle(problem, noise_multiplier, (), OpenLedger()).noise_stddev)
+
+
+def stddev_of_batches(problem: FiniteSum, sampling: Sampling, noise_multiplier: Fraction) -> Fraction:
+    """The standard deviation (or radius) that is drawn on a batch's mean gradient, exact."""
+    return Fraction(OpenRun(problem, (), OpenLedger()).batch_gradients(sampling, noise_multiplier).noise_stddev)

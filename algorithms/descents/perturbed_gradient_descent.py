@@ -21,10 +21,10 @@ from attrs import field, frozen
 from algorithms import fields
 from algorithms.fields import demand_one_of, named
 from algorithms.iterates import squared_norms
-from algorithms.ledger import Batch, OpenLedger, PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome
+from algorithms.ledger import Batch, PrivacyBudget
+from algorithms.method import Method, OpenRun, Outcome, stddev_of_batches
 from algorithms.noise import described
-from algorithms.oracles import BatchGradientOracle, at_least
+from algorithms.oracles import at_least
 from algorithms.planning import multiplier_within, root_above
 from algorithms.problems.domain import demand_all_of_space, known
 from algorithms.problems.finite_sum import FiniteSum
@@ -209,8 +209,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
     def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
         """The numbers of the explicit bound but for η; the radius is that of the ball with the same E‖u‖²."""
         self._demand_fit(problem)
-        oracle = BatchGradientOracle(problem, self._batch, self._multiplier, (), OpenLedger(), noise=self.noise)
-        drawn, d = Fraction(oracle.noise_stddev), self.dimension
+        drawn, d = stddev_of_batches(problem, self._batch, self._multiplier), self.dimension
         square = {"ball": drawn**2, "sphere": drawn**2 * Fraction(d + 2, d), "gaussian": drawn**2 * (d + 2)}[self.noise]
         return {
             symbols.initial_gap: known(problem.initial_gap, "initial_gap"),

@@ -42,6 +42,8 @@ THEOREMS = {
 class ProjectedGradientDescent(FullBatchMethod[Problem]):
     """Algorithm 1 of Wang & Xu 2019, for any ``Problem``.
 
+    ::
+
         draw R uniformly from 1, ..., T
         for k = 1, ..., T:
             g = ∇F(x_k) + N(0, σ² I)

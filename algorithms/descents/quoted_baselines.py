@@ -75,10 +75,9 @@ class QuotedDescent(Method[Problem]):
         step_size: float | None = None,
     ) -> Self:
         """Return the descent with the smallest proven noise for the same promise, see ``ProjectedGradientDescent``."""
-        claimed = PrivacyBudget.of(epsilon, delta, relation)
-        return cls(
-            ProjectedGradientDescent.calibrated(problem, epsilon, delta, steps, relation, step_size=step_size), claimed
-        )
+        made = ProjectedGradientDescent.calibrated(problem, epsilon, delta, steps, relation, step_size=step_size)
+        assert made.budget is not None
+        return cls(made, made.budget)
 
     @property
     def budget(self) -> PrivacyBudget | None:

@@ -22,10 +22,10 @@ from algorithms import fields
 from algorithms.fields import demand_one_of, named
 from algorithms.iterates import squared_norms
 from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome, UniformIterate
-from algorithms.noise import Array, on_sample
+from algorithms.method import Method, OpenRun, Outcome, UniformIterate, stddev_of_batches
+from algorithms.noise import Array
 from algorithms.oracles import BatchGradientOracle, GradientAnswer, GradientOracle, Poisson, Sampling, at_least
-from algorithms.oracles.batches import demand_all_records, valid_sampling
+from algorithms.oracles.batches import demand_all_records, sampled, valid_sampling
 from algorithms.planning import multiplier_of_one, multiplier_within, root_above
 from algorithms.problems.domain import demand_no_regulariser, radius_of_domain
 from algorithms.problems.finite_sum import FiniteSum
@@ -180,8 +180,8 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return evaluate(proposition_d_1_explicit.bound().subs(values), {})
 
     def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        oracle = OpenRun(problem, (), OpenLedger()).batch_gradients(self.sampling, self.noise_multiplier)
-        return constants(problem, self.sampling, self.steps, self.distance, oracle.noise_stddev)
+        drawn = stddev_of_batches(problem, self.sampling, self.noise_multiplier)
+        return constants(problem, self.sampling, self.steps, self.distance, drawn)
 
 
 def descend(
@@ -206,13 +206,6 @@ def descend(
         if ball is not None:
             w = first + ball.project(w - first)
     return returned
-
-
-def sampled(mechanism: Mechanism, sampling: Sampling) -> Mechanism:
-    """The mechanism on a batch, or on all records."""
-    if isinstance(sampling, Poisson):
-        return on_sample(mechanism, sampling.sample_rate, None)
-    return on_sample(mechanism, None, sampling)
 
 
 def constants(

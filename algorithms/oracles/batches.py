@@ -20,6 +20,7 @@ from algorithms.oracles.constants import at_least
 from algorithms.oracles.perturbation import demand_points, perturbed
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, to_float
+from dpbounds.privacy.mechanisms import Mechanism, PoissonSampled
 
 Rows = NDArray[np.int64]
 
@@ -68,9 +69,18 @@ class Poisson:
             raise InvalidValue("sample_rate", sample_rate, "a number of at least 2^-53 and at most 1")
         object.__setattr__(self, "sample_rate", drawn)
 
+    def sample(self, mechanism: Mechanism) -> Mechanism:
+        """The mechanism on such a sample."""
+        return PoissonSampled(mechanism, self.sample_rate)
+
 
 Sampling = Batch | Poisson | None
 """Which records an answer is about: a random batch, or (None) all of them."""
+
+
+def sampled(mechanism: Mechanism, sampling: Sampling) -> Mechanism:
+    """The mechanism on a batch, or on all records."""
+    return mechanism if sampling is None else sampling.sample(mechanism)
 
 
 def draw_rows(sampling: Batch | Poisson, records: int, generator: np.random.Generator) -> Rows:

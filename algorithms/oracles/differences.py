@@ -13,7 +13,15 @@ import sympy
 from algorithms import noise
 from algorithms.ledger import Batch
 from algorithms.noise import Array, Kind
-from algorithms.oracles.batches import HasBatchGradients, Poisson, batch_means, demand_all_records, divisor, draw_rows
+from algorithms.oracles.batches import (
+    HasBatchGradients,
+    Sampling,
+    batch_means,
+    demand_all_records,
+    divisor,
+    draw_rows,
+    sampled,
+)
 from algorithms.oracles.constants import at_least
 from algorithms.oracles.gradients import Gradients, HasGradients
 from algorithms.oracles.perturbation import count_noise, demand_kind, demand_points, not_finite
@@ -91,7 +99,7 @@ class GradientDifferenceOracle:
     generators: Sequence[np.random.Generator]
     ledger: noise.Records
     noise: Kind = "gaussian"
-    sampling: Batch | Poisson | None = None
+    sampling: Sampling = None
     gradients: Gradients | None = field(default=None)
 
     def __post_init__(self) -> None:
@@ -147,11 +155,7 @@ class GradientDifferenceOracle:
             self.generators,
             dimension,
             noise_multiplier=self.noise_multiplier,
-            described=noise.on_sample(
-                inner,
-                self.sampling.sample_rate if isinstance(self.sampling, Poisson) else None,
-                self.sampling if isinstance(self.sampling, Batch) else None,
-            ),
+            described=sampled(inner, self.sampling),
             ledger=self.ledger,
         )
         drawn *= bounds[:, None]

@@ -101,60 +101,36 @@ class SecondOrderMethod(Method[FiniteSum]):
     def _records_needed(
         self, sample_size: sympy.Expr, problem: FiniteSum, count: int, values: Mapping[sympy.Symbol, sympy.Expr]
     ) -> Enclosure:
-        return records_needed(
-            sample_size,
-            problem,
-            gradient_multiplier=self.gradient_multiplier,
-            hessian_multiplier=self.hessian_multiplier,
-            count=count,
-            values=values,
+        """How many records a sample-size theorem asks for at the noise that is really drawn.
+
+        The theorems set noise 2√(N/ρ) per unit of what a record moves, for gradients and for Hessians of rank d. At a
+        multiplier z that is ρ = 4N/z²; each multiplier has its own ρ. The larger of two terms is asked for, one for
+        gradients, in proportion to G, one for Hessians, in proportion to L: either is what is left when the other
+        constant is 0. Records with Hessians of rank r instead of d have √(r/d) of the noise, as if L were smaller by
+        that.
+
+        Args:
+            sample_size: The theorem's formula.
+            problem: Supplies constants; n is not looked at.
+            count: N, the number of releases of each kind.
+            values: Of the formula's other symbols.
+        """
+        given = {**constants(problem), **values}
+        rank, p = hessian_rank(problem), problem.dimension
+        share = sympy.sqrt(sympy.Rational(p if rank is None else min(rank, p), p))
+
+        def at(multiplier: Fraction, **only: sympy.Expr) -> Enclosure:
+            budget = sympy.Rational(4 * count / (multiplier * _ROUNDED_UP) ** 2)
+            silenced = {getattr(symbols, name): value for name, value in only.items()}
+            return evaluate(sample_size.subs({**given, **silenced, symbols.rho: budget}), {})
+
+        zero = sympy.Integer(0)
+        return at(self.gradient_multiplier, smoothness=zero).larger(
+            at(self.hessian_multiplier, lipschitz=zero, smoothness=given[symbols.smoothness] * share)
         )
 
     def _ledger(self) -> OpenLedger:
         return ReservedLedger()
-
-
-def records_needed(
-    sample_size: sympy.Expr,
-    problem: FiniteSum,
-    *,
-    gradient_multiplier: Fraction,
-    hessian_multiplier: Fraction,
-    count: int,
-    values: Mapping[sympy.Symbol, sympy.Expr],
-) -> Enclosure:
-    """How many records a sample-size theorem asks for at the noise that is really drawn.
-
-    The theorems set noise 2√(N/ρ) per unit of what a record moves, for gradients and for Hessians of rank d. At a
-    multiplier z that is ρ = 4N/z²; each multiplier has its own ρ. The larger of two terms is asked for, one for
-    gradients, in proportion to G, one for Hessians, in proportion to L: either is what is left when the other constant
-    is 0. Records with Hessians of rank r instead of d have √(r/d) of the noise, as if L were smaller by that.
-
-    Args:
-        sample_size: The theorem's formula.
-        problem: Supplies constants; n is not looked at.
-        gradient_multiplier: Noise on gradients, per G/n.
-        hessian_multiplier: Noise on Hessians, per √r L/n.
-        count: N, the number of releases of each kind.
-        values: Of the formula's other symbols.
-
-    Returns:
-        A proven enclosure of n.
-    """
-    given = {**constants(problem), **values}
-    rank = hessian_rank(problem)
-    p = problem.dimension
-    share = sympy.sqrt(sympy.Rational(p if rank is None else min(rank, p), p))
-
-    def at(multiplier: Fraction, **only: sympy.Expr) -> Enclosure:
-        budget = sympy.Rational(4 * count / (multiplier * _ROUNDED_UP) ** 2)
-        silenced = {getattr(symbols, name): value for name, value in only.items()}
-        return evaluate(sample_size.subs({**given, **silenced, symbols.rho: budget}), {})
-
-    zero = sympy.Integer(0)
-    return at(gradient_multiplier, smoothness=zero).larger(
-        at(hessian_multiplier, lipschitz=zero, smoothness=given[symbols.smoothness] * share)
-    )
 
 
 def smallest_tolerance(enough: Callable[[Fraction], bool], largest: Fraction) -> Fraction:

@@ -27,10 +27,9 @@ from threadpoolctl import threadpool_limits
 
 from algorithms import fields
 from algorithms.fields import named
-from algorithms.ledger import PrivacyBudget
+from algorithms.ledger import OpenLedger, PrivacyBudget
 from algorithms.method import Method, OpenRun, Outcome
-from algorithms.noise import Records
-from algorithms.oracles import at_least, choice, choose, rational
+from algorithms.oracles import at_least, choice, rational
 from algorithms.problems.finite_sum import Array, FiniteSum
 from algorithms.selection.balls import demand_fit, radius_of, steepest
 from algorithms.selection.nets import LARGEST_NET, Net, grid
@@ -117,11 +116,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         R = radius_of(problem, radius, exact(regularisation, "regularisation"))
-        r = (
-            _suited(problem, R, budget.epsilon)
-            if covering_radius is None
-            else exact(covering_radius, "covering_radius")
-        )
+        r = _suited(problem, R, budget.epsilon) if covering_radius is None else covering_radius
         net = grid(problem.dimension, R, r, largest)
         kept = budget if variant == "proven" else None
         return cls(budget.epsilon, net, budget.relation, regularisation, kept, variant)
@@ -130,15 +125,26 @@ class NetExponentialMechanism(Method[FiniteSum]):
     def epsilon_spent(self) -> Fraction:
         """What a choice really spends: β times the range of one record's part, exact."""
         factor = self.relation.sensitivity_factor
-        return (
-            self.epsilon
-            * {"proven": Fraction(1), "as-printed": Fraction(factor, 4), "as-quoted": Fraction(factor)}[self.variant]
-        )
+        ratio = {"proven": Fraction(1), "as-printed": Fraction(factor, 4), "as-quoted": Fraction(factor)}
+        return self.epsilon * ratio[self.variant]
 
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
         return choice(self.epsilon_spent, self.relation)
+
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """Choose."""
+        chosen, risks = self._drawn(problem, run)
+        return Outcome(
+            self.net.points[chosen],
+            measured={"objective": risks[chosen], "excess": risks[chosen] - risks.min()},
+            parameters={
+                "inverse_temperature": float(self.inverse_temperature(problem)),
+                "candidates": float(self.net.size),
+                "covering_radius": float(self.net.covering_radius),
+            },
+        )
 
     def range_of_one_record(self, problem: FiniteSum) -> Fraction:
         """2GD/n (replace-one) or GD/n (add-or-remove-one): how far one record's part in F may vary over the net."""
@@ -154,7 +160,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         """How its randomness is drawn, in words."""
         return NOISE_DRAWN
 
-    def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: Records) -> Array:
+    def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: OpenLedger) -> Array:
         """Draw one candidate per generator, for use as a start; ``bound`` is on its expected excess risk.
 
         Args:
@@ -169,7 +175,8 @@ class NetExponentialMechanism(Method[FiniteSum]):
             InvalidValue: The problem has no constant G, another dimension, or a smaller ball than the net covers.
             BudgetExceeded: The ledger keeps a budget that has no room for the choice.
         """
-        return self.net.points[self._drawn(problem, generators, ledger)[0]]
+        run = OpenRun(problem, generators, ledger, relation=self.relation)
+        return self.net.points[self._drawn(problem, run)[0]]
 
     def bound(self, problem: FiniteSum, risk: Literal["empirical", "population"] = "empirical") -> Enclosure:
         """Enclose the explicit bound on the expected excess risk over the ball, at the β that is drawn.
@@ -212,38 +219,16 @@ class NetExponentialMechanism(Method[FiniteSum]):
         values = self._values(problem) | {symbols.failure_probability: sympy.Rational(zeta)}
         return evaluate(lemma_4_2_explicit.tail().subs(values), {})
 
-    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Choose."""
-        chosen, risks = self._drawn(problem, run.generators, run.ledger)
-        return Outcome(
-            self.net.points[chosen],
-            measured={"objective": risks[chosen], "excess": risks[chosen] - risks.min()},
-            parameters={
-                "inverse_temperature": float(self.inverse_temperature(problem)),
-                "candidates": float(self.net.size),
-                "covering_radius": float(self.net.covering_radius),
-            },
-        )
-
-    def _drawn(
-        self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: Records
-    ) -> tuple[NDArray[np.int64], Array]:
-        """Index of the candidate for each generator, and the risks of all candidates (not private)."""
+    def _drawn(self, problem: FiniteSum, run: OpenRun) -> tuple[NDArray[np.int64], Array]:
+        """Index of the candidate for each repetition, and the risks of all candidates (not private)."""
         demand_fit(problem, self.net.dimension, self.net.radius)
         reach = self.range_of_one_record(problem)
         with threadpool_limits(limits=1, user_api="blas"):
             risks = problem.objective_at(self.net.points)
         if self.regularisation:
             risks = risks + float(self.regularisation) / 2 * np.einsum("ij,ij->i", self.net.points, self.net.points)
-        chosen = choose(
-            np.broadcast_to(-risks, (len(generators), self.net.size)),
-            epsilon=self.epsilon_spent,
-            sensitivity=reach / 2,  # half of the range: see ``choose``
-            relation=self.relation,
-            generators=generators,
-            ledger=ledger,
-        )
-        return chosen, risks
+        scores = np.broadcast_to(-risks, (run.repetitions, self.net.size))
+        return run.choose(scores, self.epsilon_spent, reach / 2), risks  # half of the range: see ``choose``
 
     def _values(self, problem: FiniteSum) -> dict[sympy.Expr, sympy.Expr]:
         """The numbers of Lemma 4.2, at the β that is drawn.

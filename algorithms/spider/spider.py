@@ -25,16 +25,16 @@ from numpy.typing import ArrayLike
 from algorithms import fields
 from algorithms.fields import named
 from algorithms.iterates import norms, squared_norms
-from algorithms.ledger import Batch, PrivacyBudget
+from algorithms.ledger import PrivacyBudget
 from algorithms.method import Method, OpenRun, Outcome, UniformIterate, stddev_of_gradients
-from algorithms.noise import Array, on_sample
+from algorithms.noise import Array
 from algorithms.oracles import (
     Gradients,
     Poisson,
     Sampling,
     at_least,
 )
-from algorithms.oracles.batches import valid_sampling
+from algorithms.oracles.batches import sampled, valid_sampling
 from algorithms.planning import (
     Group,
     multiplier_of_one,
@@ -386,7 +386,5 @@ def _released(*groups: tuple[Fraction | None, Sampling, int]) -> Mechanism:
     parts = []
     for multiplier, sampling, count in groups:
         if count and multiplier is not None:
-            rate = sampling.sample_rate if isinstance(sampling, Poisson) else None
-            batch = sampling if isinstance(sampling, Batch) else None
-            parts.append((on_sample(Gaussian(multiplier), rate, batch), count))
+            parts.append((sampled(Gaussian(multiplier), sampling), count))
     return Composed(tuple(parts))

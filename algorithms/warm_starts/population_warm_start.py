@@ -102,12 +102,12 @@ class PopulationWarmStart:
         above = fields.not_negative(outside, "outside")
         own = part_of(problem, 0, first)
         start = NetExponentialMechanism.calibrated(
-            own, budget.epsilon, budget.delta, relation, radius=radius, covering_radius=covering_radius
+            own, budget.epsilon, budget.delta, budget.relation, radius=radius, covering_radius=covering_radius
         )
         gap = (start.bound(own, "population").exact_upper + above) / zeta
         rest = part_of(problem, first, problem.records - first)
         search = PopulationStochasticSpider.calibrated(
-            rest, budget.epsilon, budget.delta, relation, zeta, initial_gap=gap
+            rest, budget.epsilon, budget.delta, budget.relation, zeta, initial_gap=gap
         )
         return cls(start, search, first, budget, zeta)
 

@@ -127,7 +127,7 @@ class WarmStartedSpider(Method[FiniteSum]):
         # ε_E²/8 = part · ρ, rounded down; ε itself is the most that a pure start may spend of it
         selection = min(1 / root_above(1 / (8 * part * rho)), budget.epsilon * Fraction(9, 10))
         net = NetExponentialMechanism.calibrated(
-            problem, selection, delta, relation, radius=radius, covering_radius=covering_radius
+            problem, selection, budget.delta, budget.relation, radius=radius, covering_radius=covering_radius
         )
         start = evolve(net, budget=None)
         gap = start.bound(problem).exact_upper + fields.not_negative(outside, "outside")

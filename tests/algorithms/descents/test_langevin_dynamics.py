@@ -6,13 +6,14 @@ import pytest
 import sympy
 from scipy import stats
 
-from algorithms import noise, oracles, problems
+from algorithms import noise, problems
 from algorithms.descents import langevin_dynamics as module
 from algorithms.descents.langevin_dynamics import LangevinDynamics, pl_constant_of
 from algorithms.problems.landscapes import WAVY, Profile, landscape
 from algorithms.verification import Verdict, bound_check, noise_check
 from dpbounds.errors import InvalidValue
 from dpbounds.theorems.registry import theorem
+from tests.algorithms.shared import assert_independent_repetitions
 
 
 def smooth(n=300, p=3, seed=0, **options):
@@ -100,12 +101,7 @@ def test_without_noise_to_speak_of_it_finds_the_minimum():
 @pytest.mark.parametrize("output", ["last", "random"])
 def test_repetitions_are_independent_bit_for_bit(output):
     method = LangevinDynamics(40, 8, inverse_temperature=50, regulariser=2, output=output)
-    full = method.run(PROBLEM, seed=1, repetitions=oracles.BATCH_WIDTH + 5)
-    for repetitions in (1, 3, oracles.BATCH_WIDTH):
-        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
-        assert (few.output == full.output[:repetitions]).all()
-        assert (few.samples == full.samples[:repetitions]).all()
-        assert few.ledger == full.ledger
+    assert_independent_repetitions(method, PROBLEM)
 
 
 # --- privacy

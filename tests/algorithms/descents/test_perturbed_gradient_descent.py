@@ -13,6 +13,7 @@ from algorithms.verification import Verdict, bound_check
 from dpbounds.errors import DpboundsError, InvalidValue
 from dpbounds.privacy import accountants
 from dpbounds.theorems.registry import theorem
+from tests.algorithms.shared import assert_independent_repetitions
 
 
 def smooth(n=100, p=3, seed=0, **options):
@@ -68,13 +69,7 @@ def test_without_noise_to_speak_of_a_single_record_is_fitted():
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_repetitions_are_independent_bit_for_bit(shape):
-    method = PerturbedGradientDescent(1, 100, 3, 8, shape)
-    full = method.run(PROBLEM, seed=1, repetitions=oracles.BATCH_WIDTH + 5)
-    for repetitions in (1, 3, oracles.BATCH_WIDTH):
-        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
-        assert (few.output == full.output[:repetitions]).all()
-        assert (few.samples == full.samples[:repetitions]).all()
-        assert few.ledger == full.ledger
+    assert_independent_repetitions(PerturbedGradientDescent(1, 100, 3, 8, shape), PROBLEM)
 
 
 # --- privacy

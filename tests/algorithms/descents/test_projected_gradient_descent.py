@@ -17,6 +17,7 @@ from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified
 from dpbounds.expressions import symbols
 from dpbounds.privacy.calibration import calibrate
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian
+from tests.algorithms.shared import assert_independent_repetitions
 
 
 def synthetic(n=2000, p=10, seed=0, **options):
@@ -70,29 +71,14 @@ def test_without_noise_to_speak_of_the_exact_mapping_vanishes():
     assert (np.diff(run.trace.objective.per_step) <= 1e-12).all()  # descent, as the step is below 2/L
 
 
-def test_the_output_index_is_uniform():
-    run = ProjectedGradientDescent(noise_multiplier=1, steps=4).run(synthetic(n=5, p=1), repetitions=4000)
-    counts = np.bincount(run.output_step, minlength=5)[1:]
-    assert counts.sum() == 4000
-    assert ((counts - 1000) ** 2 / 1000).sum() < 30  # chi-square, 3 degrees of freedom: 1e-6
-
-
 # --- one repetition does not depend on the others
 
 
 @pytest.mark.parametrize("radius", [None, 1])
 def test_repetitions_are_independent_bit_for_bit(radius):
-    problem = synthetic(n=3000, p=7, radius=radius)
+    problem, width = synthetic(n=3000, p=7, radius=radius), oracles.BATCH_WIDTH
     method = ProjectedGradientDescent(noise_multiplier=20, steps=12)
-    full = method.run(problem, seed=1, repetitions=2 * oracles.BATCH_WIDTH + 5)
-    for repetitions in (1, 3, oracles.BATCH_WIDTH, oracles.BATCH_WIDTH + 1):
-        few = method.run(problem, seed=1, repetitions=repetitions)
-        assert (few.output == full.output[:repetitions]).all()
-        assert (few.output_step == full.output_step[:repetitions]).all()
-        for name in ("noisy", "exact", "objective", "noise"):
-            ours, theirs = (getattr(run.trace, name).per_repetition for run in (few, full))
-            assert (ours == theirs[:repetitions]).all()
-        assert few.ledger == full.ledger
+    assert_independent_repetitions(method, problem, (1, 3, width, width + 1), 2 * width + 5)
 
 
 def test_the_number_of_threads_does_not_matter():

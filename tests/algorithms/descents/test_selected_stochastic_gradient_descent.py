@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import PrivacyBudget, noise, oracles, problems
+from algorithms import PrivacyBudget, noise, problems
 from algorithms.descents import selected_stochastic_gradient_descent as module
 from algorithms.descents.selected_stochastic_gradient_descent import SelectedStochasticGradientDescent, enough_runs
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
@@ -63,16 +63,6 @@ def test_without_noise_to_speak_of_the_best_is_chosen_and_good():
     run = SelectedStochasticGradientDescent("1e-9", 200, 6, 10**9).run(realisable(60), repetitions=4)
     assert (run.samples - run.measured["best"]).max() < 1e-9
     assert run.samples.max() < 0.02
-
-
-def test_repetitions_are_independent_bit_for_bit():
-    method = SelectedStochasticGradientDescent(20, 5, 3, 1)
-    full = method.run(PROBLEM, seed=1, repetitions=oracles.BATCH_WIDTH + 5)
-    for repetitions in (1, 3, oracles.BATCH_WIDTH):
-        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
-        assert (few.output == full.output[:repetitions]).all()
-        assert (few.samples == full.samples[:repetitions]).all()
-        assert few.ledger == full.ledger
 
 
 @pytest.mark.parametrize(("failure", "runs"), [("1/2", 2), ("1/20", 6), ("1/32", 6), ("1/33", 7), ("9/10", 2)])

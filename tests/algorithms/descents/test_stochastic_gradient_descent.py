@@ -12,6 +12,7 @@ from algorithms.oracles import Poisson
 from algorithms.oracles.batches import draw_rows
 from algorithms.verification import Verdict, bound_check, noise_check
 from dpbounds.errors import InvalidValue
+from tests.algorithms.shared import assert_independent_repetitions
 
 
 def realisable(n=300, p=3, loss="geman_mcclure", radius=None):
@@ -79,13 +80,7 @@ def test_without_noise_to_speak_of_the_risk_vanishes():
 
 @pytest.mark.parametrize("name", SAMPLINGS)
 def test_repetitions_are_independent_bit_for_bit(name):
-    method = StochasticGradientDescent(20, 8, sampling=SAMPLINGS[name])
-    full = method.run(PROBLEM, seed=1, repetitions=oracles.BATCH_WIDTH + 5)
-    for repetitions in (1, 3, oracles.BATCH_WIDTH):
-        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
-        assert (few.output == full.output[:repetitions]).all()
-        assert (few.samples == full.samples[:repetitions]).all()
-        assert few.ledger == full.ledger
+    assert_independent_repetitions(StochasticGradientDescent(20, 8, sampling=SAMPLINGS[name]), PROBLEM)
 
 
 # --- privacy

@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import noise, oracles, problems
+from algorithms import noise, problems
 from algorithms.frank_wolfe import gaussian_frank_wolfe as module
 from algorithms.frank_wolfe.gaussian_frank_wolfe import GaussianFrankWolfe
 from algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors
@@ -73,16 +73,6 @@ def test_without_noise_to_speak_of_the_gap_vanishes_and_no_iterate_leaves_the_se
     run = GaussianFrankWolfe(constraint, "1e-9", 600, step_fraction=0.02, start=start).run(design(n=200), repetitions=1)
     assert run.trace.gap.per_step[-50:].mean() < 0.06 * run.trace.gap.per_step[0]
     assert constraint.contains(run.output, tolerance=1e-9).all()
-
-
-def test_repetitions_are_independent_bit_for_bit():
-    method = GaussianFrankWolfe(L2Ball(4), 20, 8)
-    full = method.run(PROBLEM, seed=1, repetitions=oracles.BATCH_WIDTH + 5)
-    for repetitions in (1, 3, oracles.BATCH_WIDTH):
-        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
-        assert (few.output == full.output[:repetitions]).all()
-        assert (few.trace.gap.per_repetition == full.trace.gap.per_repetition[:repetitions]).all()
-        assert few.ledger == full.ledger
 
 
 # --- privacy

@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import noise, oracles, problems
+from algorithms import noise, problems
 from algorithms.frank_wolfe import vertex_frank_wolfe as module
 from algorithms.frank_wolfe.bounded_entries import bounded_entries, l1_constants
 from algorithms.frank_wolfe.vertex_frank_wolfe import VertexFrankWolfe
@@ -14,6 +14,7 @@ from algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, Spa
 from algorithms.verification import Verdict, bound_check
 from algorithms.verification.studies.frank_wolfe import vertex_at
 from dpbounds.errors import BudgetExceeded, InvalidValue
+from tests.algorithms.shared import assert_independent_repetitions
 
 
 def signs(n=1000, p=6, seed=0):
@@ -91,13 +92,7 @@ def test_a_vertex_is_drawn_as_the_exponential_mechanism_says():
 @pytest.mark.parametrize("name", ["l1", "polytope"])
 def test_repetitions_are_independent_bit_for_bit(name):
     constraint, start, _ = SETS[name]
-    method = VertexFrankWolfe(constraint, "1/10", 6, 0.1, start)
-    full = method.run(PROBLEM, seed=1, repetitions=oracles.BATCH_WIDTH + 5)
-    for repetitions in (1, 3, oracles.BATCH_WIDTH):
-        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
-        assert (few.output == full.output[:repetitions]).all()
-        assert (few.trace.gap.per_repetition == full.trace.gap.per_repetition[:repetitions]).all()
-        assert few.ledger == full.ledger
+    assert_independent_repetitions(VertexFrankWolfe(constraint, "1/10", 6, 0.1, start), PROBLEM)
 
 
 # --- privacy

@@ -12,18 +12,13 @@ from algorithms.verification import Verdict
 from algorithms.verification.judging.estimates import estimate_check
 from algorithms.verification.studies.second_order import double_well
 from dpbounds.errors import BudgetExceeded, InvalidValue
+from tests.algorithms.shared import assert_independent_repetitions, bounded_regression
 
 INTERVAL = L2Ball(1, "6/5")
 DISC = L2Ball(3, "1/2")
 
 
-def regression(n=400, p=3):
-    rng = np.random.default_rng(3)
-    features = rng.standard_normal((n, p))
-    return cauchy(features, features @ np.array([0.5, -0.3, 0.2]), feature_bound=2)
-
-
-PROBLEM = regression()
+PROBLEM = bounded_regression(cauchy)
 
 
 def test_it_is_algorithm_6_step_by_step_on_an_interval():
@@ -67,11 +62,7 @@ def test_the_budget_is_kept_and_used(relation, constraint):
 
 
 def test_repetitions_do_not_depend_on_how_many_there_are():
-    method = ConstrainedSecondOrder(DISC, 5, 5, 6, "1/2", "1/2")
-    many, few = (method.run(PROBLEM, seed=1, repetitions=count) for count in (36, 3))
-    assert np.array_equal(many.output[:3], few.output, equal_nan=True)
-    assert (many.measured["gap"][:3] == few.measured["gap"]).all()
-    assert many.ledger == few.ledger
+    assert_independent_repetitions(ConstrainedSecondOrder(DISC, 5, 5, 6, "1/2", "1/2"), PROBLEM, (3,))
 
 
 @pytest.mark.rotating(4)

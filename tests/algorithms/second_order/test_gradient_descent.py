@@ -44,14 +44,6 @@ def test_the_budget_is_kept_and_used(relation):
     assert release.count == 7
 
 
-def test_repetitions_do_not_depend_on_how_many_there_are():
-    method = GradientDescent(20, 9)
-    many, few = (method.run(PROBLEM, seed=1, repetitions=count) for count in (40, 3))
-    assert (many.outputs["iterates"][:3] == few.outputs["iterates"]).all()
-    assert (many.samples[:3] == few.samples).all()
-    assert many.ledger == few.ledger
-
-
 @pytest.mark.parametrize("records", [200, 400, 1600])
 def test_gradient_norms_are_within_the_explicit_bound(records):
     problem = regression(records)

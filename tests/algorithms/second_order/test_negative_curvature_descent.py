@@ -16,15 +16,9 @@ from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.theorems.dpbounds import negative_curvature_descent as theorem
+from tests.algorithms.shared import assert_independent_repetitions, bounded_regression
 
-
-def regression(n=400, p=3, **options):
-    rng = np.random.default_rng(3)
-    features = rng.standard_normal((n, p))
-    return cauchy(features, features @ np.array([0.5, -0.3, 0.2]), feature_bound=2, **options)
-
-
-PROBLEM = regression()
+PROBLEM = bounded_regression(cauchy)
 
 
 def smaller(vectors):
@@ -87,12 +81,8 @@ def test_the_budget_is_kept_and_used(relation):
 
 
 def test_repetitions_do_not_depend_on_how_many_there_are():
-    method = NegativeCurvatureDescent(3, 3, 40, "1/4")
-    many, few = (method.run(PROBLEM, seed=1, repetitions=count) for count in (40, 3))
-    assert np.array_equal(many.output[:3], few.output, equal_nan=True)
-    assert (many.output_step[:3] == few.output_step).all()
-    assert len(set(many.output_step)) > 1
-    assert many.ledger == few.ledger
+    run = assert_independent_repetitions(NegativeCurvatureDescent(3, 3, 40, "1/4"), PROBLEM, (3,))
+    assert len(set(run.output_step)) > 1
 
 
 @pytest.mark.parametrize("alpha", ["1/10", "1/14", "1/20"])
@@ -185,7 +175,7 @@ def test_without_noise_to_speak_of_it_finds_a_minimum():
         ("failure_probability", lambda: NegativeCurvatureDescent(1, 1, 5, 1, 1)),
         ("share", lambda: NegativeCurvatureDescent.calibrated(PROBLEM, share=1)),
         ("steps", lambda: NegativeCurvatureDescent(1, 1, 5, "1/10").bound(PROBLEM)),
-        ("radius", lambda: NegativeCurvatureDescent(1, 1, 5, 1).run(regression(radius=1))),
+        ("radius", lambda: NegativeCurvatureDescent(1, 1, 5, 1).run(bounded_regression(cauchy, radius=1))),
         ("l1", lambda: NegativeCurvatureDescent(1, 1, 5, 1).run(problems.sigmoid_loss([[1.0]], [1]))),
     ],
 )

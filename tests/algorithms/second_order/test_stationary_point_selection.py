@@ -12,15 +12,9 @@ from algorithms.verification import Verdict
 from algorithms.verification.judging.estimates import estimate_check
 from algorithms.verification.studies.second_order import double_well
 from dpbounds.errors import BudgetExceeded, InvalidValue
+from tests.algorithms.shared import assert_independent_repetitions, bounded_regression
 
-
-def regression(n=400, p=3, **options):
-    rng = np.random.default_rng(3)
-    features = rng.standard_normal((n, p))
-    return geman_mcclure(features, features @ np.array([0.5, -0.3, 0.2]), feature_bound=2, **options)
-
-
-PROBLEM = regression()
+PROBLEM = bounded_regression(geman_mcclure)
 
 
 @pytest.mark.parametrize("variant", ["repaired", "as-printed"])
@@ -57,13 +51,8 @@ def test_the_budget_is_kept_and_used(relation, variant):
 
 
 def test_repetitions_do_not_depend_on_how_many_there_are():
-    method = StationaryPointSelection(10, 10, 10, 12, "1/2")
-    many, few = (method.run(PROBLEM, seed=1, repetitions=count) for count in (40, 3))
-    assert np.array_equal(many.output[:3], few.output, equal_nan=True)
-    assert many.ledger == few.ledger
-    for name in ("failure", "offered"):
-        assert (many.measured[name][:3] == few.measured[name]).all()
-    assert len(set(many.output_step)) > 2
+    run = assert_independent_repetitions(StationaryPointSelection(10, 10, 10, 12, "1/2"), PROBLEM, (3,))
+    assert len(set(run.output_step)) > 2
 
 
 @pytest.mark.rotating(4)
@@ -124,7 +113,7 @@ def test_the_first_best_step_and_stationarity_are_found():
     problem = double_well(10**5)
     method = StationaryPointSelection.calibrated(problem, steps=100)
     assert method.bound(problem).contains(Fraction(1, 10))
-    assert StationaryPointSelection.calibrated(regression(4000), stationarity=1).steps > 1
+    assert StationaryPointSelection.calibrated(bounded_regression(geman_mcclure, 4000), stationarity=1).steps > 1
 
 
 @pytest.mark.parametrize(
@@ -139,8 +128,8 @@ def test_the_first_best_step_and_stationarity_are_found():
         ("step_size", lambda: StationaryPointSelection(1, 1, 1, 5, 1, step_size=0)),
         ("variant", lambda: StationaryPointSelection(1, 1, 1, 5, 1, variant="printed")),
         ("descent_share", lambda: StationaryPointSelection.calibrated(PROBLEM, descent_share=1)),
-        ("more records", lambda: StationaryPointSelection.calibrated(regression(20), steps=5)),
-        ("radius", lambda: StationaryPointSelection(1, 1, 1, 5, 1).run(regression(radius=1))),
+        ("more records", lambda: StationaryPointSelection.calibrated(bounded_regression(geman_mcclure, 20), steps=5)),
+        ("radius", lambda: StationaryPointSelection(1, 1, 1, 5, 1).run(bounded_regression(geman_mcclure, radius=1))),
     ],
 )
 def test_bad_input_is_refused(match, attempt):

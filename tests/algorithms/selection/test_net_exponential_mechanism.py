@@ -8,18 +8,15 @@ from scipy import stats
 import dpbounds as dp
 from algorithms import noise, problems
 from algorithms.ledger import OpenLedger
-from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+from algorithms.problems.landscapes import WAVY, landscape
 from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
 from algorithms.selection.nets import grid
 from algorithms.verification.judging.checks import Verdict, bound_check
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.mechanisms import ExponentialMechanism
+from tests.algorithms.shared import assert_independent_repetitions, well
 
 RELATIONS = ("replace-one", "add-or-remove-one")
-
-
-def well(records=200, dimension=1, radius="1.5"):
-    return landscape(DOUBLE_WELL, records, [0.0] * dimension, radius)
 
 
 # --- nets
@@ -120,9 +117,7 @@ def test_the_law_is_the_exponential_of_the_risk(variant, relation, divisor):
 def test_repetitions_do_not_depend_on_each_other():
     problem = well(50, 2)
     method = NetExponentialMechanism.calibrated(problem, covering_radius="0.1")
-    full = method.run(problem, seed=3, repetitions=40)
-    for repetitions in (1, 7, 33):
-        assert (method.run(problem, seed=3, repetitions=repetitions).output == full.output[:repetitions]).all()
+    assert_independent_repetitions(method, problem, (1, 7, 33), 40)
 
 
 def test_with_next_to_no_noise_the_best_candidate_is_chosen():

@@ -10,6 +10,7 @@ from algorithms.problems.landscapes import DOUBLE_WELL, landscape
 from algorithms.selection.projected_langevin import ProjectedLangevin
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import Gaussian
+from tests.algorithms.shared import assert_independent_repetitions
 
 
 def well(records=200, dimension=1):
@@ -109,9 +110,7 @@ def test_repetitions_do_not_depend_on_each_other():
     data = draw.normal(size=(300, 3)), np.where(draw.random(300) < 0.3, -1, 1)
     problem = problems.sigmoid_loss(*data, feature_bound=1, radius=1, l1=0)
     method = ProjectedLangevin(noise_multiplier=20, steps=10, step="0.01", radius=1)
-    full = method.run(problem, seed=3, repetitions=40)
-    for repetitions in (1, 7, 33):
-        assert (method.run(problem, seed=3, repetitions=repetitions).output == full.output[:repetitions]).all()
+    assert_independent_repetitions(method, problem, (1, 7, 33), 40)
 
 
 def test_what_is_refused():

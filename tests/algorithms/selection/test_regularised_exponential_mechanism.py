@@ -6,7 +6,7 @@ import pytest
 from scipy import integrate, special, stats
 
 from algorithms import noise, problems
-from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+from algorithms.problems.landscapes import WAVY, landscape
 from algorithms.selection.alternate_sample import (
     Schedule,
     alternate_sample,
@@ -20,13 +20,10 @@ from algorithms.selection.regularised_exponential_mechanism import RegularisedEx
 from algorithms.verification.judging.checks import Verdict, bound_check
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import ApproximateDP, ExponentialMechanism
+from tests.algorithms.shared import assert_independent_repetitions, well
 
 RELATIONS = ("replace-one", "add-or-remove-one")
 RADIUS = Fraction(3, 2)
-
-
-def well(records=200, dimension=1, radius=RADIUS):
-    return landscape(DOUBLE_WELL, records, [0.0] * dimension, radius)
 
 
 def target(beta, dimension=1, problem=None):
@@ -403,11 +400,7 @@ def test_repetitions_do_not_depend_on_each_other(sampler):
     problem = problems.sigmoid_loss(*data, feature_bound=1, radius=1)
     options = {"failure": 1, "schedule": Schedule(10, Fraction(1, 20), 30)} if sampler == "alternating" else {}
     method = RegularisedExponentialMechanism("0.05", 1, sampler=sampler, **options)
-    full = method.run(problem, seed=3, repetitions=40)
-    for repetitions in (1, 7, 33):
-        few = method.run(problem, seed=3, repetitions=repetitions)
-        assert (few.output == full.output[:repetitions]).all()
-        assert (few.samples == full.samples[:repetitions]).all()
+    assert_independent_repetitions(method, problem, (1, 7, 33), 40)
 
 
 def test_with_next_to_no_noise_the_minima_are_found():

@@ -8,7 +8,6 @@ import sympy
 
 from algorithms import PrivacyBudget, noise, problems
 from algorithms.ledger import Batch
-from algorithms.oracles import BATCH_WIDTH
 from algorithms.spider.restarted_spider import THEOREMS, Growth, RestartedSpider, growth_of
 from algorithms.spider.spider import Spider
 from algorithms.verification import Verdict, bound_check
@@ -67,16 +66,6 @@ def test_without_noise_to_speak_of_it_converges_to_the_minimiser():
     run = RestartedSpider((Spider("1e-6", "1e-6", 183, 183),) * 5).run(PROBLEM, repetitions=3)
     assert run.measured["output_objective"].max() < 1e-6
     assert np.abs(run.output).max() < 1e-3
-
-
-def test_repetitions_are_independent_bit_for_bit():
-    method = RestartedSpider((Spider(3, 2, 5, 5), Spider(4, 3, 7, 7)))
-    full = method.run(PROBLEM, seed=1, repetitions=BATCH_WIDTH + 5)
-    for repetitions in (1, BATCH_WIDTH + 1):
-        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
-        assert (few.output == full.output[:repetitions]).all()
-        assert (few.samples == full.samples[:repetitions]).all()
-        assert few.ledger == full.ledger
 
 
 # --- privacy

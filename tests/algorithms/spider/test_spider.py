@@ -8,13 +8,14 @@ import sympy
 from algorithms import PrivacyBudget, noise, problems
 from algorithms.ledger import Batch, OpenLedger
 from algorithms.method import OpenRun
-from algorithms.oracles import BATCH_WIDTH, Poisson
+from algorithms.oracles import Poisson
 from algorithms.spider.spider import THEOREMS, Spider, anchors, parameters, starts
 from algorithms.verification import Verdict, bound_check
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy import accountants
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.theorems import registry
+from tests.algorithms.shared import assert_independent_repetitions
 
 
 def regression(n=500, p=4, seed=0, **options):
@@ -111,14 +112,7 @@ def test_the_output_index_is_uniform(variant, first):
 
 @pytest.mark.parametrize("sampling", [None, Batch(30, 500, replacement=True), Poisson("0.05")])
 def test_repetitions_are_independent_bit_for_bit(sampling):
-    method = Spider(3, 2, 7, 3, anchor_sampling=sampling, difference_sampling=sampling)
-    full = method.run(PROBLEM, seed=1, repetitions=BATCH_WIDTH + 5)
-    for repetitions in (1, BATCH_WIDTH, BATCH_WIDTH + 1):
-        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
-        assert (few.output == full.output[:repetitions]).all()
-        assert (few.output_step == full.output_step[:repetitions]).all()
-        assert (few.samples == full.samples[:repetitions]).all()
-        assert few.ledger == full.ledger
+    assert_independent_repetitions(Spider(3, 2, 7, 3, anchor_sampling=sampling, difference_sampling=sampling), PROBLEM)
 
 
 # --- privacy

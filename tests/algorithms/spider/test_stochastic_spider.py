@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from algorithms import noise, problems
-from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+from algorithms.problems.landscapes import DOUBLE_WELL, landscape
 from algorithms.selection.above_threshold import AboveThresholdSelection
 from algorithms.spider import stochastic_spider as module
 from algorithms.spider.stochastic_spider import Kicks, StochasticSpider, claimed_zcdp
@@ -17,10 +17,7 @@ from dpbounds.privacy.accountants import epsilon as certified_epsilon
 from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.relations import Relation
-
-
-def wavy(n=2000, p=2, start=1.0, radius=3):
-    return landscape(WAVY, n, np.full(p, start), radius)
+from tests.algorithms.shared import wavy
 
 
 def sigmoid(n=300, p=4, seed=0):
@@ -118,7 +115,7 @@ def test_kicks_as_printed_use_up_fresh_estimates_and_repaired_ones_do_not():
 
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_the_ledger_is_the_plan_whatever_was_asked(relation):
-    problem = wavy()
+    problem = wavy(2000)
     method = StochasticSpider.calibrated(problem, 1, "1e-5", relation)
     run = method.run(problem, repetitions=4)
     assert 0.99 < run.spent.lower <= run.spent.upper <= 1
@@ -133,7 +130,7 @@ def test_the_ledger_is_the_plan_whatever_was_asked(relation):
 
 
 def test_a_run_that_needs_no_update_has_the_same_ledger():
-    problem = wavy()
+    problem = wavy(2000)
     never, always = (StochasticSpider(50, 60, 5, 5, kappa).run(problem) for kappa in (1e-12, 1e12))
     assert never.measured["updates"].max() == 0 < always.measured["updates"].min()
     assert [(one.described, one.count) for one in always.ledger.releases][1] == (Gaussian(60), 5)
@@ -141,7 +138,7 @@ def test_a_run_that_needs_no_update_has_the_same_ledger():
 
 
 def test_noise_as_printed_spends_four_phi_in_the_search_if_a_record_is_replaced():
-    problem = wavy()
+    problem = wavy(2000)
     method = StochasticSpider.calibrated(problem, 1, "1e-5", variant="as-printed")
     phi = claimed_zcdp(method.budget)
     assert float(phi + 2 * math.sqrt(phi * math.log(1e5))) == pytest.approx(1, abs=1e-12)
@@ -255,7 +252,7 @@ def test_bad_kicks_are_refused(arguments):
 @pytest.mark.parametrize("wrong", [0, 1, "nan", -1])
 def test_a_failure_probability_is_one(wrong):
     with pytest.raises(InvalidValue, match="failure_probability"):
-        StochasticSpider.calibrated(wavy(), failure_probability=wrong)
+        StochasticSpider.calibrated(wavy(2000), failure_probability=wrong)
 
 
 def test_problems_with_a_set_or_a_regulariser_are_refused():
@@ -268,7 +265,7 @@ def test_problems_with_a_set_or_a_regulariser_are_refused():
 
 
 def test_no_bound_is_promised_where_none_is_proven():
-    problem = wavy()
+    problem = wavy(2000)
     method = StochasticSpider.calibrated(problem)
     for change in ({"variant": "as-printed"}, {"kicks": KICKS}):
         with pytest.raises(InvalidValue, match="proven bound"):

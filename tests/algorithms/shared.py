@@ -1,0 +1,39 @@
+"""What tests of several algorithms share: problems, and what must not depend on how many repetitions there are."""
+
+import numpy as np
+
+from algorithms.oracles import BATCH_WIDTH
+from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+
+
+def wavy(n, p=2, start=1.0, radius=3):
+    """A landscape with the PL inequality that is not convex."""
+    return landscape(WAVY, n, np.broadcast_to(start, p), radius)
+
+
+def well(records=200, dimension=1, radius="1.5", start=0.0):
+    """A landscape with two minima."""
+    return landscape(DOUBLE_WELL, records, [start] * dimension, radius)
+
+
+def bounded_regression(loss, n=400, p=3, **options):
+    """Linear regression without noise, features of norm at most 2."""
+    features = np.random.default_rng(3).standard_normal((n, p))
+    return loss(features, features @ np.array([0.5, -0.3, 0.2]), feature_bound=2, **options)
+
+
+def assert_independent_repetitions(method, problem, counts=(1, 3, BATCH_WIDTH), most=BATCH_WIDTH + 5, **options):
+    """A repetition's numbers are the same, bit for bit, whatever the number of others; returns the largest run."""
+    full = method.run(problem, seed=1, repetitions=most, **options)
+    for count in counts:
+        few = method.run(problem, seed=1, repetitions=count, **options)
+        for ours, theirs in zip(_numbers(few), _numbers(full), strict=True):
+            assert np.array_equal(ours, theirs[:count], equal_nan=ours.dtype.kind == "f")
+        assert few.ledger == full.ledger
+    return full
+
+
+def _numbers(run):
+    steps = [] if run.output_step is None else [run.output_step]
+    traced = [series.per_repetition for series in run.trace.values()]
+    return [run.output, *steps, *run.outputs.values(), *run.measured.values(), *traced]

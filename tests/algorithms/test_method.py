@@ -1,0 +1,96 @@
+"""The frame: what a walk gets from it, and that nothing else hands out answers about the records."""
+
+import ast
+from fractions import Fraction
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+
+import algorithms
+from algorithms import noise
+from algorithms.fields import named, positive, share
+from algorithms.ledger import OpenLedger
+from algorithms.method import Method, OpenRun
+from algorithms.verification.examples import all_examples
+from dpbounds.errors import InvalidValue
+from tests.algorithms.shared import wavy
+
+ROOMS = ("descents", "frank_wolfe", "spider", "second_order", "selection", "warm_starts")
+
+
+def opened(repetitions=3, seed=0):
+    return OpenRun(wavy(50), noise.streams(seed, repetitions), OpenLedger())
+
+
+@pytest.mark.parametrize("first", [0, 1, 5])
+def test_the_returned_index_is_uniform_and_its_iterate_is_kept(first):
+    run = opened(4000)
+    returned = run.uniform_iterate(4, first)
+    for step in run.steps(4, first):
+        returned.visit(step, run.repeated(np.array([step, -step])))
+    assert (returned.point == np.stack([returned.index, -returned.index], axis=1)).all()
+    counts = np.bincount(returned.index - first, minlength=4)
+    assert counts.shape == (4,)
+    assert ((counts - 1000) ** 2 / 1000).sum() < 30  # chi-square, 3 degrees of freedom: 1e-6
+
+
+def test_measurements_are_averaged_over_repetitions_and_steps_and_may_be_forgotten():
+    run = opened(2)
+    run.measure(early=np.array([5.0, 5.0]))
+    run.forget("early")
+    for k in range(3):
+        run.measure(risk=np.array([k, k + 2.0]), gap=np.ones(2))
+    trace = run.trace()
+    assert list(trace) == ["risk", "gap"]
+    assert trace.risk.per_step.tolist() == [1, 2, 3]
+    assert trace.risk.per_repetition.tolist() == [1, 3]
+    run.forget()
+    assert not run.trace()
+
+
+def test_every_oracle_of_a_run_writes_its_ledger():
+    run = opened()
+    x = run.repeated(run.problem.initial_point)
+    run.gradients(Fraction(2))(x)
+    run.differences(Fraction(3))(x, 0.9 * x)
+    run.hessians(Fraction(4))(x)
+    run.choose(np.zeros((3, 2)), Fraction(1), Fraction(1))
+    assert [release.count for release in run.ledger.close().releases] == [1, 1, 1, 1]
+
+
+def test_oracles_are_made_by_the_frame_alone():
+    """So that whoever watches, replays or seals answers has one place to do it."""
+    makers = {"GradientOracle", "BatchGradientOracle", "GradientDifferenceOracle", "HessianOracle", "choose"}
+    found = set()
+    for room in ROOMS:
+        for path in (Path(algorithms.__file__).parent / room).glob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", None) in makers:
+                    found.add(path.stem)
+    assert not found
+
+
+def test_whatever_walks_is_a_method_that_says_what_it_measures():
+    budget = algorithms.PrivacyBudget.of(1, "1e-5")
+    kinds = {type(each.calibrated(budget)[0]) for each in all_examples()}
+    composed = {"PopulationWarmStart", "RandomProjection"}  # of whole runs of others
+    for kind in kinds:
+        assert attrs.has(kind)
+        assert issubclass(kind, Method) or kind.__name__ in composed
+    for kind in kinds:
+        if kind.__name__ not in composed:
+            assert "::\n" in kind.__doc__ or "Gradient descent with" in kind.__doc__  # the pseudo-code
+
+
+def test_converters_know_the_name_of_their_field():
+    @attrs.frozen(field_transformer=named)
+    class Two:
+        length: Fraction = attrs.field(converter=positive)
+        part: Fraction = attrs.field(default="1/2", converter=share)
+
+    assert Two("1/3") == Two(Fraction(1, 3), Fraction(1, 2))
+    for arguments, message in (((0,), "^length "), ((1, 1), "^part "), (("x",), "^length ")):
+        with pytest.raises(InvalidValue, match=message):
+            Two(*arguments)
