@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
+from algorithms.verification.judging.checks import valid_share
 from algorithms.verification.judging.estimates import largest_rate
 from dpbounds.errors import InvalidValue
 
@@ -84,12 +85,17 @@ def from_rates(rates: Rates, delta: float = 0.0, confidence: float = 0.95) -> Au
         confidence: In (0, 1).
     """
     _valid_delta(delta)
-    _valid_share("confidence", confidence)
-    each = (1 + confidence) / 2
-    alpha = largest_rate(rates.false_positives, rates.negatives, each)
-    beta = largest_rate(rates.false_negatives, rates.positives, each)
-    found = max(_least_epsilon(alpha, beta, delta), _least_epsilon(beta, alpha, delta))
-    return Audit(found, delta, confidence, rates, "two error rates, Clopper-Pearson")
+    alpha, beta = _largest_errors(rates, confidence)
+    epsilon = max(_least_epsilon(alpha, beta, delta), _least_epsilon(beta, alpha, delta))
+    return Audit(epsilon, delta, confidence, rates, "two error rates, Clopper-Pearson")
+
+
+def _largest_errors(rates: Rates, confidence: float) -> tuple[float, float]:
+    """Upper ends of both error rates, each with half of the error probability."""
+    valid_share("confidence", confidence)
+    one_sided = (1 + confidence) / 2
+    alpha = largest_rate(rates.false_positives, rates.negatives, one_sided)
+    return alpha, largest_rate(rates.false_negatives, rates.positives, one_sided)
 
 
 def _least_epsilon(alpha: float, beta: float, delta: float) -> float:
@@ -111,11 +117,8 @@ def from_gaussian_trade_off(rates: Rates, delta: float, confidence: float = 0.95
         delta: δ in (0, 1).
         confidence: In (0, 1).
     """
-    _valid_share("delta", delta)
-    _valid_share("confidence", confidence)
-    each = (1 + confidence) / 2
-    alpha = largest_rate(rates.false_positives, rates.negatives, each)
-    beta = largest_rate(rates.false_negatives, rates.positives, each)
+    valid_share("delta", delta)
+    alpha, beta = _largest_errors(rates, confidence)
     mu = max(0.0, float(stats.norm.isf(alpha) - stats.norm.ppf(beta)))
     return Audit(gaussian_epsilon(mu, delta), delta, confidence, rates, "Gaussian trade-off curve")
 
@@ -157,17 +160,12 @@ def by_threshold(
         The better of the two directions (score, and minus the score) that the first halves suggest.
     """
     scores = [_finite("first", first), _finite("second", second)]
-    if any(len(one) < 2 for one in scores):
-        raise InvalidValue("runs", [len(one) for one in scores], "at least 2 of each")
-    (tune_first, count_first), (tune_second, count_second) = (np.array_split(one, 2) for one in scores)
+    if any(len(runs) < 2 for runs in scores):
+        raise InvalidValue("runs", [len(runs) for runs in scores], "at least 2 of each")
+    (tune_first, count_first), (tune_second, count_second) = (np.array_split(runs, 2) for runs in scores)
     threshold, sign = _best_threshold(tune_first, tune_second, delta, gaussian)
-    rates = Rates(
-        int((sign * count_first > threshold).sum()),
-        len(count_first),
-        int((sign * count_second <= threshold).sum()),
-        len(count_second),
-    )
-    return from_gaussian_trade_off(rates, delta, confidence) if gaussian else from_rates(rates, delta, confidence)
+    counted = sign * count_first, sign * count_second
+    return at_threshold(*counted, threshold, delta, confidence, gaussian=gaussian)
 
 
 def at_threshold(
@@ -251,7 +249,7 @@ def in_one_run(canaries: int, guesses: int, correct: int, delta: float = 0.0, co
             "guesses", (canaries, guesses, correct), "0 <= correct <= guesses <= canaries, canaries >= 1"
         )
     _valid_delta(delta)
-    _valid_share("confidence", confidence)
+    valid_share("confidence", confidence)
     method = "one run with many canaries"
     if guesses == 0 or not _refuted(0.0, canaries, guesses, correct, delta, 1 - confidence):
         return Audit(0.0, delta, confidence, None, method)
@@ -281,11 +279,6 @@ def _finite(name: str, values: ArrayLike) -> Array:
     if array.ndim != 1 or not np.isfinite(array).all():
         raise InvalidValue(name, array.shape, "a vector of finite scores, one per run")
     return array
-
-
-def _valid_share(name: str, value: float) -> None:
-    if not 0 < value < 1:
-        raise InvalidValue(name, value, "a number greater than 0 and less than 1")
 
 
 def _valid_delta(delta: float) -> None:

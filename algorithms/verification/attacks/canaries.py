@@ -98,7 +98,7 @@ def audit_in_one_run(
         confidence: In (0, 1).
         seed: Of coins and run.
     """
-    chance, run_seed = (np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(2))
+    chance, run_seed = (np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(2))
     coins = chance.random(canaries) < 0.5
     everyone = with_canaries(problem, np.ones(canaries, dtype=bool))
     total = np.zeros(canaries)

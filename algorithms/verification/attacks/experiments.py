@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from algorithms.verification.attacks.audits import Audit, at_threshold, by_thres
 from algorithms.verification.attacks.neighbours import Pair, worst_pair
 from algorithms.verification.attacks.transcripts import Witness, listening
 from algorithms.verification.catalogue import example
+from algorithms.verification.judging.checks import valid_share
 from algorithms.verification.studies.running import Algorithm
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.exact import positive_integer
@@ -121,9 +122,9 @@ def scores_of_output(run: Run, pair: Pair) -> dict[str, Array]:
     start = pair.first.initial_point
     moved = run.output - start
     shift = (pair.second.gradient(start[None]) - pair.first.gradient(start[None]))[0]
-    found = {"distance of the output": np.linalg.norm(moved, axis=1), "output along the shift": moved @ shift}
-    found |= {name: values.astype(np.float64) for name, values in run.outputs.items() if values.ndim == 1}
-    return {name: np.nan_to_num(values, nan=-1.0) for name, values in found.items()}
+    scores = {"distance of the output": np.linalg.norm(moved, axis=1), "output along the shift": moved @ shift}
+    scores |= {name: values.astype(np.float64) for name, values in run.outputs.items() if values.ndim == 1}
+    return {name: np.nan_to_num(values, nan=-1.0) for name, values in scores.items()}
 
 
 def collected(experiment: Experiment, pair: Pair, runs: int, seed: int) -> dict[str, tuple[Array, Array]]:
@@ -165,18 +166,16 @@ def best(
         confidence: In (0, 1), of the statement about the largest bound.
         gaussian: Whether the trade-off curve is said to be Gaussian.
     """
-    if not 0 < confidence < 1:
-        raise InvalidValue("confidence", confidence, "a number greater than 0 and less than 1")
-    found = {}
+    valid_share("confidence", confidence)
+    audits = {}
     for name, (first, second) in scores.items():
-        each = 1 - (1 - confidence) * _share(name, scores)
+        share = 1 - (1 - confidence) * _share(name, scores)
         if gaussian and name == LIKELIHOOD:
-            found[name] = at_threshold(first, second, 0.0, delta, each, gaussian=True)
+            audits[name] = at_threshold(first, second, 0.0, delta, share, gaussian=True)
         else:
-            found[name] = by_threshold(first, second, delta, each, gaussian=gaussian)
-    attack = max(found, key=lambda name: found[name].epsilon)
-    one = found[attack]
-    return attack, Audit(one.epsilon, one.delta, confidence, one.rates, one.method)
+            audits[name] = by_threshold(first, second, delta, share, gaussian=gaussian)
+    attack = max(audits, key=lambda name: audits[name].epsilon)
+    return attack, replace(audits[attack], confidence=confidence)
 
 
 def _share(name: str, scores: Mapping[str, object]) -> float:

@@ -34,13 +34,14 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import theorem_4_2
 from dpbounds.theorems.spending import Numbers
 
-# From the streams, the dimension, the standard deviation (or radius) and the step to the noise that is really added.
 Rows = NDArray[np.int64]
+# From the streams, the dimension, the standard deviation (or radius) and the step to the noise that is really added.
 Draw = Callable[[Sequence[np.random.Generator], int, float, int], Array]
 
 _CLAIM = PrivacyBudget.of(1, "1e-5", Relation.REPLACE_ONE)
 _RECORDS, _DIMENSION, _STEPS, _BATCH = 200, 4, 10, 10
 _CANDIDATES = 20
+SOUND = "nothing: sound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,7 @@ class Mutation:
 
     Attributes:
         name: Short.
-        flaw: What was changed; for a sound copy, that nothing was.
-        broken: Whether the claim is false.
+        flaw: What was changed; for a sound copy, ``SOUND``.
         claim: ε that is claimed.
         delta: δ of the claim.
         scale: Runs that it takes, in units of the runs asked for: rare events take more.
@@ -59,11 +59,15 @@ class Mutation:
 
     name: str
     flaw: str
-    broken: bool
     claim: float
     delta: float
     scale: int
     audit: Callable[[int, float, int], tuple[str, Audit]]
+
+    @property
+    def broken(self) -> bool:
+        """Whether the claim is false."""
+        return self.flaw != SOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +95,7 @@ def judged(mutation: Mutation, *, runs: int = 4000, confidence: float = 0.95, se
     return AuditedCopy(mutation, attack, audit)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# A plain descent, one possible flaw at a time
+# --- A plain descent, one possible flaw at a time
 
 
 def as_written(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
@@ -117,8 +120,10 @@ def forgotten_at_the_end(generators: Sequence[np.random.Generator], dimension: i
 
 def same_every_time(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
     """The same noise in every step: as from a seed that is set anew each time."""
-    states = [each.bit_generator.state["state"]["inc"] for each in generators]  # of the stream, not of its position
-    return as_written([np.random.default_rng(each) for each in states], dimension, amount, step)
+    states = [
+        generator.bit_generator.state["state"]["inc"] for generator in generators
+    ]  # of the stream, not of its position
+    return as_written([np.random.default_rng(state) for state in states], dimension, amount, step)
 
 
 def on_the_sphere(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
@@ -130,7 +135,7 @@ def on_the_sphere(generators: Sequence[np.random.Generator], dimension: int, amo
 
 def in_the_ball(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
     """Uniform in the ball of that radius."""
-    shrink = np.array([[each.random()] for each in generators]) ** (1 / dimension)
+    shrink = np.array([[generator.random()] for generator in generators]) ** (1 / dimension)
     return shrink * on_the_sphere(generators, dimension, amount, step)
 
 
@@ -186,7 +191,7 @@ class Descent:
             if self.batch is None:
                 exact = in_batches(problem, x)[1]
             else:
-                rows = np.stack([self.batch(problem.records, _BATCH, each) for each in generators])
+                rows = np.stack([self.batch(problem.records, _BATCH, generator) for generator in generators])
                 exact = problem.batch_gradient(x, rows)
             noisy = exact + self.draw(generators, problem.dimension, amount, step)
             hear(
@@ -225,16 +230,14 @@ def _worst() -> Pair:
 
 
 def _audit_descent(
-    descent: Callable[[], Descent],
-    pair_of: Callable[[], Pair],
+    copy: Descent,
+    pair: Pair,
     delta: float,
     gaussian: bool,
     runs: int,
     confidence: float,
     seed: int,
 ) -> tuple[str, Audit]:
-    pair, copy = pair_of(), descent()
-
     def experiment(problem: Problem, run_seed: int, repetitions: int) -> Mapping[str, Array]:
         witness = Witness(pair)
         output = copy.run(problem, run_seed, repetitions, witness.hear)
@@ -269,7 +272,7 @@ def _ball_delta() -> float:
 
 def _with_unclipped_records() -> Pair:
     pair = _worst()
-    sides = [replace(each, signed_features=4 * each.signed_features) for each in (pair.first, pair.second)]
+    sides = [replace(side, signed_features=4 * side.signed_features) for side in (pair.first, pair.second)]
     return Pair(sides[0], sides[1], pair.relation)
 
 
@@ -284,8 +287,7 @@ def _with_a_large_record() -> Pair:
     return Pair(sides[0], sides[1], pair.relation)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Stochastic Spider with full-batch estimates
+# --- Stochastic Spider with full-batch estimates
 
 _RHO = Fraction(1)  # φ: the theorem's estimates claim φ/2-zCDP
 
@@ -335,8 +337,7 @@ def _audit_spider(printed: bool, runs: int, confidence: float, seed: int) -> tup
     return best(collected(experiment, pair, runs, seed), float(_CLAIM.delta), confidence, gaussian=True)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# AboveThreshold
+# --- AboveThreshold
 
 
 def _audit_selection(printed: bool, runs: int, confidence: float, seed: int) -> tuple[str, Audit]:
@@ -345,104 +346,74 @@ def _audit_selection(printed: bool, runs: int, confidence: float, seed: int) -> 
     return "the last candidate is returned", audit
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The table
+# --- The table
 
 
 def _descent(
     name: str,
     flaw: str,
-    descent: Callable[[], Descent],
+    copy: Descent,
+    pair: Pair | None = None,
     *,
-    broken: bool = True,
-    pair_of: Callable[[], Pair] = _worst,
+    claim: float = float(_CLAIM.epsilon),
+    delta: float = float(_CLAIM.delta),
+    scale: int = 1,
+    gaussian: bool = True,
 ) -> Mutation:
-    audit = partial(_audit_descent, descent, pair_of, float(_CLAIM.delta), True)
-    return Mutation(name, flaw, broken, float(_CLAIM.epsilon), float(_CLAIM.delta), 1, audit)
-
-
-def _on_batches(
-    name: str, flaw: str, batch: Callable[[int, int, np.random.Generator], Rows], *, broken: bool
-) -> Mutation:
-    delta = float(_CLAIM.delta)
-    copy = Descent(_ON_BATCHES, batch=batch, steps=1)
-    return Mutation(
-        name, flaw, broken, _batch_claim(), delta, 4, partial(_audit_descent, lambda: copy, _worst, delta, False)
-    )
-
-
-def _one_answer(name: str, flaw: str, draw: Draw, kind: Kind, *, broken: bool) -> Mutation:
-    delta = _ball_delta()
-    audit = partial(_audit_descent, lambda: Descent(float(_RADIUS), draw, kind=kind, steps=1), _worst, delta, False)
-    return Mutation(name, flaw, broken, 0.0, delta, 1, audit)
+    audit = partial(_audit_descent, copy, _worst() if pair is None else pair, delta, gaussian)
+    return Mutation(name, flaw, claim, delta, scale, audit)
 
 
 @cache
 def mutations() -> tuple[Mutation, ...]:
     """All copies, sound ones for comparison included; names are unique."""
+    plain, delta = Descent(_planned()), float(_CLAIM.delta)
+    small = _planned(Relation.ADD_OR_REMOVE_ONE)
+    batches = partial(_descent, claim=_batch_claim(), scale=4, gaussian=False)
+    ball = partial(_descent, claim=0.0, delta=_ball_delta(), gaussian=False)
+    spider, threshold = (_spider_claim(), delta, 1), (1.0, 0.0, 100)
+    two_tests = f"two tests joined by 'and', {_CANDIDATES} candidates, its claim read for a replaced record"
     return (
-        _descent("descent", "nothing: sound", lambda: Descent(_planned()), broken=False),
-        _descent("noise halved", "half of the noise that was written down", lambda: Descent(_planned(), halved)),
+        _descent("descent", SOUND, plain),
+        _descent("noise halved", "half of the noise that was written down", replace(plain, draw=halved)),
         _descent(
             "noise of the norm",
             "the norm of the noise has the size that each coordinate needs",
-            lambda: Descent(_planned(), norm_for_coordinate),
+            replace(plain, draw=norm_for_coordinate),
         ),
-        _descent(
-            "noise forgotten once", "no noise in the last step", lambda: Descent(_planned(), forgotten_at_the_end)
-        ),
-        _descent("noise used twice", "the same noise in every step", lambda: Descent(_planned(), same_every_time)),
+        _descent("noise forgotten once", "no noise in the last step", replace(plain, draw=forgotten_at_the_end)),
+        _descent("noise used twice", "the same noise in every step", replace(plain, draw=same_every_time)),
         _descent(
             "sensitivity forgotten",
             "noise for a record that is removed, claimed for one that is replaced",
-            lambda: Descent(_planned(Relation.ADD_OR_REMOVE_ONE)),
+            Descent(small),
         ),
-        _descent(
-            "clipping forgotten",
-            "records of four times the bound",
-            lambda: Descent(_planned()),
-            pair_of=_with_unclipped_records,
-        ),
+        _descent("clipping forgotten", "records of four times the bound", plain, _with_unclipped_records()),
         _descent(
             "data-dependent step size",
             "a step size from the largest record at hand",
-            lambda: Descent(_planned(), step_size=fitted_step),
-            pair_of=_with_a_large_record,
+            replace(plain, step_size=fitted_step),
+            _with_a_large_record(),
         ),
-        _on_batches("random batches", "nothing: sound", random_records, broken=False),
-        _on_batches(
-            "batches not random", "noise for random batches, always the same records", first_records, broken=True
+        batches("random batches", SOUND, Descent(_ON_BATCHES, batch=random_records, steps=1)),
+        batches(
+            "batches not random",
+            "noise for random batches, always the same records",
+            Descent(_ON_BATCHES, batch=first_records, steps=1),
         ),
-        _one_answer("noise in the ball", "nothing: sound", in_the_ball, "ball", broken=False),
-        _one_answer(
-            "noise on the sphere", "the ball's claim, noise on its surface", on_the_sphere, "sphere", broken=True
+        ball("noise in the ball", SOUND, Descent(float(_RADIUS), in_the_ball, kind="ball", steps=1)),
+        ball(
+            "noise on the sphere",
+            "the ball's claim, noise on its surface",
+            Descent(float(_RADIUS), on_the_sphere, kind="sphere", steps=1),
         ),
-        Mutation(
-            "Stochastic Spider, noise enlarged",
-            "nothing: sound",
-            False,
-            _spider_claim(),
-            float(_CLAIM.delta),
-            1,
-            partial(_audit_spider, False),
-        ),
+        Mutation("Stochastic Spider, noise enlarged", SOUND, *spider, partial(_audit_spider, False)),
         Mutation(
             "Stochastic Spider as printed",
             "the printed noise, its claim read for a replaced record",
-            True,
-            _spider_claim(),
-            float(_CLAIM.delta),
-            1,
+            *spider,
             partial(_audit_spider, True),
         ),
-        Mutation("AboveThreshold, one test", "nothing: sound", False, 1.0, 0.0, 100, partial(_audit_selection, False)),
-        Mutation(
-            "AboveThreshold as printed",
-            f"two tests joined by 'and', {_CANDIDATES} candidates, its claim read for a replaced record",
-            True,
-            1.0,
-            0.0,
-            100,
-            partial(_audit_selection, True),
-        ),
+        Mutation("AboveThreshold, one test", SOUND, *threshold, partial(_audit_selection, False)),
+        Mutation("AboveThreshold as printed", two_tests, *threshold, partial(_audit_selection, True)),
     )

@@ -62,7 +62,7 @@ def _pair(problem: object, relation: Relation) -> Pair:
 
 @_pair.register
 def _(problem: Problem, relation: Relation) -> Pair:
-    # the losses of a margin that there are have their steepest slope at margin 0, where every run starts
+    # every loss of a margin here is steepest at margin 0, where every run starts
     rows = _only_first(problem.signed_features.shape, to_float(problem.feature_bound, "down"))
     return Pair(
         replace(problem, signed_features=rows), replace(problem, signed_features=_opposite(rows, relation)), relation
@@ -141,12 +141,12 @@ class _Pulled(Landscape):
 
     def hessian(self, X: ArrayLike) -> Array:
         points, share = self._points(X), 1 / self.records
-        found: Array = (1 - share) * Landscape.hessian(self, points) + share * self._of_record_0(points)[2]
-        return found
+        mixed: Array = (1 - share) * Landscape.hessian(self, points) + share * self._of_record_0(points)[2]
+        return mixed
 
     def _of_record_0(self, points: Array) -> tuple[Array, Array, Array]:
         """Its loss (R,), gradient (R, p) and Hessian (R, p, p)."""
-        steepest, curvature = (evaluate(each, {}).lower for each in (self.lipschitz, self.smoothness))
+        steepest, curvature = (evaluate(constant, {}).lower for constant in (self.lipschitz, self.smoothness))
         slant = _SLANT * steepest
         reach = (steepest - slant) / curvature
         away = points - self.start

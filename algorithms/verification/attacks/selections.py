@@ -114,8 +114,8 @@ def audit_selection(
 
 def _first(passes: Callable[[int], NDArray[np.bool_]], count: int, runs: int) -> NDArray[np.int64]:
     """The first candidate that passes, per run; ``count`` where none does."""
-    found = []
+    firsts = []
     for done in range(0, runs, _AT_ONCE):
         passed = passes(min(_AT_ONCE, runs - done))
-        found.append(np.where(passed.any(axis=1), passed.argmax(axis=1), count))
-    return np.concatenate(found)
+        firsts.append(np.where(passed.any(axis=1), passed.argmax(axis=1), count))
+    return np.concatenate(firsts)

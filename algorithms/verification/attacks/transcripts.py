@@ -67,7 +67,7 @@ def listening(hear: Listener) -> Iterator[None]:
     """
     described: tuple[tuple[type, Callable[..., Answer]], ...] = (
         (GradientOracle, _of_gradient),
-        (BatchGradientOracle, _of_batch_gradient),
+        (BatchGradientOracle, _of_gradient),
         (GradientDifferenceOracle, _of_difference),
         (HessianOracle, _of_hessian),
     )
@@ -90,64 +90,49 @@ def _heard(original: Callable[..., Any], answer_of: Callable[..., Answer], hear:
     return call
 
 
-def _alike(amount: float, rows: int) -> Array:
-    return np.full(rows, amount)
-
-
-def _of_gradient(oracle: GradientOracle, answer: Any, X: Array) -> Answer:
+def _answer(
+    oracle: Any, noisy: Array, sampling: Batch | Poisson | None = None, amount: Array | None = None, **of: Any
+) -> Answer:
     return Answer(
-        noisy=answer.noisy,
-        amount=_alike(oracle.noise_stddev, len(X)),
+        noisy=noisy,
+        amount=np.full(len(noisy), oracle.noise_stddev) if amount is None else amount,
         kind=oracle.noise,
         generators=oracle.generators,
-        exact=lambda problem: in_batches(problem, X)[1],
-        alone=lambda problem, record: _alone(problem, X, record),
-        sampling=None,
+        sampling=sampling,
         records=oracle.problem.records,
         dimension=oracle.problem.dimension,
+        **of,
     )
 
 
-def _of_batch_gradient(oracle: BatchGradientOracle, answer: Any, X: Array) -> Answer:
-    return Answer(
-        noisy=answer.noisy,
-        amount=_alike(oracle.noise_stddev, len(X)),
-        kind=oracle.noise,
-        generators=oracle.generators,
+def _of_gradient(oracle: GradientOracle | BatchGradientOracle, answer: Any, X: Array) -> Answer:
+    return _answer(
+        oracle,
+        answer.noisy,
+        oracle.sampling if isinstance(oracle, BatchGradientOracle) else None,
         exact=lambda problem: in_batches(problem, X)[1],
         alone=lambda problem, record: _alone(problem, X, record),
-        sampling=oracle.sampling,
-        records=oracle.problem.records,
-        dimension=oracle.problem.dimension,
     )
 
 
 def _of_difference(oracle: GradientDifferenceOracle, answer: Any, X: Array, previous: Array) -> Answer:
-    return Answer(
-        noisy=answer.noisy,
-        amount=answer.noise_stddev,
-        kind=oracle.noise,
-        generators=oracle.generators,
+    return _answer(
+        oracle,
+        answer.noisy,
+        oracle.sampling,
+        answer.noise_stddev,
         exact=lambda problem: in_batches(problem, X)[1] - in_batches(problem, previous)[1],
         alone=lambda problem, record: _alone(problem, X, record) - _alone(problem, previous, record),
-        sampling=oracle.sampling,
-        records=oracle.problem.records,
-        dimension=oracle.problem.dimension,
     )
 
 
 def _of_hessian(oracle: HessianOracle, answer: Any, X: Array) -> Answer:
     above = np.triu_indices(oracle.problem.dimension)
-    return Answer(
-        noisy=answer.noisy[:, above[0], above[1]],
-        amount=_alike(oracle.noise_stddev, len(X)),
-        kind=oracle.noise,
-        generators=oracle.generators,
+    return _answer(
+        oracle,
+        answer.noisy[:, above[0], above[1]],
         exact=lambda problem: problem.hessian(X)[:, above[0], above[1]],
         alone=lambda problem, record: np.zeros((len(X), len(above[0]))),
-        sampling=None,
-        records=oracle.problem.records,
-        dimension=oracle.problem.dimension,
     )
 
 
@@ -230,7 +215,7 @@ class Witness:
             self._ratio = np.append(self._ratio, np.zeros(new))
             self._smallest = np.append(self._smallest, np.full(new, _FAR))
             self._closest = np.append(self._closest, np.full(new, _FAR))
-            self._asked = (generators, np.array([self._index[each] for each in generators], dtype=np.int64))
+            self._asked = (generators, np.array([self._index[generator] for generator in generators], dtype=np.int64))
         return self._asked[1]
 
 

@@ -45,11 +45,11 @@ def experiments() -> tuple[Experiment, ...]:
         ganesh_liu_oh_thakurta_2023,
         lowy_ullman_wright_2024,
     )
-    found = tuple(each for paper in papers for each in paper.EXPERIMENTS)
-    names = [one.name for one in found]
+    experiments = tuple(experiment for paper in papers for experiment in paper.EXPERIMENTS)
+    names = [experiment.name for experiment in experiments]
     if len(set(names)) != len(names):
         raise InvalidValue("names", names, "each experiment under its own name")
-    return found
+    return experiments
 
 
 def run_experiments(
@@ -62,25 +62,26 @@ def run_experiments(
     progress: Progress | None = None,
 ) -> tuple[Picture, ...]:
     """Run the experiments of some statements or papers (of all by default); arguments are those of ``run_suite``."""
-    chosen = [one for one in experiments() if not theorems or any(belongs(one.theorem, name) for name in theorems)]
-    listed = {one.name: cells_or_reason(one.cells, size) for one in chosen}
+    wanted = theorems or [experiment.theorem for experiment in experiments()]
+    chosen = [drawn for drawn in experiments() if any(belongs(drawn.theorem, name) for name in wanted)]
+    listed = {experiment.name: cells_or_reason(experiment.cells, size) for experiment in chosen}
     sweep(all_cells(listed.values()), store, jobs=jobs, scheduler=scheduler, progress=progress)
-    return tuple(_picture(one, listed[one.name], store) for one in chosen)
+    return tuple(_picture(experiment, listed[experiment.name], store) for experiment in chosen)
 
 
-def _picture(one: Experiment, cells: list[Cell] | str, store: Store) -> Picture:
+def _picture(experiment: Experiment, cells: list[Cell] | str, store: Store) -> Picture:
     """What an experiment shows; where a run was refused, unproven or broke down, that and no picture."""
     if isinstance(cells, str):
-        return Picture(one, (), (f"Not drawn: {cells.splitlines()[0]}.",))
+        return Picture(experiment, (), (f"Not drawn: {cells.splitlines()[0]}.",))
     results = [result for cell in cells if (result := store.result(cell)) is not None]
     try:
-        return Picture(one, one.panels(results), one.findings(results))
+        return Picture(experiment, experiment.panels(results), experiment.findings(results))
     except BudgetExceeded as error:
-        return Picture(one, (), (f"Not drawn: the ledger refuses a run: {_line(error)}.",))
+        return Picture(experiment, (), (f"Not drawn: the ledger refuses a run: {_line(error)}.",))
     except NO_PROOF as error:
-        return Picture(one, (), (f"Not drawn: nothing is proven of a run: {_line(error)}.",))
+        return Picture(experiment, (), (f"Not drawn: nothing is proven of a run: {_line(error)}.",))
     except NotMeasured as error:
-        return Picture(one, (), (f"Not drawn: {_line(error)}.",))
+        return Picture(experiment, (), (f"Not drawn: {_line(error)}.",))
 
 
 def _line(error: Exception) -> str:

@@ -28,10 +28,12 @@ _L1 = Fraction(1, 200)  # λ/2 with λ = 0.01
 def wang_xu_problem(data: str, records: int) -> Problem:
     """The sigmoid loss with an l1 regulariser on the first n records of a data set ("synthetic" or "covertype")."""
     if data == "covertype":
-        found = problems.covertype(feature_bound=_FEATURE_BOUND)
+        data_set = problems.covertype(feature_bound=_FEATURE_BOUND)
     else:
-        found = problems.wang_xu_design(10_000, 100, seed=0, feature_bound=_FEATURE_BOUND)
-    return problems.sigmoid_loss(found.features[:records], found.labels[:records], l1=_L1, feature_bound=_FEATURE_BOUND)
+        data_set = problems.wang_xu_design(10_000, 100, seed=0, feature_bound=_FEATURE_BOUND)
+    return problems.sigmoid_loss(
+        data_set.features[:records], data_set.labels[:records], l1=_L1, feature_bound=_FEATURE_BOUND
+    )
 
 
 def projected_gradient(

@@ -59,10 +59,10 @@ class Quantity:
 
     def told(self, results: Sequence[Result]) -> str:
         """A sentence: the means, how they relate to the bound, both exponents."""
-        found, bounds = self.measured(results), self.bounds(results)
+        measured, bounds = self.measured(results), self.bounds(results)
         n = ", ".join(f"{count:g}" for count in records(results))
-        means = ", ".join(f"{mean.mean:.3g}" for mean in found)
-        return f"{self.label}: {means} for n = {n}; {held(found, bounds)}; {self._exponents(results, bounds)}."
+        means = ", ".join(f"{mean.mean:.3g}" for mean in measured)
+        return f"{self.label}: {means} for n = {n}; {held(measured, bounds)}; {self._exponents(results, bounds)}."
 
     def _exponents(self, results: Sequence[Result], bounds: Sequence[float]) -> str:
         """Part of a sentence: how fast what is measured falls, and how fast its bound does."""
@@ -88,13 +88,13 @@ def curve_of(label: str, x: Sequence[float], means: Sequence[Measured]) -> Curve
     return Curve(label, tuple(x), y, low, high)
 
 
-def held(found: Sequence[Measured], bounds: Sequence[float]) -> str:
+def held(means: Sequence[Measured], bounds: Sequence[float]) -> str:
     """Part of a sentence: whether means lie below their bounds with their whole intervals, and how far."""
-    ratios = [bound / mean.mean for mean, bound in zip(found, bounds, strict=True)]
+    ratios = [bound / mean.mean for mean, bound in zip(means, bounds, strict=True)]
     far = f"{min(ratios):.3g} to {max(ratios):.3g} times the mean"
-    if all(mean.high <= bound for mean, bound in zip(found, bounds, strict=True)):
+    if all(mean.high <= bound for mean, bound in zip(means, bounds, strict=True)):
         return f"the bound holds at every n and is {far}"
-    if any(mean.low > bound for mean, bound in zip(found, bounds, strict=True)):
+    if any(mean.low > bound for mean, bound in zip(means, bounds, strict=True)):
         return f"the bound fails somewhere: it is {far}"
     return f"whether the bound holds everywhere is open at so few repetitions: it is {far}"
 

@@ -47,10 +47,10 @@ def _findings(results: Sequence[Result]) -> tuple[str, ...]:
     scores = []
     for result in results:
         exact = _exact(int(parameter(result, "dimension")), Fraction(parameter(result, "distance")))
-        found = measured(result.numbers, 0.95)
+        estimate = measured(result.numbers, 0.95)
         draws = parameter(result, "draws")
         spread = math.sqrt(max(exact * (1 - exact), 1 / draws) / draws)
-        scores.append(abs(found.mean - exact) / spread)
+        scores.append(abs(estimate.mean - exact) / spread)
     half = ", ".join(f"{_exact(d, Fraction(1, 2)):.3g}" for d in _DIMENSIONS)
     return (
         f"{len(results)} Monte Carlo points lie within {max(scores):.2g} standard errors of equation (6); "

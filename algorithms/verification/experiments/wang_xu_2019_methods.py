@@ -131,15 +131,15 @@ def _winner(method: str, result: Result) -> str:
 
 
 def _kept(epsilon: float, ours: Result) -> str:
-    found, bound = mean_interval(vector(ours, "average"), CONFIDENCE), _bound(ours)
+    mean, bound = mean_interval(vector(ours, "average"), CONFIDENCE), _bound(ours)
     return (
-        f"ε = {epsilon:g}, root mean square over all steps, ours: {found.mean:.3g}; the explicit bound, {bound:.3g}, "
-        f"{_stands(found, bound)} and is {bound / found.mean:.3g} times as large."
+        f"ε = {epsilon:g}, root mean square over all steps, ours: {mean.mean:.3g}; the explicit bound, {bound:.3g}, "
+        f"{_stands(mean, bound)} and is {bound / mean.mean:.3g} times as large."
     )
 
 
-def _stands(found: Measured, bound: float) -> str:
-    return "holds" if found.high <= bound else "fails" if found.low > bound else "is undecided"
+def _stands(mean: Measured, bound: float) -> str:
+    return "holds" if mean.high <= bound else "fails" if mean.low > bound else "is undecided"
 
 
 def _breaks(result: Result) -> str:

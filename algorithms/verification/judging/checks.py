@@ -106,7 +106,7 @@ def mean_interval(repetitions: ArrayLike, confidence: float = 0.95) -> Measured:
         InvalidValue: The samples are not a non-empty vector of finite numbers, or the confidence is not in (0, 1).
     """
     samples = finite_samples(repetitions)
-    _valid_confidence(confidence)
+    valid_share("confidence", confidence)
     mean = float(samples.mean())
     if len(samples) < 2:
         return Measured(mean, -math.inf, math.inf)
@@ -137,15 +137,36 @@ def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confiden
     measured = mean_interval(samples, confidence)
     if len(samples) < 2:
         return Check(theorem, "bound", bound, measured, Verdict.UNDECIDED, "one repetition gives no interval: run more")
-    mean = measured.mean
-    interval = f"measured {mean:.4g}, {100 * confidence:.5g} % interval [{measured.low:.4g}, {measured.high:.4g}]"
+    ends = f"[{measured.low:.4g}, {measured.high:.4g}]"
+    interval = f"measured {measured.mean:.4g}, {100 * confidence:.5g} % interval {ends}"
+    below, more = share_of(measured, bound), f"run more repetitions than {len(samples)}"
+    return held_below(theorem, measured, bound, interval, below, f"the bound {bound}", more)
+
+
+def held_below(
+    theorem: str, measured: Measured, bound: Enclosure, interval: str, below: str, named: str, more: str
+) -> Check:
+    """Hold an interval against an upper bound, each end on the safe side.
+
+    Args:
+        theorem: Id of the statement that promises the bound.
+        measured: The interval.
+        bound: The bound.
+        interval: The interval in words, which begin the reason.
+        below: What the reason says where all of it is below.
+        named: The bound in words.
+        more: What would decide an interval that contains the bound.
+    """
     if measured.high <= bound.exact_lower:
-        share = mean / bound.upper if bound.upper > 0 else math.nan
-        return Check(theorem, "bound", bound, measured, Verdict.HOLDS, f"{interval}, {share:.3g} of the bound")
+        return Check(theorem, "bound", bound, measured, Verdict.HOLDS, f"{interval}, {below}")
     if measured.low > bound.exact_upper:
-        return Check(theorem, "bound", bound, measured, Verdict.FAILS, f"{interval} lies above the bound {bound}")
-    reason = f"{interval} contains the bound {bound}: run more repetitions than {len(samples)}"
-    return Check(theorem, "bound", bound, measured, Verdict.UNDECIDED, reason)
+        return Check(theorem, "bound", bound, measured, Verdict.FAILS, f"{interval} lies above {named}")
+    return Check(theorem, "bound", bound, measured, Verdict.UNDECIDED, f"{interval} contains {named}: {more}")
+
+
+def share_of(measured: Measured, bound: Enclosure) -> str:
+    """How much of a bound a measured mean is, in words."""
+    return f"{measured.mean / bound.upper if bound.upper > 0 else math.nan:.3g} of the bound"
 
 
 def spent_check(theorem: str, ledger: Ledger, budget: PrivacyBudget) -> Check:
@@ -244,7 +265,7 @@ def noise_check(
         InvalidValue: The samples are not finite, or the ledger holds several noise levels.
     """
     samples = finite_samples(squared_norms)
-    _valid_confidence(confidence)
+    valid_share("confidence", confidence)
     levels = {release.noise_stddev for release in ledger.gaussian_releases}
     if len(levels) != 1:
         raise InvalidValue("ledger", f"{len(levels)} noise levels", "releases of a single noise level")
@@ -255,10 +276,10 @@ def noise_check(
     low = total / float(stats.chi2.isf(tail, freedom)) * dimension
     high = total / float(stats.chi2.ppf(tail, freedom)) * dimension
     measured = Measured(float(samples.mean()), low, high)
-    found = low <= predicted.exact_upper and predicted.exact_lower <= high
+    contains = low <= predicted.exact_upper and predicted.exact_lower <= high
     interval = f"E‖e‖² measured {measured.mean:.6g}, {100 * confidence:.5g} % interval [{low:.6g}, {high:.6g}]"
-    reason = f"{interval} {'contains' if found else 'misses'} the ledger's {predicted.upper:.6g}"
-    return Check(theorem, "formula", predicted, measured, Verdict.HOLDS if found else Verdict.FAILS, reason)
+    reason = f"{interval} {'contains' if contains else 'misses'} the ledger's {predicted.upper:.6g}"
+    return Check(theorem, "formula", predicted, measured, Verdict.HOLDS if contains else Verdict.FAILS, reason)
 
 
 def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger: Ledger) -> Check:
@@ -305,9 +326,14 @@ def finite_samples(values: ArrayLike) -> NDArray[np.float64]:
     return samples
 
 
-def _valid_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise InvalidValue("confidence", confidence, "a number greater than 0 and less than 1")
+def valid_share(name: str, value: float) -> None:
+    """Refuse what is not strictly between 0 and 1.
+
+    Raises:
+        InvalidValue: It is not.
+    """
+    if not 0 < value < 1:
+        raise InvalidValue(name, value, "a number greater than 0 and less than 1")
 
 
 def _plain(value: float) -> float | str:

@@ -12,7 +12,16 @@ from collections.abc import Mapping, Sequence
 
 from scipy import stats
 
-from algorithms.verification.judging.checks import Check, Measured, Numerical, Verdict, finite_samples
+from algorithms.verification.judging.checks import (
+    Check,
+    Measured,
+    Numerical,
+    Verdict,
+    finite_samples,
+    held_below,
+    share_of,
+    valid_share,
+)
 from algorithms.verification.sweeping.cells import NotMeasured
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
@@ -33,8 +42,7 @@ def largest_rate(errors: int, runs: int, confidence: float) -> float:
     >>> round(largest_rate(0, 100, 0.95), 4)  # the rule of three, exactly 1 - 0.05^(1/100)
     0.0295
     """
-    if not 0 < confidence < 1:
-        raise InvalidValue("confidence", confidence, "a number greater than 0 and less than 1")
+    valid_share("confidence", confidence)
     if errors == runs:
         return 1.0
     return float(stats.beta.ppf(confidence, errors + 1, runs - errors))
@@ -47,8 +55,7 @@ def measured(numbers: Numbers, confidence: float) -> Measured:
         InvalidValue: The numbers are neither.
         NotMeasured: They are not finite.
     """
-    if not 0 < confidence < 1:
-        raise InvalidValue("confidence", confidence, "a number greater than 0 and less than 1")
+    valid_share("confidence", confidence)
     plain = {name: value for name, value in numbers.items() if not isinstance(value, list)}
     for name, value in plain.items():
         if name in _COUNTED and not math.isfinite(value):
@@ -58,9 +65,9 @@ def measured(numbers: Numbers, confidence: float) -> Measured:
         raise InvalidValue("draws", draws, "at least 2")
     if "hits" in plain:
         hits = int(plain["hits"])
-        each = (1 + confidence) / 2
-        low = 1 - largest_rate(draws - hits, draws, each)
-        return Measured(hits / draws, low, largest_rate(hits, draws, each))
+        one_sided = (1 + confidence) / 2
+        low = 1 - largest_rate(draws - hits, draws, one_sided)
+        return Measured(hits / draws, low, largest_rate(hits, draws, one_sided))
     if not {"sum", "squares"} <= set(plain):
         raise InvalidValue("numbers", ", ".join(numbers), "hits and draws, or sum, squares and draws")
     mean = plain["sum"] / draws
@@ -82,19 +89,23 @@ def formula_check(theorem: str, numbers: Numbers, predicted: Enclosure | Numeric
         ``holds`` where the interval contains the value, ``fails`` where it does not. ``undecided`` where the interval
         is wider than 15 % of the value: it would contain what is wrong by so much.
     """
-    found = measured(numbers, confidence)
+    estimate, value = measured(numbers, confidence), f"{predicted.upper:.5g}"
     if isinstance(predicted, Numerical):
-        contains = found.low <= predicted.upper and predicted.lower <= found.high
-        value = f"{predicted.upper:.5g} (numerical, not proven)"
+        contains = estimate.low <= predicted.upper and predicted.lower <= estimate.high
+        value += " (numerical, not proven)"
     else:
-        contains = found.low <= predicted.exact_upper and predicted.exact_lower <= found.high
-        value = f"{predicted.upper:.5g}"
-    interval = f"measured {found.mean:.5g}, {100 * confidence:.5g} % interval [{found.low:.5g}, {found.high:.5g}]"
-    if contains and found.high - found.low > max(_WIDEST * abs(predicted.upper), 1e-300):
+        contains = estimate.low <= predicted.exact_upper and predicted.exact_lower <= estimate.high
+    interval = _in_words(estimate, confidence)
+    if contains and estimate.high - estimate.low > max(_WIDEST * abs(predicted.upper), 1e-300):
         reason = f"{interval} is wider than {_WIDEST:.0%} of the value {value}: draw more"
-        return Check(theorem, "formula", predicted, found, Verdict.UNDECIDED, reason)
-    verdict = Verdict.HOLDS if contains else Verdict.FAILS
-    return Check(theorem, "formula", predicted, found, verdict, f"{interval} {_contains(contains)} {value}")
+        return Check(theorem, "formula", predicted, estimate, Verdict.UNDECIDED, reason)
+    verdict, word = (Verdict.HOLDS, "contains") if contains else (Verdict.FAILS, "misses")
+    return Check(theorem, "formula", predicted, estimate, verdict, f"{interval} {word} {value}")
+
+
+def _in_words(estimate: Measured, confidence: float) -> str:
+    ends = f"[{estimate.low:.5g}, {estimate.high:.5g}]"
+    return f"measured {estimate.mean:.5g}, {100 * confidence:.5g} % interval {ends}"
 
 
 def estimate_check(theorem: str, numbers: Numbers, bound: Enclosure, confidence: float = 0.999) -> Check:
@@ -104,14 +115,9 @@ def estimate_check(theorem: str, numbers: Numbers, bound: Enclosure, confidence:
         ``holds`` where the interval's upper end is at most the bound, ``fails`` where its lower end is above it,
         ``undecided`` where the bound lies within.
     """
-    found = measured(numbers, confidence)
-    interval = f"measured {found.mean:.5g}, {100 * confidence:.5g} % interval [{found.low:.5g}, {found.high:.5g}]"
-    if found.high <= bound.exact_lower:
-        share = found.mean / bound.upper if bound.upper > 0 else math.nan
-        return Check(theorem, "bound", bound, found, Verdict.HOLDS, f"{interval}, {share:.3g} of the bound")
-    if found.low > bound.exact_upper:
-        return Check(theorem, "bound", bound, found, Verdict.FAILS, f"{interval} lies above {bound.upper:.5g}")
-    return Check(theorem, "bound", bound, found, Verdict.UNDECIDED, f"{interval} contains {bound.upper:.5g}: draw more")
+    mean = measured(numbers, confidence)
+    interval = _in_words(mean, confidence)
+    return held_below(theorem, mean, bound, interval, share_of(mean, bound), f"{bound.upper:.5g}", "draw more")
 
 
 def quantile_check(
@@ -137,22 +143,17 @@ def quantile_check(
         InvalidValue: ω or the confidence is not in (0, 1), or there are no repetitions.
         NotMeasured: The samples are not finite.
     """
-    for name, value in (("failure", failure), ("confidence", confidence)):
-        if not 0 < value < 1:
-            raise InvalidValue(name, value, "a number greater than 0 and less than 1")
+    valid_share("failure", failure)
+    valid_share("confidence", confidence)
     ordered, tail = sorted(finite_samples(repetitions).tolist()), (1 - confidence) / 2
     count = len(ordered)
     below, above = (int(stats.binom.ppf(p, count, 1 - failure)) for p in (tail, 1 - tail))
     low = ordered[below - 1] if below else -math.inf
     high = ordered[above] if above < count else math.inf
-    found = Measured(ordered[math.ceil(count * (1 - failure)) - 1], low, high)
-    interval = f"quantile {found.mean:.4g}, {100 * confidence:.5g} % interval [{low:.4g}, {high:.4g}]"
-    if high <= bound.exact_lower:
-        return Check(theorem, "bound", bound, found, Verdict.HOLDS, f"{interval}, below {bound.upper:.4g}")
-    if low > bound.exact_upper:
-        return Check(theorem, "bound", bound, found, Verdict.FAILS, f"{interval} lies above {bound.upper:.4g}")
-    reason = f"{interval} contains {bound.upper:.4g}: run more repetitions than {count}"
-    return Check(theorem, "bound", bound, found, Verdict.UNDECIDED, reason)
+    quantile = Measured(ordered[math.ceil(count * (1 - failure)) - 1], low, high)
+    interval = f"quantile {quantile.mean:.4g}, {100 * confidence:.5g} % interval [{low:.4g}, {high:.4g}]"
+    named, more = f"{bound.upper:.4g}", f"run more repetitions than {count}"
+    return held_below(theorem, quantile, bound, interval, f"below {named}", named, more)
 
 
 def always_check(theorem: str, repetitions: Sequence[float], bound: Enclosure) -> Check:
@@ -168,14 +169,10 @@ def always_check(theorem: str, repetitions: Sequence[float], bound: Enclosure) -
     """
     samples = finite_samples(repetitions)
     largest, exceeded = float(samples.max()), int((samples > bound.upper).sum())
-    found = Measured(float(samples.mean()), float(samples.min()), largest)
+    measured = Measured(float(samples.mean()), float(samples.min()), largest)
     most = f"the largest of {len(samples)} is {largest:.5g}"
     if largest > bound.exact_upper:
         reason = f"{most}, above {bound.upper:.5g}, which {exceeded} exceed and none may"
-        return Check(theorem, "bound", bound, found, Verdict.FAILS, reason)
+        return Check(theorem, "bound", bound, measured, Verdict.FAILS, reason)
     verdict = Verdict.HOLDS if largest <= bound.exact_lower else Verdict.UNDECIDED
-    return Check(theorem, "bound", bound, found, verdict, f"{most}, at most {bound.upper:.5g}, as every run must be")
-
-
-def _contains(found: bool) -> str:
-    return "contains" if found else "misses"
+    return Check(theorem, "bound", bound, measured, verdict, f"{most}, at most {bound.upper:.5g}, as every run must be")

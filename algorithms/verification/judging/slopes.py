@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from algorithms.verification.judging.checks import Verdict
+from algorithms.verification.judging.checks import Verdict, valid_share
 from algorithms.verification.sweeping.cells import NotMeasured
 from dpbounds.errors import InvalidValue
 
@@ -105,8 +105,7 @@ def fit(sizes: ArrayLike, samples: Sequence[ArrayLike], confidence: float = 0.99
         NotMeasured: A sample that is not positive and finite.
     """
     x, groups = _checked(sizes, samples)
-    if not 0 < confidence < 1:
-        raise InvalidValue("confidence", confidence, "a number greater than 0 and less than 1")
+    valid_share("confidence", confidence)
     logs = np.log(x) - np.log(x).mean()
     value, error, freedom = _estimated(logs / (logs**2).sum(), groups)
     half = float(stats.t.ppf((1 + confidence) / 2, freedom)) * error
