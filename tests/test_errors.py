@@ -53,6 +53,7 @@ def an_error(kind):
     return kind(*(values.get(name, f"the {name}") for name in named)) if named else kind("what went wrong")
 
 
+@pytest.mark.thorough
 def test_every_error_survives_a_copy_and_a_trip():
     kinds = error_classes()
     assert {InvalidValue, DpboundsError} < set(kinds)

@@ -32,6 +32,7 @@ DP_SGD = PoissonSampled(Gaussian(1), "0.01") ** 1000
 SMALL = [Fraction(k, 4) for k in range(9)]
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("mechanism", "relation"),
     [
@@ -60,6 +61,7 @@ def test_a_curve_overlaps_what_is_proven_one_by_one(mechanism, relation) -> None
         assert found[index].width <= max(10 * alone.width, 1e-3 * alone.upper, 1e-300)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", Order)
 @pytest.mark.parametrize(("rate", "variance"), [("0.01", 1), ("0.3", 4), ("0.001", "0.36"), ("0.9", 100)])
 def test_one_contour_holds_the_closed_form_of_one_release(order, rate, variance) -> None:

@@ -139,6 +139,7 @@ SAMPLED = [
 REAL_ORDERS = [F("1.01"), F("2.5"), F(17)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", [Order.REMOVE, Order.ADD, pytest.param(Order.REPLACE, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(("q", "v"), SAMPLED)
 def test_sampled_gaussians_equal_their_integral(way: Order, q: str, v: str) -> None:
