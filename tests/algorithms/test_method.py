@@ -7,13 +7,13 @@ from pathlib import Path
 import attrs
 import numpy as np
 import pytest
+from algorithms.verification.examples import all_examples
 
 import algorithms
 from algorithms import noise
 from algorithms.fields import named, positive, share
 from algorithms.ledger import OpenLedger
 from algorithms.method import Method, OpenRun
-from algorithms.verification.examples import all_examples
 from dpbounds.errors import InvalidValue
 from tests.algorithms.shared import wavy
 
