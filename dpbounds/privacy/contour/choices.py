@@ -6,7 +6,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpbounds.privacy.contour.landscape import Part
+import numpy as np
+
+from dpbounds.privacy.contour.landscape import Floats, Part
+from dpbounds.privacy.pairs import Order
+
+_FREQUENCY = 500  # node-frequency products that take as long as all else that a law takes at one frequency
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,13 @@ class Nodes:
     softness: float
     turn: float | None  # |Im t| of the line on which M (or the jumps' part) is bounded; None: by rectangles
     bulk: Bulk | None
+    lifted: bool = False  # whether the sums at many frequencies run over nodes with |Im t| = d
+
+    def log_lift(self, tilt: float) -> float:
+        """How much larger the summands at lifted nodes are than what they add up to, as a logarithm."""
+        if not self.lifted:
+            return 0.0
+        return float(log_growth(self.part, self.softness, self.bulk, tilt, np.array(self.strip)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +79,14 @@ class Plan:
 
     @property
     def cost(self) -> int:
-        """Node-frequency products, weighed by what one takes with as many bits (1 up to 84)."""
-        return round(self.products * max(1.0, self.bits / 84) ** 2)
+        """Node-frequency products, weighed by what one takes with as many bits (1 up to 84), and the frequencies."""
+        return round(self.products * max(1.0, self.bits / 84) ** 2) + _FREQUENCY * self.frequencies * len(self.nodes)
+
+
+def log_growth(part: Part, softness: float, bulk: Bulk | None, tilt: float, y: Floats) -> Floats:
+    """How much larger the integrand may be at |Im t| = y, as a logarithm (``Moments.growth``)."""
+    found = y * y * (0.5 + (1 / softness**2 if part.cut else 0.0) + (1 / bulk.softness**2 if bulk else 0.0))
+    return found if part.order is Order.REMOVE else found - tilt * np.log(np.cos(y / part.z / 2))
 
 
 def dyadic(value: float, bits: int = 12) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import erfc, logsumexp
 
 from dpbounds.privacy.contour.choices import Nodes, Plan
-from dpbounds.privacy.contour.landscape import Complexes, Floats, log_erfc, refined, survey
+from dpbounds.privacy.contour.landscape import Complexes, Numbers, log_erfc, refined, survey
 from dpbounds.privacy.contour.plan import SOFTNESSES, Draft, TooDearError, make_draft, plain_draft
 from dpbounds.privacy.contour.power_sums import UNDIVIDED
 from dpbounds.privacy.pairs import GaussianProduct
@@ -118,21 +118,23 @@ def float_moments(
 ) -> tuple[float, Complexes, Complexes | None]:
     """Log M(λ), M(λ + iw)/M(λ) at w = spacing·k, and the bulk's part of the latter."""
     part = nodes.part
-    t = nodes.step * np.arange(nodes.first, nodes.last + 1)
+    t: Numbers = nodes.step * np.arange(nodes.first, nodes.last + 1)
+    if nodes.lifted:
+        t = t + 1j * (nodes.strip if part.cut else -nodes.strip)
     loss = part.loss(t)
     exponent = part.log_density(t) + math.log(nodes.step) + tilt * loss
     if part.cut:
         exponent = exponent + log_erfc((t - nodes.edge) / nodes.softness)
-    log_moment = float(logsumexp(exponent))
+    log_moment = float(logsumexp(exponent).real)
     weight = np.exp(exponent - log_moment)
-    keep = weight > 1e-22
+    keep = np.abs(weight) > 1e-22
     share = erfc((t[keep] - nodes.bulk.edge) / nodes.bulk.softness) / 2 if nodes.bulk is not None else 0 * t[keep]
     both = np.stack([weight[keep], weight[keep] * share], axis=1)
     whole, bulk = _sums(both, spacing * loss[keep], frequencies)
     return log_moment, whole, bulk if nodes.bulk is not None else None
 
 
-def _sums(weights: Floats, angles: Floats, frequencies: int) -> Complexes:
+def _sums(weights: Numbers, angles: Numbers, frequencies: int) -> Complexes:
     """Σ_j w_j e^{ikθ_j}, k = 0..frequencies, for each column of weights; powers are shared (``power_sums``)."""
     size = math.isqrt(frequencies) + 1
     small = np.exp(1j * np.multiply.outer(angles, np.arange(size)))

@@ -18,6 +18,7 @@ from dpbounds.privacy.proofs import Declined
 
 Floats = NDArray[np.floating[Any]]
 Complexes = NDArray[np.complexfloating[Any, Any]]
+Numbers = NDArray[Any]  # real or complex
 
 # How far below its peak an integrand is followed (nats), and the finest scan spacing in standard deviations.
 _DEPTH = 60.0
@@ -64,9 +65,13 @@ class Part:
         rest = 1 - self.pair.sample_rate
         return math.log(rest.numerator) - math.log(rest.denominator) if rest else -math.inf
 
-    def log_ratio(self, t: Floats) -> Floats:
-        """Log A(t), A = 1 - q + q e^{t/z - 1/2z²}."""
+    def log_ratio(self, t: Numbers) -> Numbers:
+        """Log A(t), A = 1 - q + q e^{t/z - 1/2z²}, also at complex t, where |Im t| < πz; there to 1e-16 of A only."""
         x = t / self.z - 0.5 / self.z**2
+        if np.iscomplexobj(x):
+            x = x + math.log(self.q)
+            top = np.maximum(x.real, self.log_rest)
+            return np.asarray(top + np.log(np.exp(x - top) + np.exp(self.log_rest - top)))
         if self.q > 0.5:
             return np.asarray(np.logaddexp(self.log_rest, math.log(self.q) + x))
         with np.errstate(over="ignore"):
@@ -75,11 +80,11 @@ class Part:
             np.where(x > 30.0, math.log(self.q) + x + np.log1p((1 / self.q - 1) * np.exp(-np.maximum(x, 30.0))), near)
         )
 
-    def weight(self, t: Floats) -> Floats:
+    def weight(self, t: Numbers) -> Numbers:
         """p(t) = q e^{t/z - 1/2z²} / A(t), the posterior probability of the record's component."""
         return np.exp(math.log(self.q) + t / self.z - 0.5 / self.z**2 - self.log_ratio(t))
 
-    def loss(self, t: Floats) -> Floats:
+    def loss(self, t: Numbers) -> Numbers:
         """L(t) = log dP/dQ."""
         match self.order:
             case Order.REMOVE:
@@ -89,14 +94,14 @@ class Part:
             case Order.REPLACE:
                 return self.log_ratio(t) - self.log_ratio(-t)
 
-    def log_density(self, t: Floats) -> Floats:
+    def log_density(self, t: Numbers) -> Numbers:
         """Log of P's density in t, without cut-off."""
         plain = -0.5 * t * t - 0.5 * math.log(2 * math.pi)
         return plain if self.order is Order.ADD else plain + self.log_ratio(t)
 
 
-def log_erfc(x: Floats) -> Floats:
-    """log(erfc(x)/2), finite for large x."""
+def log_erfc(x: Numbers) -> Numbers:
+    """log(erfc(x)/2), finite for large x; real or complex."""
     return np.asarray(log_ndtr(-math.sqrt(2.0) * x))
 
 
@@ -377,6 +382,7 @@ __all__ = [
     "Floats",
     "Landscape",
     "Law",
+    "Numbers",
     "Part",
     "Saddle",
     "log_erfc",

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from itertools import pairwise
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from flint import acb, arb, fmpq
 
@@ -22,6 +22,8 @@ from dpbounds.privacy.contour.power_sums import power_sums
 from dpbounds.privacy.pairs import Order
 from dpbounds.privacy.profiles import ball
 from dpbounds.privacy.proofs import Declined
+
+Ball = TypeVar("Ball", arb, acb)
 
 
 def need(condition: object, what: str) -> None:
@@ -41,22 +43,28 @@ def up_to(x: arb) -> arb:
     return (-bound).union(bound)
 
 
-def soft_step(x: arb) -> arb:
-    """erfc(x)/2; where it differs from 1 by less than the precision shows, 1 - [0, e^{-x²}/2]."""
-    if x < 0 and x * x > working_bits():
-        return 1 - arb(0).union((-x * x).exp() / 2)
+def soft_step(x: Ball) -> Ball:
+    """erfc(x)/2; where it differs from 1 by less than the precision shows, 1 less at most |e^{-x²}|/2."""
+    if isinstance(x, arb):
+        if x < 0 and x * x > working_bits():
+            return 1 - arb(0).union((-x * x).exp() / 2)
+    else:
+        fall = x.real * x.real - x.imag * x.imag
+        if x.real < 0 and fall > working_bits():
+            slack = up_to((-fall).exp() / 2)
+            return 1 - acb(slack, slack)
     return x.erfc() / 2
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """What the bounds need to know at one t: log A, log A₋ and the weights p, p₋."""
+class Point(Generic[Ball]):
+    """What the bounds need to know at one t, real or complex: log A, log A₋ and the weights p, p₋."""
 
-    t: arb
-    log_a: arb
-    log_a_minus: arb
-    p: arb
-    p_minus: arb
+    t: Ball
+    log_a: Ball
+    log_a_minus: Ball
+    p: Ball
+    p_minus: Ball
 
 
 def _remembered(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -94,33 +102,40 @@ class Moments:
         need(self.step > 0, "the step is positive")
         need(self.strip > 0, "the strip's half-width is positive")
         need(self.strip < arb.pi() * self.z, "the strip ends before the branch points of log A, d < πz")
+        need(not nodes.lifted or 2 * self.strip < arb.pi() * self.z, "as does that around lifted nodes, 2d < πz")
         need(not self.cut or self.softness > 0, "the cut-off's softness is positive")
         need(nodes.bulk is None or nodes.bulk.softness > 0, "the split's softness is positive")
 
     # --- the integrand on the real line ------------------------------------------------------------------------
 
-    def point(self, t: arb) -> Point:
+    def point(self, t: Ball) -> Point[Ball]:
         """A and its relatives at t."""
         grown = self.q * (t / self.z - self.kappa).exp()
         a = 1 - self.q + grown
         if self.order is not Order.REPLACE:
-            zero = arb(0)
+            zero = 0 * t
             return Point(t, a.log(), zero, grown / a, zero)
         shrunk = self.q * (-t / self.z - self.kappa).exp()
         a_minus = 1 - self.q + shrunk
         return Point(t, a.log(), a_minus.log(), grown / a, shrunk / a_minus)
 
     @cached_property
-    def grid(self) -> list[Point]:
+    def grid(self) -> list[Point[arb]]:
         """The points at all nodes."""
         return [self.point(arb(j) * self.step) for j in range(self.nodes.first, self.nodes.last + 1)]
+
+    @cached_property
+    def lifted_grid(self) -> list[Point[acb]]:
+        """The points at all nodes, moved to the line Im t = d on which A^{iw} (or A^{-iw}) shrinks for w > 0."""
+        height = -self.strip if self.order is Order.ADD else self.strip
+        return [self.point(acb(arb(j) * self.step, height)) for j in range(self.nodes.first, self.nodes.last + 1)]
 
     @cached_property
     def base(self) -> list[arb]:
         """Step · P-density · cut-off at all nodes: F(t; 0) per node."""
         return [self.step * self.density(point) for point in self.grid]
 
-    def density(self, point: Point) -> arb:
+    def density(self, point: Point[Ball]) -> Ball:
         """F(t; 0)."""
         exponent = -point.t * point.t / 2
         if not self.cut:
@@ -128,7 +143,7 @@ class Moments:
         value = (exponent + point.log_a).exp() / self.sqrt_two_pi
         return value * soft_step((point.t - self.edge) / self.softness)
 
-    def loss(self, point: Point) -> arb:
+    def loss(self, point: Point[Ball]) -> Ball:
         """L(t)."""
         match self.order:
             case Order.REMOVE:
@@ -149,7 +164,7 @@ class Moments:
         a = arb(tilt)
         return [weight * (a * loss).exp() for weight, loss in zip(self.base, self.losses, strict=True)]
 
-    def below_bulk_edge(self, t: arb) -> arb:
+    def below_bulk_edge(self, t: Ball) -> Ball:
         """ψ(t) = erfc((t - edge_b)/C_b)/2, the share of the mass at t that counts as bulk."""
         assert self.nodes.bulk is not None
         return soft_step((t - arb(self.nodes.bulk.edge)) / arb(self.nodes.bulk.softness))
@@ -167,7 +182,7 @@ class Moments:
     # --- bounds on integrals over cells and tails --------------------------------------------------------------
 
     @cached_property
-    def cells(self) -> list[tuple[Point, Point]]:
+    def cells(self) -> list[tuple[Point[arb], Point[arb]]]:
         """Adjacent cells; the tails of the line bounds lie outside them."""
         corners = [self.point(arb(t)) for t in self.nodes.corners]
         for left, right in pairwise(corners):
@@ -209,7 +224,7 @@ class Moments:
         found.append(self.right_tail(last, tilt, bulk))
         return found
 
-    def left_tail(self, at: Point, tilt: float) -> arb:
+    def left_tail(self, at: Point[arb], tilt: float) -> arb:
         """Upper bound on ∫ F left of the point, and on step · ΣF over nodes further left than it."""
         a = arb(tilt)
         if self.cut:  # A <= 1, A₋ >= 1, χ <= 1: F <= φ, which increases there
@@ -220,7 +235,7 @@ class Moments:
         top = (-at.t * at.t / 2 - a * at.log_a).exp() / self.sqrt_two_pi
         return upper(top * self._geometric(slope))
 
-    def right_tail(self, at: Point, tilt: float, bulk: bool = False) -> arb:
+    def right_tail(self, at: Point[arb], tilt: float, bulk: bool = False) -> arb:
         """The same, right of the point (for ψF if ``bulk``)."""
         a = arb(tilt)
         if not self.cut:  # A increases and is >= 1, so F <= φ A(t)^{-a}, and φ decreases
@@ -318,6 +333,25 @@ class Moments:
                 need(right.t <= self.t1, "no cell straddles the last node")
         return upper(total)
 
+    def _lifted_error(self, tilt: float, bulk: bool) -> arb:
+        """Upper bound on |step · ΣF over the lifted nodes - M(tilt + iw)| for all w >= 0 (or the same for ψF)."""
+        there, beyond = self._growth(self.strip, tilt, bulk), self._growth(2 * self.strip, tilt, bulk)
+        mistake = (1 + beyond) / ((2 * arb.pi() * self.strip / self.step).exp() - 1)
+        outside = self.omitted(tilt, bulk) if self.nodes.corners else self._outside(tilt)
+        return upper(mistake * upper(self.at_real(tilt)) + there * outside)
+
+    def _growth(self, y: arb, tilt: float, bulk: bool = False) -> arb:
+        """Upper bound on |F(t ± iy; tilt)| / F(t; tilt) (or on ψF over F)."""
+        exponent = y * y / 2
+        if self.cut:
+            exponent = exponent + y * y / (self.softness * self.softness)
+        if bulk:
+            assert self.nodes.bulk is not None
+            exponent = exponent + y * y / arb(self.nodes.bulk.softness) ** 2
+        if self.order is not Order.REMOVE:
+            exponent = exponent - arb(tilt) * (y / self.z / 2).cos().log()
+        return upper(exponent.exp())
+
     @_remembered
     def error(self, tilt: float, frequency: float, bulk: bool = False) -> arb:
         """Upper bound on |step · ΣF over the nodes - M(tilt + iw)| for |w| <= frequency (or the same for ψF)."""
@@ -332,13 +366,8 @@ class Moments:
 
         On the line |F| is at most a constant times F on the real one.
         """
-        square = self.strip * self.strip
-        exponent = square / 2 + arb(frequency) * self._whole_turn
-        if self.cut:
-            exponent = exponent + square / (self.softness * self.softness)
-        if self.order is not Order.REMOVE:
-            exponent = exponent - arb(tilt) * (self.turn / 2).cos().log()
-        return upper(2 * exponent.exp() / ((2 * arb.pi() * self.strip / self.step).exp() - 1))
+        growth = self._growth(self.strip, tilt) * (arb(frequency) * self._whole_turn).exp()
+        return upper(2 * growth / ((2 * arb.pi() * self.strip / self.step).exp() - 1))
 
     @cached_property
     def _whole_turn(self) -> arb:
@@ -386,16 +415,35 @@ class Moments:
         d = arb(spacing)
         top = math.nextafter(spacing * frequencies, math.inf)
         need(arb(top) >= d * frequencies, "the error covers the highest frequency")
+        weights, losses = self._lifted(tilt) if self.nodes.lifted else self._along(tilt)
+        sums = power_sums(weights, [d * loss for loss in losses], frequencies, bits)
+        for values, is_bulk in zip(sums, (False, True), strict=False):
+            error = up_to(self._lifted_error(tilt, is_bulk) if self.nodes.lifted else self.error(tilt, top, is_bulk))
+            slack = acb(error, error)
+            values[:] = [value + slack for value in values]
+        return sums[0], sums[1] if self.nodes.bulk is not None else []
+
+    def _along(self, tilt: float) -> tuple[list[list[acb]], list[acb]]:
+        """Step · F(t; tilt) (and ψF, where the law is split) and L at all nodes, on the real line."""
         whole = self.tilted(tilt)
         weights = [whole]
         if self.nodes.bulk is not None:
             weights.append([value * share for value, share in zip(whole, self.bulk_share, strict=True)])
-        sums = power_sums(weights, [d * loss for loss in self.losses], frequencies, bits)
-        for values, is_bulk in zip(sums, (False, True), strict=False):
-            error = up_to(self.error(tilt, top, is_bulk))
-            slack = acb(error, error)
-            values[:] = [value + slack for value in values]
-        return sums[0], sums[1] if self.nodes.bulk is not None else []
+        return [[acb(value) for value in own] for own in weights], [acb(loss) for loss in self.losses]
+
+    def _lifted(self, tilt: float) -> tuple[list[list[acb]], list[acb]]:
+        """The same at the lifted nodes."""
+        points = self.lifted_grid
+        losses = [self.loss(point) for point in points]
+        whole = [
+            self.step * self.density(point) * (arb(tilt) * loss).exp()
+            for point, loss in zip(points, losses, strict=True)
+        ]
+        weights = [whole]
+        if self.nodes.bulk is not None:
+            weights.append([value * self.below_bulk_edge(point.t) for value, point in zip(whole, points, strict=True)])
+        # e^{iwL} shrinks: Im L is minus or plus the argument of A
+        return weights, losses
 
     def cut_mass(self) -> arb:
         """Upper bound on the P-mass that the cut-off removes, ∫ (1-χ) dP, in one step."""

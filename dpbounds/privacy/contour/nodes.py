@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbounds.privacy.contour.choices import Bulk, Nodes, dyadic
+from dpbounds.privacy.contour.choices import Bulk, Nodes, dyadic, log_growth
 from dpbounds.privacy.contour.landscape import Floats, Law, Part, Saddle, log_erfc
 from dpbounds.privacy.pairs import Order
 from dpbounds.privacy.proofs import Declined
 
 _MOST_CORNERS = 6_000
+_LIFT = 2.0  # how much wider steps must become for nodes to be lifted
 _BARE = 0.05  # step, per standard deviation or distance, below which cells may pay
 
 
@@ -63,6 +64,19 @@ def _bare_strip(
     at_aliases = 14.0 + growth + max(sigmas, default=0.0) * vanish
     step = 2 * math.pi * d / np.maximum(at_saddle, at_aliases)
     best = int(np.argmax(step))
+    return float(step[best]), dyadic(float(d[best]))
+
+
+def _lifted_strip(
+    part: Part, softness: float, saddle: Saddle, sigmas: tuple[float, ...], nats: float, bulk: Bulk | None
+) -> tuple[float, float]:
+    """The same for nodes that are lifted off the real line, where no frequency is too high."""
+    d = np.linspace(0.02, 0.98, 49) * min(math.pi * part.z / 2, 20.0)
+    at_saddle = nats + np.logaddexp(0.0, log_growth(part, softness, bulk, saddle.tilt, 2 * d))
+    at_aliases = 14.0 + log_growth(part, softness, None, max(sigmas, default=0.0), d)
+    step = 2 * math.pi * d / (np.maximum(at_saddle, at_aliases) + math.log(8))
+    # what the summands are larger than their sum has to be carried along as digits
+    best = int(np.argmax(step / (nats + log_growth(part, softness, bulk, saddle.tilt, d)) ** 2))
     return float(step[best]), dyadic(float(d[best]))
 
 
@@ -172,7 +186,7 @@ def choose_nodes(
         bulk_tilt: At which the bulk alone is bounded, or None.
         cells: Whether to choose cells as well, which only a proof needs, and not all of them.
     """
-    part = law.part
+    part, top = law.part, frequency
     loss = math.log(part.count) + nats
     celled = turn is not None or bulk is not None
     step, strip = _bare_strip(part, law.softness, saddle, sigmas, frequency, loss)
@@ -180,6 +194,10 @@ def choose_nodes(
         finer, other = _strip(law, saddle, sigmas, frequency, loss, bulk)
         if celled or finer > 2 * step:
             step, strip, celled = finer, other, True
+    higher, half = _lifted_strip(part, law.softness, saddle, sigmas, loss, bulk)
+    lifted = higher > _LIFT * step
+    if lifted:
+        step, strip, frequency, celled = higher, half, 0.0, turn is not None or bulk is not None
     step = min(step, 0.5)
     mantissa, exponent = math.frexp(step)
     step = math.ldexp(math.floor(mantissa * 4096), exponent - 12)
@@ -196,9 +214,9 @@ def choose_nodes(
         raise Declined(f"{(high - low) / step:.1e} nodes are too many")
     first, last = math.floor(low / step), math.ceil(high / step)
     if not celled:
-        return Nodes(part, step, first, last, strip, (), law.edge, law.softness, turn, bulk)
+        return Nodes(part, step, first, last, strip, (), law.edge, law.softness, turn, bulk, lifted)
     if not cells:
-        return Nodes(part, step, first, last, strip, (), law.edge, law.softness, turn, bulk)
+        return Nodes(part, step, first, last, strip, (), law.edge, law.softness, turn, bulk, lifted)
     # beyond the nodes the integrand may turn by d/z (by as much again on the left for two-sided ratios)
     vanish = -saddle.tilt * math.log(math.cos(strip / part.z / 2)) if part.order is not Order.REMOVE else 0.0
     extra = math.sqrt(2 * (loss + 2 + 2 * frequency * strip / part.z + vanish))
@@ -211,7 +229,7 @@ def choose_nodes(
         moment = float(law.log_moment(np.array([tilt]))[0])
         lines.append(_Line(tilt, w, v, moment + room - digits, None))
         lines.append(_Line(tilt, 0.0, 0.0, moment - digits, None, outside=True))
-        if bulk is not None and w > 0:
+        if bulk is not None and tilt == saddle.tilt:
             lines.append(_Line(tilt, w, v, moment + room - strip**2 * split - digits, bulk))
     if bulk is not None and bulk_tilt is not None:
         exponent_b = law.log_mass + log_erfc((law.t - bulk.edge) / bulk.softness) + bulk_tilt * law.loss
@@ -221,13 +239,13 @@ def choose_nodes(
     if turn is not None:
         moment = float(law.log_moment(np.array([saddle.tilt]))[0])
         smallest = moment - (loss if bulk is not None else nats / part.count) - turn**2 * (growth + split) - 5
-        lines.append(_Line(saddle.tilt, -frequency, turn / part.z, smallest, bulk))
+        lines.append(_Line(saddle.tilt, -top, turn / part.z, smallest, bulk))
     left, right = min(first * step, -extra), max(last * step, extra)
     if part.cut:
         right = _last_corner(law, (saddle.tilt, *sigmas), bulk, bulk_tilt, right)
     ends = (step * math.floor(left / step), step * math.ceil(right / step))  # whole steps, as the tails require
     corners = _cell_corners(law, (ends[0], first * step, last * step, ends[1]), lines)
-    return Nodes(part, step, first, last, strip, corners, law.edge, law.softness, turn, bulk)
+    return Nodes(part, step, first, last, strip, corners, law.edge, law.softness, turn, bulk, lifted)
 
 
 def _right_end(law: Law, tilts: tuple[float, ...], nats: float) -> float:

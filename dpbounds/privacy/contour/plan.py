@@ -7,7 +7,7 @@ Nothing here is proven and nothing needs to be: every choice that satisfies the 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -36,6 +36,7 @@ SOFTNESSES = (1.0, 4.0, 0.5, 0.25, 0.125, 0.0625)
 _SHARPNESSES = (2.5, 5.0, 10.0)  # of the split between bulk and jumps
 GOOD = 15_000_000  # node-frequency products at which neither a better cut-off nor another kind is looked for
 _LOOKING = 500_000  # what looking costs for each further law
+_LOWER = (0.8, 0.65, 0.5, 0.4, 0.3)  # tilts that are tried, in units of the saddle point's
 _MISTAKEN = 0.7  # share of the steepest cut-off's tilt below which a softer one is not trusted
 _FEW_STEPS, _FEW_LAWS = 3000, 12  # up to which the turned line may be raised to that power
 DEAR = 200_000_000  # and above which the route declines
@@ -101,7 +102,8 @@ class Draft:
             [abs(saddle.tilt * farthest), abs(value), top * farthest, 1.0]
             + [(saddle.tilt + top) * float(np.abs(law.loss).max()) for law in landscape.laws]
         )
-        bits = nats / math.log(2) + math.log2(landscape.steps + 2)
+        lift = max((float(n.log_lift(saddle.tilt)) for n in nodes), default=0.0)
+        bits = (nats + lift) / math.log(2) + math.log2(landscape.steps + 2)
         behind = bits + math.log2(6 * math.sqrt(K + 1) + 16) + 4
         bits = max(bits + 1.5 * math.log2(landscape.steps + 2) + 36, BITS * limbs_for(behind) + 12)
         return Plan(
@@ -158,6 +160,7 @@ def make_draft(
             # dear plans are worth a better saddle and other ways to bound the tail
             if log_delta is None or epsilon is None:
                 saddle = refined(landscape, saddle, keep_delta=log_delta is not None)
+            saddle = _with_shortest_period(landscape, saddle, accuracy)
             for contender in KINDS:
                 try:
                     best = _cheaper(best, contender(product, landscape, saddle, accuracy))
@@ -170,6 +173,16 @@ def make_draft(
     if best.plan.cost > DEAR:
         raise TooDearError(best.plan.cost)
     return best
+
+
+def _with_shortest_period(landscape: Landscape, saddle: Saddle, accuracy: float) -> Saddle:
+    """The same target at the tilt, up to the saddle point's, whose period is shortest.
+
+    Where rare jumps of any size make up δ, a smaller tilt costs nothing in accuracy and keeps large jumps small.
+    """
+    lower = (landscape.saddle(saddle.tilt * share, saddle.epsilon) for share in _LOWER)
+    found = [saddle, *(replace(other, log_delta=saddle.log_delta) for other in lower)]
+    return min(found, key=lambda candidate: shortest_period(landscape, candidate, -math.log(accuracy))[0])
 
 
 def _cheaper(first: Draft | None, second: Draft) -> Draft:
@@ -195,17 +208,25 @@ def _turned(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accu
     if landscape.steps > _FEW_STEPS or len(landscape.laws) > _FEW_LAWS:
         raise Declined("too many steps for turned lines")
     tables = [turn_table(law, saddle.tilt, None) for law in landscape.laws]
-    K = 4
-    while K <= MOST_FREQUENCIES:
+
+    def excess(K: int) -> float:
         w = K * spacing
-        choices = [table.best(w) for table in tables]
-        bound = sum(law.part.count * value for law, (value, _) in zip(landscape.laws, choices, strict=True))
-        if bound - 0.5 * w * w * landscape.squared_shift - math.log(math.pi * w) + 0.7 <= allowance:
-            turns = tuple(dyadic(v * law.part.z) for law, (_, v) in zip(landscape.laws, choices, strict=True))
-            none: tuple[None, ...] = (None,) * len(landscape.laws)
-            return Draft(product, landscape, saddle, spacing, K, (right, left), accuracy, turns, none)
-        K += max(1, K // 8)
-    raise Declined("the tilted law decays too slowly on a turned line")
+        best = (law.part.count * table.best(w)[0] for law, table in zip(landscape.laws, tables, strict=True))
+        return sum(best) - 0.5 * w * w * landscape.squared_shift - math.log(math.pi * w) + 0.7 - allowance
+
+    low, high = 3, 4
+    while excess(high) > 0:
+        low, high = high, 2 * high
+        if high > MOST_FREQUENCIES:
+            raise Declined("the tilted law decays too slowly on a turned line")
+    while high - low > max(1, high // 16):
+        middle = (low + high) // 2
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    turns = tuple(
+        dyadic(table.best(high * spacing)[1] * law.part.z) for law, table in zip(landscape.laws, tables, strict=True)
+    )
+    none: tuple[None, ...] = (None,) * len(landscape.laws)
+    return Draft(product, landscape, saddle, spacing, high, (right, left), accuracy, turns, none)
 
 
 def _peeled(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Draft:

@@ -1,4 +1,6 @@
-"""Σ_j w_j e^{ikθ_j} for many k, in fixed point: all arithmetic is on integers, and doubles multiply the matrices.
+"""Σ_j w_j e^{ikθ_j}, Im θ_j >= 0, for many k, in fixed point: all arithmetic is on integers.
+
+Doubles multiply the matrices.
 
 A number is an integer multiple of 2^-P, cut into L limbs of B bits, P = BL. Limbs are so short that every product of
 two matrices of limbs, and every partial sum of one in whatever order, is an integer below 2^53: a double holds it
@@ -21,8 +23,10 @@ BITS = 21  # B
 _NODES = 1024  # per product of matrices: 1024 · 2^42 = 2^52
 _MOST_NODES = 1 << 19  # in all: 2^19 · 2^42 = 2^61
 UNDIVIDED = 1 << 18  # multiplications up to which the usual libraries start no threads, which would spin
+_BLOCK = 64
 _HALF = 1 << (BITS - 1)
 
+Floats = NDArray[np.float64]
 Limbs = NDArray[np.int64]  # shape (2, L, ...): real and imaginary part, lowest limb first
 
 
@@ -32,13 +36,13 @@ def limbs_for(bits: float) -> int:
 
 
 def power_sums(
-    weights: Sequence[Sequence[arb]], angles: Sequence[arb], frequencies: int, bits: float
+    weights: Sequence[Sequence[acb]], angles: Sequence[acb], frequencies: int, bits: float
 ) -> list[list[acb]]:
     """Balls around Σ_j w_j e^{ikθ_j} for k = 0..frequencies.
 
     Args:
-        weights: One or more lists of w_j >= 0, one per angle.
-        angles: θ_j.
+        weights: One or more lists of w_j, one per angle.
+        angles: θ_j, Im θ_j >= 0.
         frequencies: The largest k.
         bits: Behind the point, relative to the largest weight of a list: what is rounded away is some n 2^-bits.
 
@@ -50,20 +54,22 @@ def power_sums(
     """
     if len(angles) > _MOST_NODES:
         raise Declined(f"{len(angles)} nodes are more than sums of integers in 64 bits hold")
+    if not all(angle.imag >= 0 for angle in angles):
+        raise Declined("condition not proven: no power grows")
     limbs = limbs_for(bits)
     size = math.isqrt(frequencies) + 1
     rows = frequencies // size + 1
-    small, small_error = _powers(_circle(angles, limbs), size)
-    large, large_error = _powers(_circle([size * angle for angle in angles], limbs), rows)
+    small, small_error = _powers(_disc(angles, limbs), size)
+    large, large_error = _powers(_disc([size * angle for angle in angles], limbs), rows)
     found = []
     for own in weights:
-        top = max(own, key=lambda weight: weight.mid())
+        sizes = [abs(weight) for weight in own]
+        top = max(sizes, key=lambda size: size.mid())
         scale = arb(2) ** math.ceil(float(top.log().mid()) / math.log(2) + 1e-6)
-        scaled = [weight / scale for weight in own]
-        if not all(0 <= weight <= 1 for weight in scaled):
-            raise Declined("condition not proven: the weights lie between 0 and 1")
-        started = _multiplied(large, _fixed(scaled, [arb(0)] * len(scaled), limbs)[:, :, None, :])
-        units = (small_error + large_error) * sum(scaled, arb(0)) + 4 * len(scaled)
+        if not all(size <= scale for size in sizes):
+            raise Declined("condition not proven: the weights are at most 1")
+        started = _multiplied(large, _fixed([weight / scale for weight in own], limbs)[:, :, None, :])
+        units = (small_error + large_error) * sum(sizes, arb(0)) / scale + 4 * len(own)
         error = (units * scale * arb(2) ** -(BITS * limbs)).upper()
         slack = acb((-error).union(error), (-error).union(error))
         unit = scale * arb(2) ** (BITS * (limbs - 2 - 2 * limbs))
@@ -77,11 +83,11 @@ def power_sums(
     return found
 
 
-def _fixed(real: Sequence[arb], imaginary: Sequence[arb], limbs: int) -> Limbs:
+def _fixed(values: Sequence[acb], limbs: int) -> Limbs:
     """Multiples of 2^-P, each part at most 1.1 units off; shape (2, L, n)."""
     scale, half, spare = fmpz(1) << (BITS * limbs), arb("0.5"), arb("0.59")
     rows = []
-    for numbers in (real, imaginary):
+    for numbers in ([value.real for value in values], [value.imag for value in values]):
         row = []
         for number in numbers:
             place = number * scale
@@ -100,10 +106,9 @@ def _fixed(real: Sequence[arb], imaginary: Sequence[arb], limbs: int) -> Limbs:
     return np.stack(found, axis=1)
 
 
-def _circle(angles: Sequence[arb], limbs: int) -> Limbs:
+def _disc(angles: Sequence[acb], limbs: int) -> Limbs:
     """e^{iθ}, at most 2 units off."""
-    pairs = [angle.sin_cos() for angle in angles]
-    return _fixed([cosine for _, cosine in pairs], [sine for sine, _ in pairs], limbs)
+    return _fixed([acb(-angle.imag, angle.real).exp() for angle in angles], limbs)
 
 
 def _multiplied(first: Limbs, second: Limbs) -> Limbs:
@@ -146,23 +151,41 @@ def _product(large: Limbs, small: Limbs) -> tuple[list[int], list[int]]:
     """Σ_j large[r, j] small[c, j], in units of 2^{B(L-2) - 2P}, as lists over r·columns + c; low columns left out."""
     limbs, rows, nodes = large.shape[1:]
     columns = small.shape[2]
-    left, right = large[:, :, None, None].astype(np.float64), small.swapaxes(-1, -2).astype(np.float64)[None, None]
-    total = np.zeros((2, limbs, 2, limbs, rows, columns), dtype=np.int64)
-    chunk = min(_NODES, max(16, UNDIVIDED // (rows * columns)))
-    for start in range(0, nodes, chunk):
-        here = slice(start, start + chunk)
-        total += np.matmul(left[..., here], right[..., here, :]).astype(np.int64)
+    left, right = (table.swapaxes(0, 1).astype(np.float64) for table in (large, small))
+    lowest = [max(0, limbs - 2 - i) for i in range(limbs)]
+    total = [
+        _in_blocks(left[i].reshape(-1, nodes), right[lowest[i] :].reshape(-1, nodes).T).reshape(2, rows, -1, 2, columns)
+        for i in range(limbs)
+    ]
     found = []
     for sign, pairs in ((-1, ((0, 0), (1, 1))), (1, ((0, 1), (1, 0)))):
         value: NDArray[Any] = np.zeros((rows, columns), dtype=object)
         for place in range(2 * limbs - 2, limbs - 3, -1):
             column = sum(
-                total[pairs[0][0], i, pairs[0][1], place - i] + sign * total[pairs[1][0], i, pairs[1][1], place - i]
+                total[i][pairs[0][0], :, place - i - lowest[i], pairs[0][1]]
+                + sign * total[i][pairs[1][0], :, place - i - lowest[i], pairs[1][1]]
                 for i in range(max(0, place - limbs + 1), min(limbs, place + 1))
             )
             value = (value << BITS) + np.asarray(column).astype(object)
         found.append(value.reshape(-1).tolist())
     return found[0], found[1]
+
+
+def _in_blocks(left: Floats, right: Floats) -> NDArray[np.int64]:
+    """The product of two matrices of limbs, exact, block by block: each so small that no threads start."""
+    nodes = left.shape[1]
+    found = np.zeros((len(left), right.shape[1]), dtype=np.int64)
+    width, depth = min(_BLOCK, right.shape[1]), min(_BLOCK, nodes)
+    height = UNDIVIDED // (width * depth)
+    for top in range(0, len(left), height):
+        rows = slice(top, top + height)
+        for start in range(0, right.shape[1], width):
+            columns = slice(start, start + width)
+            for first in range(0, nodes, _NODES):
+                ends = range(first, min(first + _NODES, nodes), depth)
+                parts = [left[rows, here : here + depth] @ right[here : here + depth, columns] for here in ends]
+                found[rows, columns] += np.add.reduce(parts).astype(np.int64)
+    return found
 
 
 __all__ = ["BITS", "UNDIVIDED", "limbs_for", "power_sums"]

@@ -344,7 +344,7 @@ def a_plan(order: Order = Order.REMOVE, accuracy: float = 1e-9) -> tuple[Plan, F
 def a_peeled_plan() -> tuple[Plan, Fraction, float]:
     """One release with a bulk set aside, and its closed form."""
     question, epsilon = product(Order.REMOVE, (0.3, 1.0, 1)), Fraction(1, 2)
-    plan = make_draft(question, epsilon=0.5, accuracy=1e-4).finished()
+    plan = make_draft(question, epsilon=0.5, accuracy=1e-12).finished()
     assert plan.bulk_tilt is not None
     return plan, epsilon, float(closed_form_delta(question[0][0], epsilon)[0])
 

@@ -13,7 +13,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from flint import arb, ctx
+from flint import acb, arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ def hand_made(
     turn: float | None = None,
     bulk: Bulk | None = None,
     count: int = 1,
+    lifted: bool = False,
 ) -> Nodes:
     """Nodes chosen without the planner: symmetric about 0, cells half as far out again as the nodes."""
     part = Part(SampledGaussians(order, Fraction(q), Fraction(z) ** 2), count)
@@ -55,7 +56,7 @@ def hand_made(
     ends = (-beyond * step, -last * step, last * step, beyond * step)
     corners = tuple(sorted({*ends, *(float(t) for t in np.linspace(ends[0], ends[-1], cells + 1))}))
     half_width = min(1.0, 0.4 * math.pi * z) if strip is None else strip
-    return Nodes(part, step, -last, last, half_width, corners, edge, softness, turn, bulk)
+    return Nodes(part, step, -last, last, half_width, corners, edge, softness, turn, bulk, lifted)
 
 
 def exact_integrand(nodes: Nodes, s: mpmath.mpc, t: mpmath.mpf, share: str = "all") -> mpmath.mpc:
@@ -139,8 +140,9 @@ CASES = [(0.01, 1.0), (0.3, 0.5), (0.9, 2.0), (1e-5, 0.7), (1.0, 1.5)]
 @pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("q", "z"), CASES)
-def test_moments_enclose_integrals_in_forty_digits(order: Order, q: float, z: float) -> None:
-    nodes = hand_made(order, q, z, step=0.0625)
+@pytest.mark.parametrize("lifted", [False, True])
+def test_moments_enclose_integrals_in_forty_digits(order: Order, q: float, z: float, lifted: bool) -> None:
+    nodes = hand_made(order, q, z, step=0.0625, lifted=lifted)
     with ctx.workprec(160):
         moments = Moments(nodes)
         real = moments.at_real(1.75)
@@ -154,9 +156,10 @@ def test_moments_enclose_integrals_in_forty_digits(order: Order, q: float, z: fl
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_many_frequencies_at_once_agree_with_the_definition(order: Order) -> None:
+@pytest.mark.parametrize("lifted", [False, True])
+def test_many_frequencies_at_once_agree_with_the_definition(order: Order, lifted: bool) -> None:
     # the baby and giant steps must put every frequency in its place, also where K + 1 is no square
-    nodes = hand_made(order, 0.2, 1.0, step=0.125)
+    nodes = hand_made(order, 0.2, 1.0, step=0.125, lifted=lifted)
     with ctx.workprec(128):
         moments = Moments(nodes)
         for frequencies in (0, 1, 3, 4, 11):
@@ -188,6 +191,40 @@ def test_coarse_steps_pay_for_themselves(order: Order, step: float) -> None:
 
 
 @pytest.mark.rotating(4)
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("w", [0.0, 1.5, 60.0])
+def test_lifted_nodes_are_no_further_off_than_they_say(order: Order, w: float) -> None:
+    """At any frequency, where steps are coarse and where nodes are left out; and not absurdly wide."""
+    for step, reach, strip in ((0.5, 14.0, 0.6), (0.625, 14.0, 0.75), (0.25, 2.0, 0.75)):
+        nodes = hand_made(
+            order, 0.3, 0.6, step=step, strip=strip, edge=1.0, nodes_reach=reach, lifted=True, bulk=Bulk(0.5, 1.5)
+        )
+        with ctx.workprec(128):
+            moments = Moments(nodes)
+            for share, weights in zip(("all", "bulk"), moments._lifted(2.0)[0], strict=True):
+                losses = moments._lifted(2.0)[1]
+                terms = (value * (acb(0, w) * loss).exp() for value, loss in zip(weights, losses, strict=True))
+                t = np.linspace(-15, 15, 48001)
+                truth = numerical_integrand(nodes, complex(2.0, w), t + 0j, share).sum() * (t[1] - t[0])
+                missed = abs(complex(sum(terms, acb(0))) - truth)
+                bound = float(moments._lifted_error(2.0, share == "bulk"))
+                assert missed <= bound * (1 + 1e-9) + 1e-12
+                assert w > 2 or missed > 1e-8
+                assert w > 0 or bound < 1e6 * missed
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_low_line_is_as_good_at_any_frequency(order: Order) -> None:
+    """On the real line the same nodes are useless where the frequency is high."""
+    low, high = (hand_made(order, 0.05, 0.8, step=0.0625, strip=0.5, lifted=lifted) for lifted in (True, False))
+    with ctx.workprec(160):
+        for spacing in (1.0, 1000.0):
+            values = [Moments(nodes).at_frequencies(1.5, spacing, 2, 100.0)[0][2] for nodes in (low, high)]
+            assert values[0].overlaps(values[1])
+            assert values[0].real.rad() < 1e-13
+            assert (values[1].real.rad() < 1e-13) == (spacing == 1.0)
+
+
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("reach", [1.0, 2.0, 3.5])
 def test_too_few_nodes_pay_for_themselves(order: Order, reach: float) -> None:
@@ -242,6 +279,13 @@ def test_the_mass_cut_off(q: float, z: float, edge: float, softness: float) -> N
             )
 
 
+def test_nodes_lifted_beyond_the_branch_points_are_refused() -> None:
+    nodes = hand_made(Order.REMOVE, 0.3, 1.0, strip=0.51 * math.pi)
+    Moments(nodes)
+    with pytest.raises(Declined, match="2d < πz"):
+        Moments(replace(nodes, lifted=True))
+
+
 # --- bounds ----------------------------------------------------------------------------------------------------------
 
 situations = st.fixed_dictionaries(
@@ -287,6 +331,27 @@ def test_the_line_bound_holds_everywhere_in_the_strip(case: dict[str, object], e
             return  # a tail that is not proven to decay is refused, never guessed
     for bound, share in zip(bounds, ("all", "bulk"), strict=True):
         assert integrated_modulus(nodes, complex(tilt, w), y, share) <= bound * (1 + 1e-9)
+
+
+@settings(max_examples=150, deadline=None)
+@given(situations)
+def test_no_frequency_makes_the_integrand_grow_more_than_is_said(case: dict[str, Any]) -> None:
+    """|F(t ± iy; λ + iw)| <= growth · F(t; λ) on the side where frequencies shrink it, point by point."""
+    order, z, tilt, frequency = case["order"], case["z"], case["tilt"], 100 * case["frequency"]
+    nodes = hand_made(
+        order, case["q"], z, edge=case["edge"], softness=case["softness"], strip=min(case["turn"] * math.pi * z, 2.5)
+    )
+    nodes = replace(nodes, bulk=Bulk(1.0, 0.5))
+    y = abs(case["y"]) * nodes.strip
+    with ctx.workprec(96):
+        moments = Moments(nodes)
+        growth = [float(moments._growth(arb(y), tilt, bulk)) for bulk in (False, True)]
+    t = np.linspace(-9.0, 9.0, 361)
+    s, line = complex(tilt, abs(case["w"]) * frequency), t + (-1j if order is Order.ADD else 1j) * y
+    for bound, share in zip(growth, ("all", "bulk"), strict=True):
+        here = np.abs(numerical_integrand(nodes, complex(tilt), t + 0j, share))
+        there = np.abs(numerical_integrand(nodes, s, line, share))
+        assert (there <= bound * here * (1 + 1e-6) + 1e-250).all()
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -78,6 +78,7 @@ changes = st.fixed_dictionaries(
         "precision": st.integers(64, 192),
         "bits": st.floats(10, 150),
         "bare": st.booleans(),
+        "lifted": st.booleans(),
         "seed": st.integers(0, 1 << 30),
     }
 )
@@ -113,6 +114,7 @@ def changed_nodes(nodes: Nodes, change: dict[str, object], random: np.random.Gen
         softness=number["softness"],
         turn=turn,
         bulk=bulk,
+        lifted=bool(change["lifted"]),
     )
 
 
@@ -182,6 +184,7 @@ def drawn(random: np.random.Generator, boldness: float) -> dict[str, object]:
         "precision": (precision := int(random.integers(80, 192))),
         "bits": precision - 35.0,
         "bare": random.random() < 0.5,
+        "lifted": random.random() < 0.5,
         "seed": int(random.integers(1 << 30)),
     }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import cmath
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -18,13 +20,16 @@ from dpbounds.privacy.proofs import Declined
 PRECISION = 256
 
 
-def plainly(weights: list[float], angles: list[float], k: int) -> acb:
-    return sum((arb(w) * acb(0, arb(a) * k).exp() for w, a in zip(weights, angles, strict=True)), acb(0))
+Numbers = Sequence[complex]
 
 
-def farthest(weights: list[float], angles: list[float], frequencies: int, bits: float) -> float:
+def plainly(weights: Numbers, angles: Numbers, k: int) -> acb:
+    return sum((acb(w) * (acb(0, 1) * acb(a) * k).exp() for w, a in zip(weights, angles, strict=True)), acb(0))
+
+
+def farthest(weights: Numbers, angles: Numbers, frequencies: int, bits: float) -> float:
     """The largest distance from the truth, in radii of the balls."""
-    sums = power_sums([[arb(w) for w in weights]], [arb(a) for a in angles], frequencies, bits)[0]
+    sums = power_sums([[acb(w) for w in weights]], [acb(a) for a in angles], frequencies, bits)[0]
     assert len(sums) == frequencies + 1
     with working(3 * PRECISION):
         distances = []
@@ -34,22 +39,29 @@ def farthest(weights: list[float], angles: list[float], frequencies: int, bits: 
     return max(distances)
 
 
-positive = st.floats(0, 1) | st.floats(1e-30, 1e30)
+sizes = st.floats(0, 1) | st.floats(1e-30, 1e30)
+circle = st.floats(-40, 40) | st.just(0.0)
+below = st.floats(0, 3) | st.floats(0, 1e-6) | st.just(0.0)  # how far powers shrink
 
 
 @pytest.mark.rotating(4)
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.tuples(positive, st.floats(-40, 40) | st.just(0.0)), min_size=1, max_size=40),
+    st.lists(st.tuples(sizes, circle, circle, below), min_size=1, max_size=40),
     st.integers(0, 40),
     st.floats(20, 150),
+    st.booleans(),
 )
-def test_sums_enclose_the_definition(terms: list[tuple[float, float]], frequencies: int, bits: float) -> None:
-    weights = [weight for weight, _ in terms]
-    if max(weights) == 0:
+def test_sums_enclose_the_definition(
+    terms: list[tuple[float, float, float, float]], frequencies: int, bits: float, real: bool
+) -> None:
+    """Positive weights and unit numbers, or complex weights and numbers of modulus up to 1."""
+    weights = [size if real else cmath.rect(size, phase) for size, phase, _, _ in terms]
+    if max(map(abs, weights)) == 0:
         weights[0] = 1.0
     with working(PRECISION):
-        assert farthest(weights, [angle for _, angle in terms], frequencies, bits) <= 1
+        angles = [angle if real else complex(angle, shrink) for _, _, angle, shrink in terms]
+        assert farthest(weights, angles, frequencies, bits) <= 1
 
 
 @pytest.mark.parametrize("bits", [40.0, 84.0, 130.0])
@@ -58,13 +70,13 @@ def test_what_is_counted_as_lost_is_little(bits: float, nodes: int) -> None:
     random = np.random.default_rng(nodes)
     weights, angles = random.exponential(size=nodes).tolist(), random.normal(0, 3, nodes).tolist()
     with working(PRECISION):
-        sums = power_sums([[arb(w) for w in weights]], [arb(a) for a in angles], 99, bits)[0]
+        sums = power_sums([[acb(w) for w in weights]], [acb(a) for a in angles], 99, bits)[0]
         assert float(sums[7].real.rad()) < 2.0 ** (8 - max(bits, 3 * BITS)) * sum(weights) * 8
 
 
 def test_several_lists_of_weights_share_the_powers() -> None:
     random = np.random.default_rng(1)
-    first, second, angles = ([arb(x) for x in random.uniform(0, 2, 30).tolist()] for _ in range(3))
+    first, second, angles = ([acb(x) for x in random.uniform(0, 2, 30).tolist()] for _ in range(3))
     with working(PRECISION):
         both = power_sums([first, second], angles, 10, 60)
         for index, own in enumerate((first, second)):
@@ -101,10 +113,15 @@ def test_a_matrix_product_of_limbs_stays_below_what_a_double_holds() -> None:
 
 
 @settings(max_examples=80, deadline=None)
-@given(st.integers(3, 6), st.lists(st.tuples(*[st.floats(-math.pi, math.pi)] * 2), min_size=1, max_size=20))
-def test_products_of_unit_numbers_are_at_most_one_unit_off(limbs: int, pairs: list[tuple[float, float]]) -> None:
+@given(
+    st.integers(3, 6),
+    st.lists(st.tuples(*[st.tuples(st.floats(-math.pi, math.pi), below)] * 2), min_size=1, max_size=20),
+)
+def test_products_are_at_most_one_unit_off(
+    limbs: int, pairs: list[tuple[tuple[float, float], tuple[float, float]]]
+) -> None:
     with working(40 * limbs):
-        first, second = (module._circle([arb(pair[side]) for pair in pairs], limbs) for side in (0, 1))
+        first, second = (module._disc([acb(*pair[side]) for pair in pairs], limbs) for side in (0, 1))
         found = module._multiplied(first, second)
 
     def whole(numbers: np.ndarray, index: int) -> tuple[int, int]:
@@ -121,27 +138,32 @@ def test_products_of_unit_numbers_are_at_most_one_unit_off(limbs: int, pairs: li
 @pytest.mark.parametrize("limbs", [3, 5])
 @pytest.mark.parametrize("count", [1, 2, 3, 37, 200])
 def test_powers_are_no_further_off_than_they_say(limbs: int, count: int) -> None:
-    angles = [0.0, 1.0, -2.5, 3.0, 1e-9]
+    angles = [acb(0.0), acb(1.0), acb(-2.5), acb(3.0), acb(1e-9), acb(-2.5, 0.01), acb(0.5, 3.0), acb(0.0, 1e-12)]
     with working(60 * limbs):
-        table, error = module._powers(module._circle([arb(angle) for angle in angles], limbs), count)
+        table, error = module._powers(module._disc(angles, limbs), count)
         assert table.shape == (2, limbs, count, len(angles))
         unit = arb(2) ** -(BITS * limbs)
         for k in range(count):
             for j, angle in enumerate(angles):
                 parts = [sum(int(limb) << (BITS * i) for i, limb in enumerate(side[:, k, j])) * unit for side in table]
-                gap = acb(*parts) - acb(0, arb(angle) * k).exp()
+                gap = acb(*parts) - (acb(0, 1) * angle * k).exp()
                 assert abs(gap) <= (error + 1e-6) * unit
 
 
 def test_too_little_precision_is_refused() -> None:
-    weights, angles = [arb(1), arb("0.3")], [arb(1), arb(2)]
+    weights, angles = [acb(1), acb("0.3")], [acb(1), acb(2)]
     with working(64), pytest.raises(Declined, match="last place"):
         power_sums([weights], [angle / 3 for angle in angles], 5, 100)
-    with working(PRECISION), pytest.raises(Declined, match="between 0 and 1"):
-        power_sums([[arb(1), arb(-1)]], angles, 5, 60)
+    with working(PRECISION), pytest.raises(Declined, match="at most 1"):
+        power_sums([[acb(1), acb(arb(1.99, 0.1))]], angles, 5, 60)
 
 
-@pytest.mark.parametrize("name", ["_circle", "_powers"])
+def test_powers_that_grow_are_refused() -> None:
+    with working(PRECISION), pytest.raises(Declined, match="no power grows"):
+        power_sums([[acb(1), acb(1)]], [acb(1), acb(1, -1e-30)], 5, 60)
+
+
+@pytest.mark.parametrize("name", ["_disc", "_powers"])
 def test_errors_that_are_not_counted_are_noticed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Perturb the table by more than it says, and the balls miss."""
     original = getattr(module, name)
@@ -152,7 +174,7 @@ def test_errors_that_are_not_counted_are_noticed(monkeypatch: pytest.MonkeyPatch
         table[:, 0] += 1 << 14
         return found
 
-    weights, angles = [1.0, 0.5, 0.25], [1.0, 2.0, -3.0]
+    weights, angles = [1.0, 0.5, 0.25j], [1.0, 2.0, complex(-3.0, 0.01)]
     with working(PRECISION):
         assert farthest(weights, angles, 30, 60) <= 1
         monkeypatch.setattr(module, name, worse)
