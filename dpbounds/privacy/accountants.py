@@ -32,7 +32,8 @@ from dpbounds.privacy.contour import (
     contour_epsilon,
 )
 from dpbounds.privacy.contour.estimate import quick_log_delta
-from dpbounds.privacy.contour.plan import make_draft
+from dpbounds.privacy.contour.landscape import survey
+from dpbounds.privacy.contour.plan import plain_draft
 from dpbounds.privacy.domination import NeighbourClass, NeighbourClasses, neighbour_classes
 from dpbounds.privacy.drawn_steps import delta_between, epsilon_between, nearly_full_batch, negligible, plannable
 from dpbounds.privacy.grouping import between, by_groups
@@ -57,9 +58,9 @@ _BESIDE_AIM = 1e-4  # the same for one law beside a Gaussian, if it is continuou
 _LOOSE = 10 * _ACCEPTED  # the width at which a lattice's answer is still taken
 _WORK = LARGEST_WORK // 2  # of the lattice, for all classes of one question
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
-_MANY = 24  # distinct pairs, above which it is asked what they take together
+_MANY = 32  # distinct pairs, above which it is asked what they take together
 _LATTICE_LEVELS, _LATTICE_GROUPS = 100, 48  # distinct pairs for a lattice at ``_ACCEPTED``: once, or for each end
-_LAW = 70_000  # node-frequency products that take as long as what else a law takes
+_NODES, _LAW = 250, 70_000  # of a law; and node-frequency products that take as long as what else it takes
 _EXACT_WORK, _GROUPED_WORK = 70_000_000, 25_000_000  # products: some ten seconds, and four for both ends of groups
 _GROUPED_ACCURACY = 1e-7  # of δ: groups are wider
 _FEWEST_GROUPS = 16
@@ -616,14 +617,17 @@ def _groups_for(product: Product, target: Fraction, given: Literal["delta", "eps
     few = as_gaussian(between(product, _FEWEST_GROUPS).dearer)
     assert few is not None
     try:
-        if given == "delta":
-            draft = make_draft(few, log_delta=math.log(target.numerator) - math.log(target.denominator))
-        else:
-            draft = make_draft(few, epsilon=float(target))
-    except Declined:
-        return None
-    each = draft.plan.products // len(few) + _LAW
+        each = _LAW + _NODES * _frequencies(few, target, given)
+    except Declined:  # no plain contour, and no cheap one
+        each = _EXACT_WORK // _MANY
     return None if len(product) * each <= _EXACT_WORK else max(_FEWEST_GROUPS, _GROUPED_WORK // (2 * each))
+
+
+def _frequencies(few: GaussianProduct, target: Fraction, given: Literal["delta", "epsilon"]) -> int:
+    """How many frequencies a plain contour for few laws takes, roughly."""
+    log_delta = math.log(target.numerator) - math.log(target.denominator) if given == "delta" else None
+    landscape, saddle = survey(few, 1.0, math.log(ACCURACY), log_delta, float(target) if given == "epsilon" else None)
+    return plain_draft(few, landscape, saddle, ACCURACY).frequencies
 
 
 def _epsilon_between(
