@@ -155,13 +155,27 @@ def _name_aliases(
 _ATTRIBUTES = ("attribute", "property")
 
 
-def _keep_norms(app: Sphinx, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
-    """In a docstring ``|x|`` is a norm, and no substitution. Comes before napoleon."""
-    for number, line in enumerate(lines):
-        if not line.lstrip().startswith((">>>", "...")):
-            parts = re.split(r"(``.*?``)", line)
-            parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
-            lines[number] = "".join(parts)
+def _docstring(lines: list[str]) -> Iterator[str]:
+    """A docstring in which ``|x|`` is a norm, and an indented block outside of sections is kept as it stands."""
+    section = block = example = False
+    last = ""  # that was not empty
+    for before, line in itertools.pairwise(["", *lines]):
+        if line and not line[0].isspace():
+            section, block = bool(re.fullmatch(r"[A-Z][\w ]*:", line)), False
+        elif line.strip() and not before.strip() and not section and not block:
+            block = True
+            if not last.endswith("::"):
+                yield from ("::", "")
+        example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
+        parts = [line] if block or example else re.split(r"(``.*?``)", line)
+        parts[::2] = [part if block or example else part.replace("|", r"\|") for part in parts[::2]]
+        last = line.rstrip() or last
+        yield "".join(parts)
+
+
+def _keep_docstring(app: Sphinx, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
+    """Comes before napoleon."""
+    lines[:] = _docstring(lines)
     if what in _ATTRIBUTES:
         app.env.temp_data[name] = list(lines)
 
@@ -184,9 +198,9 @@ def _public(app: Sphinx, env: BuildEnvironment, node: nodes.Element, content: no
 
 
 def _set_scripts(app: Sphinx, document: nodes.document) -> None:
-    """In all prose, and in the blocks of derivations."""
-    derivation = _is_derivation(app.env.current_document.docname)
-    for block in list(document.findall(nodes.literal_block)) if derivation else ():
+    """In all prose, and in the blocks of derivations and docstrings."""
+    name = app.env.current_document.docname
+    for block in list(document.findall(nodes.literal_block)) if _is_derivation(name) or name.endswith("/api") else ():
         if block.astext().startswith("$ "):
             continue  # a command
         children = list(scripts(block.astext()))
@@ -233,7 +247,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     app.setup_extension("sphinx.ext.autodoc")
     app.add_html_math_renderer("mathml", (_visit, None), (_visit, None))
-    app.connect("autodoc-process-docstring", _keep_norms, priority=400)
+    app.connect("autodoc-process-docstring", _keep_docstring, priority=400)
     app.connect("autodoc-process-docstring", _keep_sentences, priority=600)
     app.connect("autodoc-process-signature", _name_aliases)
     app.connect("missing-reference", _public)

@@ -71,3 +71,20 @@ def test_a_formula_of_two_lines_is_no_list(rendering):
     source = ["the sum $a\n+ b$ and\n\n$$\nc\n+ d\n$$\n\n- $e$\n- $f$\n"]
     rendering._keep_formulas(None, "tables/x", source)
     assert source[0] == "the sum $a + b$ and\n\n$$\nc\n+ d\n$$\n\n- $e$\n- $f$\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("|x| is ``|y|``.", "\\|x\\| is ``|y|``."),
+        (
+            "Text.\n\n    for k:\n        |g|\n\n    return\n\n|x|",
+            "Text.\n\n::\n\n    for k:\n        |g|\n\n    return\n\n\\|x\\|",
+        ),
+        ("Text::\n\n    |g|", "Text::\n\n    |g|"),
+        ("Args:\n    x: |x|.\n\n        More.", "Args:\n    x: \\|x\\|.\n\n        More."),
+        (">>> f(x | y)\na|b\n\n|x|", ">>> f(x | y)\na|b\n\n\\|x\\|"),
+    ],
+)
+def test_docstrings(rendering, written, read):
+    assert "\n".join(rendering._docstring(written.split("\n"))) == read
