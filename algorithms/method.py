@@ -85,8 +85,9 @@ class UniformIterate:
 class OpenRun:
     """A run while it is made: all that a walk may use of randomness and of the records.
 
-    A walk asks oracles, which write the ledger; what else it learns of the records (``exact``, and the exact part of an
-    answer) goes to ``measure`` or into ``Outcome.measured`` and nowhere else, for it is not private.
+    A walk asks oracles, which write the ledger, and moves by their noisy answers alone. What else it learns of the
+    records (``exact``, and the exact part of an answer) goes to ``measure`` or into ``Outcome.measured``, as it is not
+    private, or to ``choose``, which is an oracle; nowhere else.
 
     Attributes:
         problem: What is minimised.
@@ -197,7 +198,7 @@ class OpenRun:
     # --- what is measured, and not private --------------------------------------------------------
 
     def exact(self, X: Array) -> tuple[Array, Array]:
-        """F, shape (R,), and ∇F, shape (R, p), at every row: for measurement only."""
+        """F, shape (R,), and ∇F, shape (R, p), at every row: not private."""
         return in_batches(self.problem, X)
 
     def measure(self, **values: Array) -> None:

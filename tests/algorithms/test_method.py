@@ -14,6 +14,7 @@ from algorithms import noise
 from algorithms.fields import named, positive, share
 from algorithms.ledger import OpenLedger
 from algorithms.method import Method, OpenRun
+from algorithms.verification.catalogue import all_examples
 from dpbounds.errors import InvalidValue
 from tests.algorithms.shared import wavy
 
