@@ -34,7 +34,7 @@ from algorithms.verification.studies.running import (
     Example,
     at_budget,
     bound_of,
-    kept_on,
+    calibrated_on,
     means,
     ran,
     reads,
@@ -314,21 +314,21 @@ _GLD = ("wang-chen-xu-2019/algorithm-1", "wang-chen-xu-2019/theorem-1/explicit",
 _ZHANG = (_QUOTING, "cited/zhang-et-al-2017/main-result")
 _WANG_YE_XU = (_QUOTING, "wang-xu-2019/theorem-1", "cited/wang-ye-xu-2017/main-result")
 _plain, _smooth = partial(design, 400, 4), partial(smooth_design, 400, 4)
-_small_pgd = kept_on(ProjectedGradientDescent.calibrated, _plain, steps=20)
-_small_gld = partial(kept_on, LangevinDynamics.calibrated, _smooth, regulariser=2)
+_small_pgd = calibrated_on(ProjectedGradientDescent.calibrated, _plain, steps=20)
+_small_gld = partial(calibrated_on, LangevinDynamics.calibrated, _smooth, regulariser=2)
 
 EXAMPLES = (
     Example("dp-pgd", ("wang-xu-2019/algorithm-1", _EXPLICIT), _small_pgd),
     *(
-        Example(f"dp-pmd-{shape}", _PMD, kept_on(MirrorDescent.calibrated, _smooth, mirror(shape, 4), steps=20))
+        Example(f"dp-pmd-{shape}", _PMD, calibrated_on(MirrorDescent.calibrated, _smooth, mirror(shape, 4), steps=20))
         for shape in _SHAPES
     ),
     Example("dp-gld", _GLD, _small_gld(variant="repaired")),
     Example("dp-gld-as-printed", _GLD, _small_gld(variant="as-printed"), printed=True),
-    Example("prgd", _PRGD, kept_on(PerturbedGradientDescent.calibrated, _smooth, steps=3)),
+    Example("prgd", _PRGD, calibrated_on(PerturbedGradientDescent.calibrated, _smooth, steps=3)),
     Example("prgd-as-printed", _PRGD, _printed_ball, printed=True),
-    Example("dp-gd-zhang", _ZHANG, kept_on(ZhangEtAl2017.calibrated, _plain, steps=20)),
+    Example("dp-gd-zhang", _ZHANG, calibrated_on(ZhangEtAl2017.calibrated, _plain, steps=20)),
     Example("dp-gd-zhang-as-quoted", _ZHANG, partial(_as_quoted, ZhangEtAl2017), printed=True),
-    Example("dp-gd-wang-ye-xu", _WANG_YE_XU, kept_on(WangYeXu2017.calibrated, _plain, steps=20)),
+    Example("dp-gd-wang-ye-xu", _WANG_YE_XU, calibrated_on(WangYeXu2017.calibrated, _plain, steps=20)),
     Example("dp-gd-wang-ye-xu-as-quoted", _WANG_YE_XU, partial(_as_quoted, WangYeXu2017), printed=True),
 )

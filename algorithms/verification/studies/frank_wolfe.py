@@ -17,7 +17,7 @@ from algorithms.verification.studies.running import (
     Example,
     at_budget,
     bound_of,
-    kept_on,
+    calibrated_on,
     means,
     reads,
     samples,
@@ -101,8 +101,8 @@ CHECKS = (
     slope("wang-xu-2019/theorem-4", "DP-FW-L2, Frank-Wolfe gap against n", _gaussian(records=_SIZES), "gap", -0.5),
 )
 
-_L2 = partial(kept_on, GaussianFrankWolfe.calibrated, partial(smooth_design, 400, 4), L2Ball(4), steps=20)
-_L1 = partial(kept_on, VertexFrankWolfe.calibrated, partial(sign_design, 400, 4), L1Ball(4), steps=20)
+_L2 = partial(calibrated_on, GaussianFrankWolfe.calibrated, partial(smooth_design, 400, 4), L2Ball(4), steps=20)
+_L1 = partial(calibrated_on, VertexFrankWolfe.calibrated, partial(sign_design, 400, 4), L1Ball(4), steps=20)
 
 EXAMPLES = (
     Example("dp-fw-l2", ("wang-xu-2019/algorithm-2", "wang-xu-2019/theorem-4/explicit"), _L2()),

@@ -68,7 +68,7 @@ def at_budget(
     return calibrated(problem, *arguments, **spend, **options), problem
 
 
-def kept_on(
+def calibrated_on(
     calibrated: Callable[..., A], problem: Callable[[], P], *arguments: Any, **options: Any
 ) -> Callable[[PrivacyBudget], tuple[A, P]]:
     """The same, from a budget: an example. The problem is made when it is asked for."""

@@ -23,7 +23,7 @@ from algorithms.verification.studies.running import (
     Example,
     at_budget,
     bound_of,
-    kept_on,
+    calibrated_on,
     ran,
     reads,
     samples,
@@ -173,21 +173,21 @@ CHECKS = (
 )
 
 _small = partial(regression, 400, 4)
-_sosp_example = partial(kept_on, StationaryPointSelection.calibrated, _small, stationarity="1/4", steps=10)
+_sosp_example = partial(calibrated_on, StationaryPointSelection.calibrated, _small, stationarity="1/4", steps=10)
 _in_ball = (L2Ball(4, "1/2"), "1/50", "1/10")
 
 EXAMPLES = (
     Example(
         "dp-gd",
         (f"{_PAPER}/algorithm-4", f"{_PAPER}/algorithm-4/explicit"),
-        kept_on(GradientDescent.calibrated, _small, steps=20),
+        calibrated_on(GradientDescent.calibrated, _small, steps=20),
     ),
     Example("dp-gd-sosp", (f"{_PAPER}/algorithm-5", f"{_PAPER}/theorem-8/explicit"), _sosp_example()),
     Example("dp-gd-sosp-as-printed", (f"{_PAPER}/algorithm-5",), _sosp_example(variant="as-printed"), printed=True),
     Example(
         "dp-gd-so",
         (f"{_PAPER}/algorithm-6", f"{_PAPER}/theorem-9/explicit"),
-        kept_on(ConstrainedSecondOrder.calibrated, _small, *_in_ball, steps=20),
+        calibrated_on(ConstrainedSecondOrder.calibrated, _small, *_in_ball, steps=20),
     ),
-    Example("dp-nc", (_OWN,), kept_on(NegativeCurvatureDescent.calibrated, _small, stationarity="1/5")),
+    Example("dp-nc", (_OWN,), calibrated_on(NegativeCurvatureDescent.calibrated, _small, stationarity="1/5")),
 )

@@ -30,7 +30,15 @@ from algorithms.verification.judging.planned_checks import (
     spent,
     together,
 )
-from algorithms.verification.studies.running import Algorithm, Example, at_budget, at_cell, bound_of, kept_on, reads
+from algorithms.verification.studies.running import (
+    Algorithm,
+    Example,
+    at_budget,
+    at_cell,
+    bound_of,
+    calibrated_on,
+    reads,
+)
 from algorithms.verification.sweeping.cells import Numbers, Result, number
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
@@ -193,7 +201,7 @@ def _alternating(budget: PrivacyBudget) -> tuple[Algorithm, Any]:
 
 
 _small = partial(double_well, 40, 2)
-_on_small_net = partial(kept_on, NetExponentialMechanism.calibrated, _small, covering_radius="0.1")
+_on_small_net = partial(calibrated_on, NetExponentialMechanism.calibrated, _small, covering_radius="0.1")
 _SECTION = f"{_PAPER}/section-5.1"
 
 EXAMPLES = (
@@ -203,12 +211,12 @@ EXAMPLES = (
     Example(
         "regularised-exponential-mechanism",
         (_GIBBS, _SECTION),
-        kept_on(RegularisedExponentialMechanism.calibrated, _small),
+        calibrated_on(RegularisedExponentialMechanism.calibrated, _small),
     ),
     Example(
         "alternate-sample",
         (f"{_PAPER}/algorithm-3", f"{_PAPER}/theorem-d.1", f"{_PAPER}/lemma-d.2"),
         _alternating,
     ),
-    Example("projected-langevin", (_SECTION,), kept_on(ProjectedLangevin.calibrated, _small, steps=30)),
+    Example("projected-langevin", (_SECTION,), calibrated_on(ProjectedLangevin.calibrated, _small, steps=30)),
 )

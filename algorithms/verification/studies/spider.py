@@ -24,7 +24,7 @@ from algorithms.verification.studies.running import (
     at_budget,
     at_cell,
     bound_of,
-    kept_on,
+    calibrated_on,
     measured,
     reads,
     samples,
@@ -171,9 +171,9 @@ CHECKS = (
     slope(_PARAMETERS, "DP-SPIDER, gradient against d", _BY_DIMENSION, "gradient", 1 / 3, "dimension"),
 )
 
-_example = partial(kept_on, Spider.calibrated, partial(regression, 400, 4), steps=20, anchor_period=8)
+_example = partial(calibrated_on, Spider.calibrated, partial(regression, 400, 4), steps=20, anchor_period=8)
 # so many records because the condition number is that of a landscape; they cost nothing
-_restarted_example = kept_on(RestartedSpider.calibrated, partial(quartic, 4000), growth=QUARTIC, stages=2)
+_restarted_example = calibrated_on(RestartedSpider.calibrated, partial(quartic, 4000), growth=QUARTIC, stages=2)
 
 EXAMPLES = (
     Example("dp-spider", tuple(dict.fromkeys(THEOREMS.values())), _example()),

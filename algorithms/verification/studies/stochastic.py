@@ -20,7 +20,15 @@ from algorithms.verification.judging.planned_checks import (
     spent,
     together,
 )
-from algorithms.verification.studies.running import Example, at_budget, bound_of, kept_on, reads, samples, spending
+from algorithms.verification.studies.running import (
+    Example,
+    at_budget,
+    bound_of,
+    calibrated_on,
+    reads,
+    samples,
+    spending,
+)
 
 _DELTA, _DISTANCE = Fraction(1, 10**5), Fraction(1)
 
@@ -102,8 +110,8 @@ CHECKS = (
 )
 
 _small = partial(realisable, 400, 4)
-_one = partial(kept_on, StochasticGradientDescent.calibrated, _small, steps=20)
-_several = partial(kept_on, SelectedStochasticGradientDescent.calibrated, _small, steps=10)
+_one = partial(calibrated_on, StochasticGradientDescent.calibrated, _small, steps=20)
+_several = partial(calibrated_on, SelectedStochasticGradientDescent.calibrated, _small, steps=10)
 
 EXAMPLES = (
     Example("dp-sgd", (f"{_PAPER}/algorithm-3", _EXPLICIT), _one()),

@@ -35,7 +35,7 @@ from algorithms.verification.studies.running import (
     at_budget,
     at_cell,
     bound_of,
-    kept_on,
+    calibrated_on,
     measured,
     ran,
     reads,
@@ -256,10 +256,10 @@ def _threshold(variant: Variant) -> Callable[[PrivacyBudget], tuple[Algorithm, A
     def calibrated(problem: Landscape, **budget: Any) -> AboveThresholdSelection:
         return AboveThresholdSelection.calibrated(points, "0.05", variant=variant, **budget)
 
-    return kept_on(calibrated, partial(landscape, DOUBLE_WELL, 20_000, [0.5, 0.5], 2))
+    return calibrated_on(calibrated, partial(landscape, DOUBLE_WELL, 20_000, [0.5, 0.5], 2))
 
 
-_example = partial(kept_on, StochasticSpider.calibrated, partial(wavy, 1500))
+_example = partial(calibrated_on, StochasticSpider.calibrated, partial(wavy, 1500))
 _SEARCH, _THRESHOLD = f"{_PAPER}/algorithm-1", (f"{_PAPER}/algorithm-2", f"{_PAPER}/lemma-4.1")
 
 EXAMPLES = (
@@ -273,7 +273,7 @@ EXAMPLES = (
     Example(
         "stochastic-spider-population",
         (f"{_PAPER}/equation-3", f"{_PAPER}/theorem-4.6/explicit"),
-        kept_on(PopulationStochasticSpider.calibrated, partial(labelled, 20_000)),
+        calibrated_on(PopulationStochasticSpider.calibrated, partial(labelled, 20_000)),
     ),
     Example("above-threshold", (f"{_PAPER}/lemma-4.1/explicit",), _threshold("one-test")),
     Example("above-threshold-doubled", _THRESHOLD, _threshold("doubled")),

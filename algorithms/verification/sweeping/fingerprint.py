@@ -23,10 +23,11 @@ def fingerprint() -> str:
     once per process, which goes on running what it has loaded.
     """
     digest = hashlib.sha256(f"numpy {np.__version__}, scipy {scipy.__version__}".encode())
-    for package in _PACKAGES:
-        assert package.__file__ is not None
-        root = Path(package.__file__).parent
+    roots = [Path(str(package.__file__)).parent for package in _PACKAGES]
+    for root in roots:
         for path in sorted(root.rglob("*.py")):
+            if any(path.is_relative_to(other) and other.is_relative_to(root) for other in roots if other != root):
+                continue  # of a package inside this one, which has its own turn, be it a folder or a link
             name, text = path.relative_to(root.parent).as_posix(), path.read_bytes()
             digest.update(f"\n{name} {len(text)}\n".encode() + text)
     return digest.hexdigest()

@@ -275,6 +275,26 @@ def test_the_fingerprint_follows_the_code(tmp_path, monkeypatch):
     assert len(set(found)) == 4
 
 
+def test_the_fingerprint_is_that_of_the_text_wherever_a_package_lies(tmp_path, monkeypatch):
+    """One package inside another, as a folder (installed) or as a link (a checkout)."""
+    found = []
+    for kind in ("folder", "link"):
+        outer = tmp_path / kind / "outer"
+        inner = outer / "inner"
+        (tmp_path / kind / "elsewhere" / "inner" if kind == "link" else inner).mkdir(parents=True)
+        if kind == "link":
+            outer.mkdir()
+            inner.symlink_to(tmp_path / kind / "elsewhere" / "inner")
+        for folder in (outer, inner):
+            (folder / "__init__.py").write_text(f"x = {len(folder.name)}")
+        packages = [types.ModuleType(folder.name) for folder in (inner, outer)]
+        for package, folder in zip(packages, (inner, outer), strict=True):
+            package.__file__ = str(folder / "__init__.py")
+        monkeypatch.setattr(fingerprints, "_PACKAGES", packages)
+        found.append(fingerprint.__wrapped__())
+    assert found[0] == found[1]
+
+
 def test_a_worker_with_other_code_is_refused(monkeypatch):
     cell = cells()[0]
     assert run_same(cell, fingerprint()).numbers == run(cell).numbers
