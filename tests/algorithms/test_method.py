@@ -7,7 +7,6 @@ from pathlib import Path
 import attrs
 import numpy as np
 import pytest
-from algorithms.verification.examples import all_examples
 
 import algorithms
 from algorithms import noise

@@ -65,7 +65,7 @@ def test_numbers_sort_and_say_what_applies(capsys):
     assert "yes" in {row["applies"] for row in explicit}
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", QUICK)
 def test_committed_files_are_fresh(name, capsys):
     out = said(capsys, name, "--check", "--output", str(ROOT / "tables"))

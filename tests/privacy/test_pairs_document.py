@@ -182,6 +182,7 @@ def response(epsilon: float) -> Callable[[float], float]:
     return lambda alpha: max(0.0, (math.exp(epsilon) - alpha) / (1 + math.exp(epsilon)))
 
 
+@pytest.mark.thorough
 @given(
     epsilon=st.floats(0.1, 5),
     more=st.floats(0, 5),

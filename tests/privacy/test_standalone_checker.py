@@ -82,6 +82,7 @@ def test_the_cases_take_the_ways_they_are_named_after(accounts: dict[tuple[str, 
     assert first("several kinds", REPLACE)[1]["squared_shift"] != "0"
 
 
+@pytest.mark.thorough_cases("*contour*", "several*")
 @pytest.mark.rotating(8)
 @pytest.mark.parametrize(("name", "relation"), QUESTIONS)
 def test_confirms_true_claims_and_refutes_them_moved_by_a_billionth(

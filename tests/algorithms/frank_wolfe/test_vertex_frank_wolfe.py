@@ -173,6 +173,7 @@ def test_no_neighbour_moves_a_score_by_more_than_the_sensitivity(relation, facto
     assert 0.6 * allowed < largest <= allowed
 
 
+@pytest.mark.thorough
 def test_calibration_looks_at_no_record():
     ours, theirs = (VertexFrankWolfe.calibrated(problem, L1Ball(6), steps=50) for problem in (PROBLEM, signs(seed=8)))
     assert ours == theirs

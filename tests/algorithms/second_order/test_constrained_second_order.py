@@ -65,7 +65,7 @@ def test_repetitions_do_not_depend_on_how_many_there_are():
     assert_independent_repetitions(ConstrainedSecondOrder(DISC, 5, 5, 6, "1/2", "1/2"), PROBLEM, (3,))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.thorough
 @pytest.mark.parametrize(("gap", "bend"), [("1/2", "1"), ("1/2", "5/4"), ("1", "9/10")])
 def test_it_succeeds_at_the_records_that_the_guarantee_asks_for(gap, bend):
     small = double_well(2, 1, "6/5")

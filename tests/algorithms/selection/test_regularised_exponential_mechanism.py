@@ -183,7 +183,6 @@ def chain(beta, eta, steps, precision=1 / 9, cap=2.0):
 
 
 @pytest.mark.thorough
-@pytest.mark.thorough_cases("30-60")
 @pytest.mark.parametrize(("beta", "steps"), [(Fraction(5, 2), 1), (30, 60)])
 def test_the_law_after_some_steps(beta, steps):
     eta = Fraction(1, 50) if steps == 1 else Fraction(1, 600)

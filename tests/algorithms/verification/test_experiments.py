@@ -101,6 +101,7 @@ def test_figure_4_follows_a_planted_order(figure_4):
     assert high.count(", fails and is") == 2
 
 
+@pytest.mark.rotating(4)
 def test_where_the_quoted_noise_breaks_is_the_first_such_step():
     from algorithms.descents.quoted_baselines import ZhangEtAl2017
 

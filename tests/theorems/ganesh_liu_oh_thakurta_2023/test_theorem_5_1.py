@@ -38,6 +38,7 @@ def test_gaussians_within_the_range_keep_it(shift, delta):
     assert failure(shift, printed) <= delta
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 def test_the_prescribed_temperature_keeps_epsilon(relation):
     found = spending(STATEMENT, {"epsilon": "0.4", "delta": "1e-5"}, relation)
