@@ -28,6 +28,7 @@ from dpbounds.privacy.accountants import (
 from dpbounds.privacy.contour.estimate import quick_log_delta
 from dpbounds.privacy.crossing import Crossing, Solve
 from dpbounds.privacy.domination import Key, neighbour_classes
+from dpbounds.privacy.grouping import between
 from dpbounds.privacy.lattice import expected_log_delta, resolved
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.moment_crossing import least_by_moments
@@ -39,6 +40,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 _FIRST_MARGIN = 2.0**-37  # relative, between the estimate and the first point tried on either side
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
 _TRIALS = 40
+_LEVELS = 96  # of a schedule, that an estimate looks at
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +272,7 @@ class _Search:
 
     def _log_delta(self, product: Product, precise: bool) -> float:
         if not has_closed_form(product):
-            gaussian = as_gaussian(product)
+            gaussian = as_gaussian(between(product, _LEVELS).dearer if len(product) > _LEVELS else product)
             if gaussian is None:
                 return expected_log_delta(product, float(self.budget))
             return quick_log_delta(gaussian, float(self.budget), precise)
