@@ -140,7 +140,7 @@ def test_rare_jumps() -> None:
     )
     found = dp.epsilon(mechanism, 1e-6)
     print(f"relative width {found.width / found.upper:.1e}")
-    assert found.width < 2e-6 * found.upper
+    assert found.width < 1e-11 * found.upper
     assert abs(ours - theirs) < 1e-3
 
 

@@ -24,7 +24,7 @@ Numbers = NDArray[Any]  # real or complex
 _DEPTH = 60.0
 _SPACING = 0.08
 _MOST_NODES = 200_000
-_FAR_GROWTH, _FAR_NODES = 1.2, 60
+_FAR_GROWTH, _FAR_NODES, _FAR_ROUNDS = 1.2, 60, 5
 _REFINEMENTS = 4
 _TWO_HUMPED = 30.0  # spread times tilt beyond which a tilted law is not taken for a normal one
 _DEEPEST = -1e6  # log δ at which no cut-off further out is tried
@@ -118,7 +118,30 @@ class Law:
 
     def log_moment(self, tilt: Floats) -> Floats:
         """Log M at each tilt: shape (m,) to (m,)."""
-        return np.asarray(logsumexp(self.log_mass + np.multiply.outer(tilt, self.loss), axis=-1))
+        found = np.asarray(logsumexp(self.log_mass + np.multiply.outer(tilt, self.loss), axis=-1))
+        if self.part.cut and self._peak(float(tilt.max())) > self._scanned:
+            found = np.logaddexp(found, self._far(tilt))
+        return found
+
+    @cached_property
+    def _scanned(self) -> float:
+        """Where the fine scan ends, or where A begins to grow."""
+        return max(self.edge + 8 * self.softness + 1, 1 / self.part.z)
+
+    def _peak(self, tilt: Any, weight: Any = 1.0) -> Any:
+        """Where the integrand peaks if log A grows like weight·t/z there."""
+        steep = 2 / self.softness**2
+        return ((1 + tilt) / self.part.z * weight + steep * self.edge) / (1 + steep)
+
+    def _far(self, tilt: Floats) -> Floats:
+        """The logarithm of what lies about a peak beyond the finely scanned part, which a few coarse nodes may miss."""
+        part, steep, weight = self.part, 2 / self.softness**2, np.ones_like(tilt)
+        for _ in range(_FAR_ROUNDS):
+            t = self._peak(tilt, weight)
+            weight = part.weight(t)
+        peak = part.log_density(t) + log_erfc((t - self.edge) / self.softness) + tilt * part.loss(t)
+        bend = np.maximum(1 + steep - (1 + tilt) * weight * (1 - weight) / part.z**2, 1.0)
+        return np.where(t > self._scanned, peak + 0.5 * np.log(2 * math.pi / bend), -np.inf)
 
     def cumulants(self, tilt: float) -> tuple[float, float, float]:
         """Log M and its first two derivatives."""

@@ -188,16 +188,15 @@ def choose_nodes(
     """
     part, top = law.part, frequency
     loss = math.log(part.count) + nats
-    celled = turn is not None or bulk is not None
+    celled, lifted = turn is not None or bulk is not None, False
     step, strip = _bare_strip(part, law.softness, saddle, sigmas, frequency, loss)
     if celled or step < _BARE * min(1.0, part.z):
         finer, other = _strip(law, saddle, sigmas, frequency, loss, bulk)
         if celled or finer > 2 * step:
             step, strip, celled = finer, other, True
-    higher, half = _lifted_strip(part, law.softness, saddle, sigmas, loss, bulk)
-    lifted = higher > _LIFT * step
-    if lifted:
-        step, strip, frequency, celled = higher, half, 0.0, turn is not None or bulk is not None
+        higher, half = _lifted_strip(part, law.softness, saddle, sigmas, loss, bulk)
+        if higher > _LIFT * step:
+            step, strip, frequency, lifted, celled = higher, half, 0.0, True, turn is not None or bulk is not None
     step = min(step, 0.5)
     mantissa, exponent = math.frexp(step)
     step = math.ldexp(math.floor(mantissa * 4096), exponent - 12)

@@ -169,6 +169,73 @@ def test_peeled_plans_hold_what_brute_force_composes(order: Order) -> None:
         assert found.enclosure.upper < 1.001 * found.enclosure.lower
 
 
+def two_releases(order: Order, q: float, z: float, epsilon: float) -> float:
+    """δ(ε) of two releases to about 1e-13: the second one's closed form, integrated over the first one's law.
+
+    It bends sharply where the first release alone reaches ε; panels crowd there.
+    """
+
+    def losses_and_density(t: Floats) -> tuple[Floats, Floats]:
+        here, there = (np.exp(-0.5 * (t - shift) ** 2) / math.sqrt(2 * math.pi) for shift in (0.0, 1 / z))
+        loss, other = (np.log1p(q * np.expm1(sign * t / z - 0.5 / z**2)) for sign in (1, -1))
+        return loss - (other if order is Order.REPLACE else 0), (1 - q) * here + q * there
+
+    coarse = np.linspace(-12.0, 14.0 + 1 / z, 200_001)
+    bend, crowd = np.interp(epsilon, losses_and_density(coarse)[0], coarse), np.geomspace(1e-9, 1, 400)
+    edges = np.unique(np.concatenate([np.linspace(-11.0, 11.0 + 1 / z, 801), bend - crowd, bend + crowd]))
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    half = np.diff(edges)[:, None] / 2
+    loss, density = losses_and_density((edges[:-1, None] + half + half * nodes).ravel())
+    return float(((half * weights).ravel() * density) @ _one_step(order, q, z, epsilon - loss))
+
+
+@pytest.mark.parametrize("order", [Order.REMOVE, Order.REPLACE])
+@pytest.mark.parametrize(
+    ("q", "z", "epsilon", "width"),
+    [
+        (0.001, 0.5, 1.0, 1e-12),
+        (3e-4, 1.5, 1e-3, 1e-5),
+        pytest.param(2e-5, 0.59, 0.07, 1e-12, marks=pytest.mark.thorough),
+        pytest.param(1e-4, 0.7, 0.02, 1e-5, marks=pytest.mark.thorough),
+    ],
+)
+def test_two_rare_jumps_hold_what_is_integrated(order: Order, q: float, z: float, epsilon: float, width: float) -> None:
+    found = contour_delta(product(order, (q, z, 2)), Fraction(epsilon)).enclosure
+    assert_agrees(found, two_releases(order, q, z, epsilon), 2e-13)
+    assert found.exact_upper - found.exact_lower < Fraction(width) * found.exact_upper
+
+
+def rarely(seed: int) -> tuple[Order, float, float, int, Fraction]:
+    """A seeded question about rare jumps: order, q, z, T, δ."""
+    random = np.random.default_rng(seed)
+    q, z, steps, delta = (10 ** random.uniform(*ends) for ends in ((-5.5, -3.5), (-0.4, 0.1), (2.3, 4), (-9, -5)))
+    return (
+        (Order.REMOVE, Order.REPLACE)[seed % 2],
+        float(f"{q:.2g}"),
+        float(f"{z:.2g}"),
+        int(steps),
+        Fraction(f"{delta:.2g}"),
+    )
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(1, 12))])
+def test_rare_jumps_bow_to_what_every_curve_obeys(seed: int) -> None:
+    """There and back again; steps counted together or apart; worse with more steps, a higher rate, less noise."""
+    order, q, z, steps, delta = rarely(seed)
+    question = product(order, (q, z, steps))
+    epsilon = contour_epsilon(question, delta).enclosure
+    low, high = Fraction(epsilon.exact_lower), Fraction(epsilon.exact_upper)
+    assert 0 < high - low < high / 10**6
+    at_low, at_high = (contour_delta(question, end).enclosure for end in (low, high))
+    assert at_low.exact_upper >= delta >= at_high.exact_lower
+    apart = contour_delta(product(order, (q, z, steps // 3), (q, z, steps - steps // 3)), high).enclosure
+    assert apart.exact_lower <= at_high.exact_upper
+    assert at_high.exact_lower <= apart.exact_upper
+    worse = [(q * 1.01, z, steps), (q, z * 0.995, steps), (q, z, steps + steps // 100 + 1)]
+    for other in worse:
+        assert contour_delta(product(order, other), high).enclosure.exact_lower > at_high.exact_upper
+
+
 def test_the_oracle_agrees_with_a_closed_form() -> None:
     """Shifted Gaussians compose into one, so the oracle's own error can be seen: with q = 1 each step is one."""
     for order in ORDERS:
