@@ -85,14 +85,14 @@ def power_sums(
 
 def _fixed(values: Sequence[acb], limbs: int) -> Limbs:
     """Multiples of 2^-P, each part at most 1.1 units off; shape (2, L, n)."""
-    scale, half, spare = fmpz(1) << (BITS * limbs), arb("0.5"), arb("0.59")
+    scale, spare = fmpz(1) << (BITS * limbs), arb("0.09")
     rows = []
     for numbers in ([value.real for value in values], [value.imag for value in values]):
         row = []
         for number in numbers:
             place = number * scale
             whole = place.mid().floor().unique_fmpz()
-            if whole is None or not abs(place - whole - half) <= spare:
+            if whole is None or not place.rad() <= spare:
                 raise Declined("condition not proven: the working precision reaches the last place")
             row.append(int(whole))
         rows.append(row)
