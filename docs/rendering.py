@@ -33,6 +33,10 @@ _SYNONYMS = (
     (re.compile(r"\\dots(?![A-Za-z])"), r"\\ldots"),
     (re.compile(r"\\frac\s*(\d)\s*(\d)"), r"\\frac{\1}{\2}"),
 )
+_PAIRS = (
+    (re.compile(r"(?<!\\){"), re.compile(r"(?<!\\)}")),
+    (re.compile(r"\\left(?![A-Za-z])"), re.compile(r"\\right(?![A-Za-z])")),
+)
 _NAMESPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'  # HTML knows it without being told
 
 
@@ -44,6 +48,9 @@ def mathml(latex: str, *, display: bool = False) -> str:
     """
     for written, known in _SYNONYMS:
         latex = written.sub(known, latex)
+    for opening, closing in _PAIRS:  # docutils closes by itself what was left open
+        if len(opening.findall(latex)) != len(closing.findall(latex)):
+            raise MathError(f"{opening.pattern} and {closing.pattern} do not match")
     return tex2mathml(latex, as_block=display).replace(_NAMESPACE, "")
 
 

@@ -111,7 +111,7 @@ def test_a_formula_that_is_not_known_is_an_error(tmp_path):
         "extensions = ['myst_parser', 'rendering']\nmyst_enable_extensions = ['dollarmath']\n"
         "html_math_renderer = 'mathml'\n"
     )
-    for formula, accepted in ((r"\sqrt{x_1} \le \frac12", True), (r"\nosuchcommand{x}", False), (r"\frac{x", False)):
+    for formula, accepted in ((r"\sqrt{x_1} \le \frac12", True), (r"\nosuchcommand{x}", False)):
         (tmp_path / "index.md").write_text(f"# A page\n\n${formula}$\n")
         command = [sys.executable, "-m", "sphinx", "-W", "-q", "-E", tmp_path, tmp_path / "built"]
         done = subprocess.run(command, capture_output=True, text=True)

@@ -29,6 +29,22 @@ def set_as(rendering, text):
 
 
 @pytest.mark.parametrize(
+    "latex", [r"\nosuchcommand{x}", r"\frac{x", "x_{1", "x}", r"\sqrt", r"\left( x", "x^", r"\mathbb{E", r"\{x}"]
+)
+def test_latex_that_is_wrong_or_unknown_is_an_error(rendering, latex):
+    from docutils.utils.math import MathError
+
+    with pytest.raises(MathError):
+        rendering.mathml(latex)
+
+
+def test_latex_becomes_mathml(rendering):
+    drawn = rendering.mathml(r"\left\{\frac12, \big(x_1, \dots\big)\right\}", display=True)
+    assert drawn.startswith('<math display="block">')
+    assert re.sub(r"<[^>]+>|\s", "", drawn) == "{12,(x1,…)}"
+
+
+@pytest.mark.parametrize(
     ("typed", "meant"),
     [
         ("x_k + y", "x<sub k> + y"),
