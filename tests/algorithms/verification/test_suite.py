@@ -89,6 +89,18 @@ def test_every_check_belongs_to_a_statement():
         assert one.cells(Size.FULL) != one.cells(Size.QUICK)
 
 
+def test_a_bound_is_held_at_either_size_on_the_same_runs_but_for_how_many():
+    """A check is named after the parameters of its quick cell: the full one has the same."""
+    held = [check for check in planned() if check.kind == "bound"]
+    assert len(held) > 140
+    for check in held:
+        (quick,), (full,) = (check.cells(size) for size in Size)
+        changed = set(quick.parameters) ^ set(full.parameters)
+        assert quick.task == full.task
+        assert {name for name, _ in changed} <= {"repetitions", "draws"}, check.name
+        assert not set("{}") & set(check.name)
+
+
 def test_every_bound_is_held_in_the_sense_of_its_statement():
     """A mean says nothing of what holds with a probability, let alone of what always holds."""
     for one in planned():
