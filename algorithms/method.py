@@ -209,7 +209,7 @@ class OpenRun:
     def forget(self, *names: str) -> None:
         """Drop what was measured so far under these names, or under all."""
         for name in names or tuple(self._recorders):
-            del self._recorders[name]
+            self._recorders.pop(name, None)
 
     def trace(self) -> Trace:
         """What was measured, by name."""

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import attrs
 import numpy as np
@@ -25,7 +26,9 @@ every = pytest.mark.parametrize("one", all_examples(), ids=lambda one: one.name)
 every_sound = pytest.mark.parametrize("one", SOUND, ids=lambda one: one.name)
 
 
+@cache
 def made(one, relation=Relation.REPLACE_ONE):
+    """Its algorithm and problem: neither is changed by a run."""
     return one.calibrated(PrivacyBudget.of(1, "1e-5", relation))
 
 
@@ -158,6 +161,7 @@ def cheap(oracle, asked):
     return Cheap
 
 
+@pytest.mark.rotating(8)
 @every
 @pytest.mark.parametrize("change", [chatty, cheap])
 def test_one_query_more_or_less_noise_in_any_oracle_raises(one, change, monkeypatch):
@@ -207,6 +211,7 @@ OF_OTHER_RECORDS = {
 }
 
 
+@pytest.mark.rotating(4)
 @every_sound
 def test_bad_parameters_are_refused_by_name(one):
     algorithm = made(one)[0]
