@@ -21,8 +21,8 @@ from dpbounds.expressions.symbols import (
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import BOUNDED_RISK, LIPSCHITZ, SMOOTH_RISK, UNCONSTRAINED
+from dpbounds.theorems.numbers import Numbers
 from dpbounds.theorems.record import Bound, Claim, Metric, Mode, Parameter, Privacy, Read, Side, Status, Theorem
-from dpbounds.theorems.spending import Numbers
 
 
 def bound() -> Expr:

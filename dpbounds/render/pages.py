@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from dpbounds.errors import InvalidValue
-from dpbounds.theorems.registry import PAPERS, Entry, library, listing
+from dpbounds.theorems.index import PAPERS, Entry, listing
+from dpbounds.theorems.registry import library
 from dpbounds.theorems.wording import as_markdown
 
 ERRATA = "errata"

@@ -80,7 +80,7 @@ def test_every_lower_bound_that_is_tight_says_where():
         if one.side is Side.TIGHT and str(one.metric).startswith("excess"):
             lower = [part for part in one.parts if one.side_of(part) is Side.LOWER]
             assert lower, one.id
-            assert all(part.conditions() for part in lower), one.id
+            assert all(part.conditions for part in lower), one.id
 
 
 def test_tables_tell_parts_apart():

@@ -30,9 +30,9 @@ from algorithms.verification.sweeping.sweeps import sweep
 from dpbounds.cli import main
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.papers.wang_xu_2019 import theorem_2_explicit
 from dpbounds.theorems.record import Mode
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.wang_xu_2019 import theorem_2_explicit
 
 # of every kind and of most rooms, and quick: the whole suite is a step of .ci/run, and a slow test
 SOME = (
