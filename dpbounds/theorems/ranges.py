@@ -208,6 +208,8 @@ class Ranges:
     def _of_power(self, base: Expr, exponent: Expr) -> Range:
         if exponent.is_Rational:
             return _power(self(base), Fraction(int(exponent.p), int(exponent.q)))
+        if self(base).sign != 1:  # a whole exponent gives a negative base a value, too
+            return ANYTHING
         return (self(exponent) * self(base).through(_log)).through(_exp)
 
     def _of_function(self, formula: Any) -> Range:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 from attrs.converters import optional
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, nearest
 from dpbounds.expressions.symbols import Domain, Quantity, Unit, by_name
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems import parts as _parts
@@ -139,7 +139,8 @@ class Paper:
         words = bounds.split(", ") if bounds else ()
         for word in words:
             if word not in kinds:
-                raise InvalidValue("bounds", repr(word), f"a metric, a side or a mode, such as {', '.join(kinds)}")
+                near = ", ".join(nearest(word, kinds) or Side)
+                raise InvalidValue("bounds", repr(word), f"a metric, a side or a mode, such as {near}")
         sense = {kinds[word]: word for word in words}
         return Theorem(source=self, assumptions=assumptions, **{**sense, **said})
 

@@ -208,7 +208,7 @@ def test_a_planted_wrong_exponent_fails(capsys, monkeypatch, measured_descents):
 @pytest.mark.thorough
 def test_a_planted_wrong_constant_fails(capsys, monkeypatch, measured_descents):
     right = theorem_2_explicit.mean_square
-    monkeypatch.setattr(theorem_2_explicit, "mean_square", lambda: right() / 4)
+    monkeypatch.setattr(theorem_2_explicit, "mean_square", right / 4)
     found = verify(capsys, measured_descents, "wang-xu-2019/theorem-2", status=1)
     for records in (500, 1000, 4000):
         assert found[BOUND.format(records)]["verdict"] == "fails"
