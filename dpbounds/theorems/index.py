@@ -118,7 +118,7 @@ def module_of(name: str) -> str:
 
 def modules() -> Iterator[str]:
     """Every module that holds a statement, in a fixed order."""
-    for path in sorted(HOME.glob("*/**/*.py")):
+    for path in sorted(HOME.glob("*/**/*.py"), key=lambda path: str(path).replace("/ours/", "/dpbounds/")):
         if path.name != "__init__.py" and not path.name.startswith("_"):
             yield ".".join(["dpbounds", "papers", *path.relative_to(HOME).with_suffix("").parts])
 

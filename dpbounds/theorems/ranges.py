@@ -89,24 +89,28 @@ def _outwards(value: float, direction: int) -> End:
 
 
 def _log(value: End, direction: int) -> End:
-    if value <= 0 or value == _INFINITY:
-        return -_INFINITY if value <= 0 else _INFINITY
-    return Fraction(0) if value == 1 else _guarded(math.log, value, direction)
+    if value <= 0 or value == 1:
+        return Fraction(0) if value == 1 else -_INFINITY
+    return _rounded(lambda x: math.log(x) if x > 0 else -_INFINITY, value, direction)
 
 
 def _exp(value: End, direction: int) -> End:
     if value == 0 or math.isinf(value):
         return Fraction(1) if value == 0 else Fraction(0) if value < 0 else _INFINITY
-    found = _guarded(math.exp, value, direction)
-    return max(found, Fraction(0))
+    return max(_rounded(math.exp, value, direction), Fraction(0))
 
 
-def _guarded(function: Callable[[float], float], value: End, direction: int) -> End:
-    """The function at a rational number, which a float may miss in its last place."""
+def _rounded(function: Callable[[float], float], value: End, direction: int) -> End:
+    """An increasing function at a number that no float may be equal to, rounded in a direction."""
     try:
-        return _outwards(function(float(_outwards(float(value), direction))), direction)
+        near = float(value)
     except OverflowError:
-        return _INFINITY if direction > 0 else Fraction(2) ** 1000
+        near = _INFINITY if value > 0 else -_INFINITY
+    try:
+        found = function(math.nextafter(near, direction * _INFINITY))
+    except OverflowError:
+        found = _INFINITY
+    return _outwards(found, direction)
 
 
 def _power(base: Range, exponent: Fraction) -> Range:
@@ -124,13 +128,15 @@ def _power(base: Range, exponent: Fraction) -> Range:
             return value
         if exponent.denominator == 1:
             return value**exponent.numerator
-        return max(_guarded(lambda x: x ** float(exponent), value, direction), Fraction(0))
+        steeper = (value > 1) == (direction > 0)  # the exponent is rounded, too
+        near = math.nextafter(float(exponent), _INFINITY if steeper else 0.0)
+        return max(_rounded(lambda x: max(x, 0.0) ** near, value, direction), Fraction(0))
 
     return base.through(raised)
 
 
 def _reciprocal(of: Range) -> Range:
-    if of.low < 0 < of.high:
+    if of.low < 0 < of.high or of.low == of.high == 0:
         return ANYTHING
     if of.high <= 0:
         return -_reciprocal(-of)

@@ -79,7 +79,7 @@ def small(draw, domain):
 @pytest.mark.parametrize("seed", range(4))
 def test_no_direction_of_a_random_formula_is_wrong(seed):
     draw, decided, compared = random.Random(f"pairs {seed}"), 0, 0
-    for formula in formulas(120, seed):
+    for formula in formulas(80, seed):
         symbol = draw.choice(sorted(formula.free_symbols, key=str))
         found = direction(formula, symbol, DOMAINS)
         if found is None:
@@ -93,22 +93,23 @@ def test_no_direction_of_a_random_formula_is_wrong(seed):
                 compared += 1
                 assert found == -1 or second.less_than(first) is not True, (formula, symbol, low, high)
                 assert found == 1 or first.less_than(second) is not True, (formula, symbol, low, high)
-    assert decided > 25
-    assert compared > 60
+    assert decided > 15
+    assert compared > 40
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_no_value_of_a_random_formula_is_out_of_its_range(seed):
     draw, compared = random.Random(f"values {seed}"), 0
-    for formula in formulas(120, f"ranges {seed}"):
+    for formula in formulas(80, f"ranges {seed}"):
         found = Ranges(DOMAINS)(formula)
         for _ in range(4):
-            number = value(formula, {one.name: small(draw, DOMAINS[one]) for one in formula.free_symbols})
+            symbols = sorted(formula.free_symbols, key=str)
+            number = value(formula, {one.name: small(draw, DOMAINS[one]) for one in symbols})
             if number is not None:
                 compared += 1
                 assert number.exact_upper >= found.low, (formula, found)
                 assert number.exact_lower <= found.high, (formula, found)
-    assert compared > 100
+    assert compared > 60
 
 
 @pytest.mark.parametrize(
@@ -140,10 +141,10 @@ def test_a_condition_gives_the_sign_of_a_difference():
     assert direction(formula, Y, DOMAINS, ((2 / X - Y, True),)) == 1
 
 
-def tried(points):
-    """Every derived direction at some points of every part; how many comparisons there were."""
+def tried(points, parts):
+    """Every derived direction of some parts at some points; how many comparisons there were."""
     compared = 0
-    for one, part in PARTS:
+    for one, part in parts:
         known = {symbol: derived(one, part, symbol) for symbol in sorted(part.expression.free_symbols, key=str)}
         conditions = conditions_of(one, part)
         draw = random.Random(f"{one.id} {part.name} directions")
@@ -178,20 +179,22 @@ def holds(conditions, point):
 
 
 def test_no_direction_in_the_library_is_wrong_at_a_point():
-    assert tried(1) > 1_000
+    assert tried(1, PARTS[::40]) > 30
 
 
 @pytest.mark.thorough
 def test_no_direction_in_the_library_is_wrong_at_many_points():
-    assert tried(12) > 12_000
+    assert tried(8, PARTS) > 8_000
 
 
+@pytest.mark.thorough
 def test_only_what_cannot_be_derived_is_declared():
     for one, part in PARTS:
         for symbol in (*part.increasing_in, *part.decreasing_in):
             assert derived(one, part, symbol) is None, (one.id, part.name, symbol)
 
 
+@pytest.mark.thorough
 def test_most_directions_are_derived():
     pairs = [(one, part, symbol) for one, part in PARTS for symbol in part.expression.free_symbols]
     assert sum(derived(*pair) is not None for pair in pairs) > 0.75 * len(pairs)

@@ -121,7 +121,7 @@ def test_a_statement_may_be_written_in_full_or_in_short(tmp_path):
     ("before", "after", "told"),
     [
         ('status="claimed"', 'status="clamed"', "a known word, such as claimed"),
-        ("gradient-norm", "gradient norm", "a metric, a side or a mode"),
+        ("gradient-norm", "gradient norm", "bounds = 'gradient norm' is not allowed"),
         ('"Lipschitz"', '"lipshitz"', "such as Lipschitz"),
         ("q.d >=", "q.dimensoin >=", "such as dimension"),
         ('"rho")', '"roh")', "such as rho"),
