@@ -6,7 +6,9 @@ from dpbounds.cli import main
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.symbols import Unit, as_expression
 from dpbounds.rates.orders import Order
+from dpbounds.theorems.assumptions import LIPSCHITZ, SMOOTH
 from dpbounds.theorems.checking import defects
+from dpbounds.theorems.language import LENGTH, Bound, Paper, q
 from dpbounds.theorems.registry import from_file
 from dpbounds.theorems.spending import spending
 from dpbounds.theorems.wording import as_data
@@ -137,3 +139,31 @@ def test_a_slip_is_named(before, after, told, tmp_path, capsys):
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert told in err
+
+
+def test_a_paper_has_one_quantity_of_a_name():
+    paper = Paper("mine")
+    apart = paper.quantity("apart", "a", "how far", unit=LENGTH)
+    assert paper.quantity("apart", "a", "how far", unit=LENGTH) == apart
+    statement = paper.theorem(
+        id="lemma-1", title="t", statement="s", where="w", status="claimed", parts=Bound(2 * apart * q.n, "twice")
+    )
+    assert [one.name for one in statement.local] == ["apart"]
+    with pytest.raises(InvalidValue, match="a name that neither the symbol table nor mine has yet"):
+        paper.quantity("apart", "a", "something else")
+    with pytest.raises(InvalidValue, match="'epsilon' is not allowed"):
+        paper.quantity("epsilon", "e", "the table has one")
+    other = Paper("yours")
+    assert other.borrowed(paper, "apart") == apart
+    again = other.same_as(statement, id="lemma-2", where="elsewhere")
+    assert (again.id, again.title, again.parts) == ("yours/lemma-2", "t", statement.parts)
+
+
+def test_a_paper_knows_its_own_assumptions_by_name():
+    paper = Paper("mine")
+    own = paper.assumption("flat", "F is flat", LIPSCHITZ, holds_for="is_lipschitz")
+    statement = paper.theorem(
+        id="lemma-1", title="t", statement="s", where="w", status="claimed", notes="n", assumptions="flat, smooth"
+    )
+    assert statement.assumptions == (own, SMOOTH)
+    assert own.implies(LIPSCHITZ)
