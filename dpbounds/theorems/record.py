@@ -95,7 +95,7 @@ class Paper:
         from sympy import Symbol
 
         assumptions = {"integer": True} if domain.whole else {}
-        if domain.lower is None:
+        if domain.lower is None or domain.lower < 0:
             assumptions["real"] = True
         else:
             assumptions["nonnegative" if domain.lower == 0 and not domain.lower_open else "positive"] = True
