@@ -82,29 +82,10 @@ def circles(arrows):
     return sorted(found)
 
 
-# Circles of today that go with the work on their room: take the line away with the circle.
-REMAINING = [
-    (
-        "dpbounds.theorems.consistency",
-        "dpbounds.theorems.evaluation",
-        "dpbounds.theorems.record",
-        "dpbounds.theorems.registry",
-        "dpbounds.theorems.wording",
-    ),
-]
-
-
 @pytest.mark.thorough
 def test_no_file_reaches_itself_again():
     assert len(graph()) > 600
-    assert [circle for circle in circles(graph()) if circle not in REMAINING] == []
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("circle", REMAINING, ids=lambda circle: circle[0])
-@pytest.mark.xfail(strict=False, reason="not cut yet")
-def test_a_circle_is_cut(circle):
-    assert circle not in circles(graph())
+    assert circles(graph()) == []
 
 
 def test_circles_are_found():

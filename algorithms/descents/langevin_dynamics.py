@@ -35,8 +35,8 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.papers.ours import langevin_under_pl
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.dpbounds import langevin_under_pl
 
 WhichOutput = Literal["last", "random"]
 Variant = Literal["repaired", "as-printed"]
@@ -197,7 +197,7 @@ def bound_expression(output: WhichOutput) -> sympy.Expr:
 
     After k steps it is q^k Δ + C; the mean over k = 1, ..., T is Δ (q + ... + q^T)/T + C.
     """
-    last = langevin_under_pl.risk()
+    last = langevin_under_pl.risk
     if output == "last":
         return last
     rest = last.subs(symbols.initial_gap, 0)
@@ -239,4 +239,4 @@ def _balanced_temperature(problem: FiniteSum, single: Fraction, pl_constant: sym
         symbols.lipschitz: known(problem.lipschitz, "lipschitz"),
         symbols.rho: sympy.Rational(2 / single**2),
     }
-    return Fraction(evaluate(langevin_under_pl.temperature().subs(values), {}).lower)
+    return Fraction(evaluate(langevin_under_pl.temperature.subs(values), {}).lower)

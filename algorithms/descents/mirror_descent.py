@@ -35,8 +35,8 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.papers.wang_xu_2019 import theorem_5_explicit
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.wang_xu_2019 import theorem_5_explicit
 
 WhichMapping = Literal["noisy", "exact"]
 
@@ -187,9 +187,9 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
 def bound_expression(mapping: WhichMapping) -> sympy.Expr:
     """The explicit bound on E N(P(x_R))², in the symbols of ``wang-xu-2019/theorem-5/explicit``."""
     if mapping == "noisy":
-        return theorem_5_explicit.mean_square()
+        return theorem_5_explicit.mean_square
     if mapping == "exact":
-        return theorem_5_explicit.at_the_gradient() ** 2
+        return theorem_5_explicit.at_the_gradient**2
     raise InvalidValue("mapping", repr(mapping), "'noisy' or 'exact'")
 
 

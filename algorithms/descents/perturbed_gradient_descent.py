@@ -33,10 +33,10 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.papers.tholeti_kalyani_2020 import algorithm_1_explicit, theorem_1_explicit
 from dpbounds.privacy.ball_noise import BallDescent
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.tholeti_kalyani_2020 import algorithm_1_explicit, theorem_1_explicit
 
 WhichShape = Literal["ball", "sphere", "gaussian"]
 
@@ -192,7 +192,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         """η as a double: ``step_size``, or the best one of the explicit bound (public constants only)."""
         if self.step_size is not None:
             return self.step_size
-        return evaluate(algorithm_1_explicit.best_step().subs(self._values(problem)), {}).lower
+        return evaluate(algorithm_1_explicit.best_step.subs(self._values(problem)), {}).lower
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Enclose the explicit bound on the mean *square* E‖∇F(w_R)‖², for the noise that is really drawn.
@@ -204,7 +204,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         Gaussian counts as the ball with the same.
         """
         values = self._values(problem) | {symbols.step_size: sympy.Rational(Fraction(self.step_size_for(problem)))}
-        return evaluate((algorithm_1_explicit.bound() ** 2).subs(values), {})
+        return evaluate((algorithm_1_explicit.bound**2).subs(values), {})
 
     def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
         """The numbers of the explicit bound but for η; the radius is that of the ball with the same E‖u‖²."""
@@ -264,7 +264,7 @@ def _allowed_on_sphere(records: int, dimension: int, steps: int | None, budget: 
     }
     if records == 1:
         raise InvalidValue("problem.records", 1, "at least 2", "with one record the sphere hides nothing")
-    most = int(evaluate(theorem_1_explicit.most_steps(), values).exact_lower)
+    most = int(evaluate(theorem_1_explicit.most_steps, values).exact_lower)
     if most < 1:
         raise InvalidValue("delta", float(budget.delta), f"at least 1/n = {1 / records:g}", "the sphere hides no more")
     count = most if steps is None else positive_integer(steps, "steps")

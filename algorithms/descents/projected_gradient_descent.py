@@ -26,8 +26,8 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.papers.wang_xu_2019 import theorem_2_explicit
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.wang_xu_2019 import theorem_2_explicit
 
 WhichMapping = Literal["noisy", "exact"]
 
@@ -122,9 +122,9 @@ def bound_expression(mapping: WhichMapping) -> sympy.Expr:
     - "exact": P at ∇F, the stationarity measure
     """
     if mapping == "noisy":
-        return theorem_2_explicit.mean_square()
+        return theorem_2_explicit.mean_square
     if mapping == "exact":
-        return theorem_2_explicit.at_the_gradient() ** 2
+        return theorem_2_explicit.at_the_gradient**2
     raise InvalidValue("mapping", repr(mapping), "'noisy' or 'exact'")
 
 

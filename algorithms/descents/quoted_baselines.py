@@ -33,10 +33,10 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.papers.wang_xu_2019 import theorem_1
 from dpbounds.privacy import accountants
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.wang_xu_2019 import theorem_1
 
 Reading = Literal["per-iteration", "times-steps"]
 
@@ -169,7 +169,7 @@ class WangYeXu2017(QuotedDescent):
         """
         claimed, count = PrivacyBudget.of(epsilon, delta), positive_integer(steps, "steps")
         c = moments_constant(claimed) if constant is None else sympy.Rational(positive(constant, "constant"))
-        variance = theorem_1.variance().subs(symbols.noise_constant, c)
+        variance = theorem_1.variance.subs(symbols.noise_constant, c)
         return cls(ProjectedGradientDescent(_multiplier(variance, claimed, count), count, step_size), claimed)
 
 

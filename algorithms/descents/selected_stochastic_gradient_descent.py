@@ -45,9 +45,9 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.papers.lowy_ullman_wright_2024 import proposition_5_2_explicit, proposition_d_1_explicit
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.lowy_ullman_wright_2024 import proposition_5_2_explicit, proposition_d_1_explicit
 
 THEOREMS = {
     "spent": "lowy-ullman-wright-2024/proposition-5.2",
@@ -184,7 +184,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
 
     def step_size_for(self, problem: FiniteSum) -> float:
         """η = D/√(T(G² + pσ²)) for the noise that is really drawn, rounded down."""
-        return evaluate(proposition_d_1_explicit.step_size().subs(self._values(problem)), {}).lower
+        return evaluate(proposition_d_1_explicit.step_size.subs(self._values(problem)), {}).lower
 
     def bound(
         self,
@@ -222,7 +222,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
             symbols.step_epsilon: sympy.Rational(self.selection_epsilon),
             symbols.failure_probability: sympy.Rational(failure),
         }
-        return evaluate(proposition_5_2_explicit.selected().subs(values), {})
+        return evaluate(proposition_5_2_explicit.selected.subs(values), {})
 
     def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
         drawn = stddev_of_gradients(problem, self.noise_multiplier)

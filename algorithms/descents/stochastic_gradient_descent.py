@@ -36,9 +36,9 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.papers.lowy_ullman_wright_2024 import proposition_5_2, proposition_d_1_explicit
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.lowy_ullman_wright_2024 import proposition_5_2, proposition_d_1_explicit
 
 Variant = Literal["projected", "as-printed"]
 
@@ -158,7 +158,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
 
     def step_size_for(self, problem: FiniteSum) -> float:
         """η = D/√(T(G² + pσ²)) for the noise that is really drawn, rounded down."""
-        return evaluate(proposition_d_1_explicit.step_size().subs(self._values(problem)), {}).lower
+        return evaluate(proposition_d_1_explicit.step_size.subs(self._values(problem)), {}).lower
 
     def bound(self, problem: FiniteSum, quasar_convexity: ExactLike | None = None) -> Enclosure:
         """Enclose the explicit bound on E F(ŵ) - inf F, for the noise that is really drawn.
@@ -177,7 +177,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         demand_no_regulariser(problem)
         q = quasar_constant(problem, self.distance, quasar_convexity, self.variant)
         values = {**self._values(problem), symbols.quasar_convexity: q}
-        return evaluate(proposition_d_1_explicit.bound().subs(values), {})
+        return evaluate(proposition_d_1_explicit.bound.subs(values), {})
 
     def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
         drawn = stddev_of_batches(problem, self.sampling, self.noise_multiplier)
@@ -275,18 +275,18 @@ def enough_steps(problem: FiniteSum, single_step_multiplier: Fraction) -> int:
         symbols.dimension: problem.dimension,
         symbols.rho: 2 / single_step_multiplier**2,
     }
-    return max(1, math.ceil(evaluate(proposition_d_1_explicit.enough_steps(), values).upper))
+    return max(1, math.ceil(evaluate(proposition_d_1_explicit.enough_steps, values).upper))
 
 
 def printed_steps(problem: FiniteSum, budget: PrivacyBudget) -> int:
     """⌈(εn)²/(p ln(1/δ))⌉."""
-    return math.ceil(evaluate(proposition_d_1_explicit.prescribed_steps(), _printed(problem, budget)).upper)
+    return math.ceil(evaluate(proposition_d_1_explicit.prescribed_steps, _printed(problem, budget)).upper)
 
 
 def printed_multiplier(problem: FiniteSum, budget: PrivacyBudget, steps: int, sampling: Sampling) -> Fraction:
     """σ b/G of the printed σ² = 1000 G²T ln(1/δ)/(εn)², rounded up; b is n for all records, qn for a Poisson sample."""
     values = {**_printed(problem, budget), symbols.steps: steps, symbols.lipschitz: 1}
-    sigma = Fraction(evaluate(sympy.sqrt(proposition_5_2.variance()), values).upper)
+    sigma = Fraction(evaluate(sympy.sqrt(proposition_5_2.variance), values).upper)
     if isinstance(sampling, Poisson):
         return sigma * sampling.sample_rate * problem.records
     return sigma * (problem.records if sampling is None else sampling.size)

@@ -42,11 +42,10 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.papers.wang_chen_xu_2019 import link_constant, link_slope, theorem_5_explicit
+from dpbounds.papers.wang_xu_2019 import step_fraction as fraction_symbol
+from dpbounds.papers.wang_xu_2019 import theorem_4, theorem_4_explicit
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.wang_chen_xu_2019 import theorem_5_explicit
-from dpbounds.theorems.wang_chen_xu_2019._quantities import link_constant, link_slope
-from dpbounds.theorems.wang_xu_2019 import theorem_4, theorem_4_explicit
-from dpbounds.theorems.wang_xu_2019._quantities import step_fraction as fraction_symbol
 
 Variant = Literal["explicit", "as-printed"]
 
@@ -152,7 +151,7 @@ class GaussianFrankWolfe(FullBatchMethod[FiniteSum]):
         """γ as a double: ``step_fraction``, or the bound's best one, min(1, √(2Δ_F/(L D² T))), rounded down."""
         if self.step_fraction is not None:
             return self.step_fraction
-        return min(1.0, evaluate(theorem_4_explicit.best_fraction().subs(self._sizes(problem)), {}).lower)
+        return min(1.0, evaluate(theorem_4_explicit.best_fraction.subs(self._sizes(problem)), {}).lower)
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Enclose the explicit bound on the mean Frank-Wolfe gap of the output, for the noise that is really drawn.
@@ -162,7 +161,7 @@ class GaussianFrankWolfe(FullBatchMethod[FiniteSum]):
 
         Source: Wang & Xu 2019, Theorem 4 (without constants there).
         """
-        return self._evaluated(theorem_4_explicit.gap(), problem)
+        return self._evaluated(theorem_4_explicit.gap, problem)
 
     def population_bound(self, problem: FiniteSum) -> Enclosure:
         """Enclose the explicit bound on the expected excess *population* risk, for the squared loss with sigmoid link.
@@ -183,7 +182,7 @@ class GaussianFrankWolfe(FullBatchMethod[FiniteSum]):
             allowed = "the squared loss with sigmoid link, features in the unit ball, on the unit l2 ball"
             raise InvalidValue("problem", type(problem).__name__, allowed)
         slope = sympy.E / (1 + sympy.E) ** 2
-        return self._evaluated(theorem_5_explicit.risk().subs({link_constant: 1, link_slope: slope}), problem)
+        return self._evaluated(theorem_5_explicit.risk.subs({link_constant: 1, link_slope: slope}), problem)
 
     def _evaluated(self, formula: sympy.Expr, problem: FiniteSum) -> Enclosure:
         starting_point(problem, self.constraint, self.start)
@@ -214,7 +213,7 @@ def _best_steps(algorithm: GaussianFrankWolfe, problem: FiniteSum, single: Fract
         symbols.dataset_size: sympy.Integer(problem.records),
         symbols.rho: sympy.Rational(2 / single**2),
     }
-    return _rounded_up(_with_width(theorem_4_explicit.best_steps().subs(values), algorithm.constraint))
+    return _rounded_up(_with_width(theorem_4_explicit.best_steps.subs(values), algorithm.constraint))
 
 
 def _printed(problem: FiniteSum, constraint: ConstraintSet, budget: PrivacyBudget) -> tuple[int, Enclosure]:
@@ -225,9 +224,7 @@ def _printed(problem: FiniteSum, constraint: ConstraintSet, budget: PrivacyBudge
         symbols.epsilon: sympy.Rational(budget.epsilon),
         symbols.delta: sympy.Rational(budget.delta),
     }
-    count, gamma = (
-        _with_width(formula.subs(values), constraint) for formula in (theorem_4.steps(), theorem_4.step_size())
-    )
+    count, gamma = (_with_width(formula.subs(values), constraint) for formula in (theorem_4.steps, theorem_4.step_size))
     return _rounded_up(count), gamma
 
 

@@ -44,12 +44,12 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.papers.wang_chen_xu_2019 import link_constant, link_slope
+from dpbounds.papers.wang_chen_xu_2019 import theorem_6_explicit as on_the_population
+from dpbounds.papers.wang_xu_2019 import algorithm_4, theorem_6, theorem_6_explicit
+from dpbounds.papers.wang_xu_2019 import step_fraction as fraction_symbol
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.wang_chen_xu_2019 import theorem_6_explicit as on_the_population
-from dpbounds.theorems.wang_chen_xu_2019._quantities import link_constant, link_slope
-from dpbounds.theorems.wang_xu_2019 import algorithm_4, theorem_6, theorem_6_explicit
-from dpbounds.theorems.wang_xu_2019._quantities import step_fraction as fraction_symbol
 
 Variant = Literal["explicit", "as-printed"]
 
@@ -185,7 +185,7 @@ class VertexFrankWolfe(Method[FiniteSum]):
         """γ as a double: ``step_fraction``, or the bound's best one, rounded down."""
         if self.step_fraction is not None:
             return self.step_fraction
-        return min(1.0, evaluate(theorem_6_explicit.best_fraction().subs(self._sizes(problem)), {}).lower)
+        return min(1.0, evaluate(theorem_6_explicit.best_fraction.subs(self._sizes(problem)), {}).lower)
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Enclose the explicit bound on the mean Frank-Wolfe gap of the output, for the ε₀ that is really used.
@@ -196,7 +196,7 @@ class VertexFrankWolfe(Method[FiniteSum]):
 
         Source: Wang & Xu 2019, Theorem 6 (without constants there).
         """
-        return self._evaluated(theorem_6_explicit.gap(), problem)
+        return self._evaluated(theorem_6_explicit.gap, problem)
 
     def population_bound(self, problem: FiniteSum) -> Enclosure:
         """Enclose the explicit bound on the expected excess *population* risk, for the squared loss with sigmoid link.
@@ -218,7 +218,7 @@ class VertexFrankWolfe(Method[FiniteSum]):
             allowed = "the squared loss with sigmoid link, entries of at most 1, on the unit l1 ball"
             raise InvalidValue("problem", type(problem).__name__, allowed)
         slope = sympy.E / (1 + sympy.E) ** 2
-        return self._evaluated(on_the_population.risk().subs({link_constant: 1, link_slope: slope}), problem)
+        return self._evaluated(on_the_population.risk.subs({link_constant: 1, link_slope: slope}), problem)
 
     def _evaluated(self, formula: sympy.Expr, problem: FiniteSum) -> Enclosure:
         if self.method != "exponential":
@@ -261,7 +261,7 @@ def _best_steps(algorithm: VertexFrankWolfe, problem: FiniteSum, budget: Privacy
     values = {**algorithm._sizes(problem), symbols.rho: sympy.Rational(rho)}
     if values[symbols.candidates] == 1:
         return 1
-    return max(1, math.ceil(evaluate(theorem_6_explicit.best_steps().subs(values), {}).upper))
+    return max(1, math.ceil(evaluate(theorem_6_explicit.best_steps.subs(values), {}).upper))
 
 
 class _Printed:
@@ -281,13 +281,13 @@ class _Printed:
 
     @property
     def steps(self) -> int:
-        return max(1, math.ceil(evaluate(theorem_6.steps(), self._values).upper))
+        return max(1, math.ceil(evaluate(theorem_6.steps, self._values).upper))
 
     def step_epsilon(self, steps: int) -> Fraction:
-        return Fraction(evaluate(algorithm_4.step_budget(), {**self._values, symbols.steps: steps}).lower)
+        return Fraction(evaluate(algorithm_4.step_budget, {**self._values, symbols.steps: steps}).lower)
 
     def step_fraction(self, steps: int) -> float:
-        formula = theorem_6.step_size().subs(symbols.norm_bound, self._constraint.norm_bound)
+        formula = theorem_6.step_size.subs(symbols.norm_bound, self._constraint.norm_bound)
         gamma = evaluate(formula, {symbols.steps: steps})
         if gamma.upper > 1:
             advice = "with so few steps for such a set the printed step leaves the set"

@@ -26,7 +26,7 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import theorem_5_9_explicit, theorem_5_11_explicit
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import theorem_5_9_explicit, theorem_5_11_explicit
 
 _LARGEST_DIMENSION = 15  # 2/√p > 1/2
 _LARGEST_TABLE = 1 << 28  # bytes of weights
@@ -233,7 +233,7 @@ def hard_coins(records: int, dimension: int, special: int) -> Array:
     """
     n, p = _sizes(records, dimension)
     values = {symbols.candidates: sympy.Integer(2**p), symbols.dataset_size: sympy.Integer(n)}
-    gap = 2 * evaluate(theorem_5_9_explicit.bound().subs(values), {}).lower
+    gap = 2 * evaluate(theorem_5_9_explicit.bound.subs(values), {}).lower
     chances = np.full(2**p, 0.5)
     chances[_checked_index(special, 2**p)] += gap
     return chances
@@ -295,7 +295,7 @@ def hard_probability(records: int, dimension: int, epsilon: ExactLike, delta: Ex
     level, slack = positive(epsilon, "epsilon"), exact(delta, "delta")
     if not 0 <= slack < 1:
         raise InvalidValue("delta", delta, "a number at least 0 and less than 1")
-    formula = theorem_5_11_explicit.pure() if slack == 0 else theorem_5_11_explicit.approximate()
+    formula = theorem_5_11_explicit.pure if slack == 0 else theorem_5_11_explicit.approximate
     values = {
         symbols.lipschitz: sympy.Integer(1),
         symbols.diameter: sympy.Integer(1),

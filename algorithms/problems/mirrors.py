@@ -23,7 +23,7 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact
-from dpbounds.theorems.wang_xu_2019 import lemma_4
+from dpbounds.papers.wang_xu_2019 import lemma_4
 
 _HALVINGS = 80  # of a bracket of multipliers: below the spacing of doubles
 
@@ -369,7 +369,7 @@ def _largest_square(dimension: int, radius: Fraction) -> Enclosure:
     """An upper bound on E r² max |b_i|²: Lemma 4 of Wang & Xu 2019 for the l1 ball, whose support function it is."""
     ball = L1Ball(dimension, radius)
     values = {symbols.gaussian_width: ball.gaussian_width, symbols.norm_bound: radius}
-    return evaluate(lemma_4.second_moment(), values)
+    return evaluate(lemma_4.second_moment, values)
 
 
 def _checked_step(step_size: float) -> float:

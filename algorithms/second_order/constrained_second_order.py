@@ -47,10 +47,10 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.papers.wang_chen_xu_2019 import curvature_tolerance as curvature_symbol
+from dpbounds.papers.wang_chen_xu_2019 import gap_tolerance as gap_symbol
+from dpbounds.papers.wang_chen_xu_2019 import theorem_9_explicit as theorem
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.wang_chen_xu_2019 import theorem_9_explicit as theorem
-from dpbounds.theorems.wang_chen_xu_2019._quantities import curvature_tolerance as curvature_symbol
-from dpbounds.theorems.wang_chen_xu_2019._quantities import gap_tolerance as gap_symbol
 
 THEOREMS = {
     "spent": "wang-chen-xu-2019/theorem-9",
@@ -140,7 +140,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         budget, part = PrivacyBudget.of(epsilon, delta, relation), fields.share(share)
         plain = cls(constraint, 1, 1, 1, gap_tolerance, curvature_tolerance, failure_probability, oracle, budget, noise)
         values = plain._values(problem)
-        count = steps_of(theorem.steps(), values) if steps is None else positive_integer(steps, "steps")
+        count = steps_of(theorem.steps, values) if steps is None else positive_integer(steps, "steps")
         groups = {"gradients": Group(count, part), "Hessians": Group(count, 1 - part)}
         multipliers = multipliers_of_groups(budget, groups, noise)
         return evolve(
@@ -154,7 +154,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         """Algorithm 6."""
         values, minimise = self._values(problem), self._minimiser
         eta, theta = self._shares(values)
-        slack, ratio = value_of(theorem.slack(), values), float(minimise.ratio)
+        slack, ratio = value_of(theorem.slack, values), float(minimise.ratio)
         a, b = float(self.gap_tolerance), float(self.curvature_tolerance)
         memory = Walk(problem)
         gradients = reserved(run.gradients(self.gradient_multiplier, memory=memory), self.steps)
@@ -197,7 +197,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
         """Enclose how many records the guarantee asks for, at this noise; n of the problem is not looked at."""
-        return self._records_needed(theorem.sample_size(), problem, self.steps, self._values(problem))
+        return self._records_needed(theorem.sample_size, problem, self.steps, self._values(problem))
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Bound the probability of ``failure``: ζ, where the problem has records enough.
@@ -207,7 +207,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         """
         values = self._values(problem)
         self._shares(values)
-        demand_steps(self.steps, steps_of(theorem.steps(), values))
+        demand_steps(self.steps, steps_of(theorem.steps, values))
         demand_records(problem, self.records_needed(problem))
         return Enclosure.exactly(self.failure_probability)
 
@@ -234,7 +234,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
 
     def _shares(self, values: Mapping[sympy.Symbol, sympy.Expr]) -> tuple[float, float]:
         """η and θ; ``InvalidValue`` where one is above 1."""
-        first, second = value_of(theorem.first_share(), values), value_of(theorem.second_share(), values)
+        first, second = value_of(theorem.first_share, values), value_of(theorem.second_share, values)
         if first > 1:
             raise InvalidValue("gap_tolerance", self.gap_tolerance, "at most 2D²L, so that η = a/(2D²L) is at most 1")
         if second > 1:

@@ -30,8 +30,8 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.papers.wang_chen_xu_2019 import algorithm_4_explicit
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.wang_chen_xu_2019 import algorithm_4_explicit
 
 THEOREMS = {
     "spent": "wang-chen-xu-2019/theorem-7",
@@ -126,7 +126,7 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
             symbols.dimension: sympy.Integer(problem.dimension),
             symbols.noise_stddev: sympy.Rational(self.noise_stddev(problem)),
         }
-        return evaluate((algorithm_4_explicit.norm() ** 2).subs(values), {})
+        return evaluate((algorithm_4_explicit.norm**2).subs(values), {})
 
 
 def step_size_for(problem: FiniteSum, step_size: float | None) -> float:

@@ -45,8 +45,8 @@ from algorithms.second_order.reserved import reserved
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike
+from dpbounds.papers.ours import negative_curvature_descent as theorem
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.dpbounds import negative_curvature_descent as theorem
 
 THEOREMS = {
     "spent": "dpbounds/negative-curvature-descent",
@@ -116,7 +116,7 @@ class NegativeCurvatureDescent(SecondOrderMethod):
         known, part = constants(problem), fields.share(share)
 
         def at(alpha: Fraction) -> NegativeCurvatureDescent:
-            steps = steps_of(theorem.steps(), {**known, symbols.stationarity: sympy.Rational(alpha)})
+            steps = steps_of(theorem.steps, {**known, symbols.stationarity: sympy.Rational(alpha)})
             groups = {"gradients": Group(steps, part), "Hessians": Group(steps, 1 - part)}
             gradients, hessians = multipliers_of_groups(budget, groups, noise).values()
             return cls(gradients, hessians, steps, alpha, zeta, budget, noise)
@@ -131,8 +131,8 @@ class NegativeCurvatureDescent(SecondOrderMethod):
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """The pseudo-code above."""
         values = self._values(problem)
-        steep, bent = value_of(theorem.gradient_threshold(), values), value_of(theorem.curvature_threshold(), values)
-        length, step_size = value_of(theorem.curvature_move(), values), 1 / value_of(symbols.smoothness, values)
+        steep, bent = value_of(theorem.gradient_threshold, values), value_of(theorem.curvature_threshold, values)
+        length, step_size = value_of(theorem.curvature_move, values), 1 / value_of(symbols.smoothness, values)
         memory = Walk(problem)
         gradients = reserved(run.gradients(self.gradient_multiplier, memory=memory), self.steps)
         hessians = reserved(run.hessians(self.hessian_multiplier), self.steps)
@@ -171,7 +171,7 @@ class NegativeCurvatureDescent(SecondOrderMethod):
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
         """Enclose how many records the guarantee asks for, at this noise; n of the problem is not looked at."""
-        return self._records_needed(theorem.sample_size(), problem, self.steps, self._values(problem))
+        return self._records_needed(theorem.sample_size, problem, self.steps, self._values(problem))
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Bound the probability that a run returns no α-SOSP: ζ, where the problem has records enough.
@@ -179,7 +179,7 @@ class NegativeCurvatureDescent(SecondOrderMethod):
         Raises:
             InvalidValue: It has too few, or T is smaller than the theorem's: nothing is promised.
         """
-        demand_steps(self.steps, steps_of(theorem.steps(), self._values(problem)))
+        demand_steps(self.steps, steps_of(theorem.steps, self._values(problem)))
         demand_records(problem, self.records_needed(problem))
         return Enclosure.exactly(self.failure_probability)
 

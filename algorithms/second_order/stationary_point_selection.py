@@ -51,9 +51,9 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.papers.wang_chen_xu_2019 import theorem_8_explicit
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.wang_chen_xu_2019 import theorem_8_explicit
 
 Variant = Literal["repaired", "as-printed"]
 
@@ -210,7 +210,7 @@ class StationaryPointSelection(SecondOrderMethod):
     def records_needed(self, problem: FiniteSum) -> Enclosure:
         """Enclose how many records the tests' guarantee asks for at this noise; n of the problem is not looked at."""
         values = {**self._values(problem), symbols.candidates: sympy.Integer(self.steps + 1)}
-        return self._records_needed(theorem_8_explicit.sample_size(), problem, self.steps + 1, values)
+        return self._records_needed(theorem_8_explicit.sample_size, problem, self.steps + 1, values)
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Bound the probability of ``failure``: ζ, where the problem has records enough.
@@ -239,5 +239,5 @@ class StationaryPointSelection(SecondOrderMethod):
         values = self._values(problem)
         if self.variant == "as-printed":
             return float(self.stationarity), -value_of(CURVATURE, values)
-        parts = (theorem_8_explicit.gradient_threshold(), theorem_8_explicit.curvature_threshold())
+        parts = (theorem_8_explicit.gradient_threshold, theorem_8_explicit.curvature_threshold)
         return value_of(parts[0], values), value_of(parts[1], values)

@@ -36,9 +36,9 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, to_float
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import lemma_4_1, lemma_4_1_explicit
 from dpbounds.privacy.mechanisms import AboveThreshold, Mechanism, PureDP
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import lemma_4_1, lemma_4_1_explicit
 
 Variant = Literal["one-test", "doubled", "as-printed"]
 WhichBound = Literal["gradient", "curvature"]

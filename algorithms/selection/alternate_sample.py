@@ -47,11 +47,12 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, to_float
-from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import lemma_5_2, theorem_d_1
-from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities_sampling import (
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import (
+    lemma_5_2,
     proximal_step,
     renyi_order,
     start_divergence,
+    theorem_d_1,
 )
 
 THEOREMS = {"distance": "ganesh-liu-oh-thakurta-2023/theorem-d.1"}
@@ -84,7 +85,7 @@ def log_sobolev(target: Gibbs) -> sympy.Expr:
         symbols.diameter: target.diameter,
         symbols.regularisation: sympy.Rational(target.precision),
     }
-    return lemma_5_2.regularised().subs(values)
+    return lemma_5_2.regularised.subs(values)
 
 
 def distance(target: Gibbs, schedule: Schedule) -> Enclosure:
@@ -93,7 +94,7 @@ def distance(target: Gibbs, schedule: Schedule) -> Enclosure:
     Source: derived above.
     """
     eta = sympy.Rational(schedule.proximal_step)
-    divergence = theorem_d_1.divergence().subs(
+    divergence = theorem_d_1.divergence.subs(
         {
             start_divergence: sympy.Rational(target.slope) * target.diameter + sympy.Rational(target.dimension, 8),
             proximal_step: eta,

@@ -38,10 +38,10 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact, to_float
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import theorem_5_8_explicit
+from dpbounds.papers.lowy_ullman_wright_2024 import definition_4_1, lemma_4_2_explicit
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import theorem_5_8_explicit
-from dpbounds.theorems.lowy_ullman_wright_2024 import definition_4_1, lemma_4_2_explicit
 
 WhichVariant = Literal["proven", "as-printed", "as-quoted"]
 
@@ -188,7 +188,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
             InvalidValue: There is no G, no such risk, or (population) the net is larger than Theorem 5.8 takes it.
         """
         values = self._values(problem)
-        empirical = evaluate(lemma_4_2_explicit.bound().subs(values), {})
+        empirical = evaluate(lemma_4_2_explicit.bound.subs(values), {})
         if risk == "empirical":
             return empirical
         if risk != "population":
@@ -198,12 +198,12 @@ class NetExponentialMechanism(Method[FiniteSum]):
             symbols.enclosing_radius: sympy.Rational(self.net.radius),
             symbols.net_radius: sympy.Rational(self.net.covering_radius),
         }
-        expected = evaluate(theorem_5_8_explicit.log_size().subs(sizes), {})
+        expected = evaluate(theorem_5_8_explicit.log_size.subs(sizes), {})
         if not evaluate(sympy.log(self.net.size), {}).exact_upper <= expected.exact_lower:
             r = float(self.net.covering_radius)
             raise InvalidValue("covering_radius", r, "one whose net has at most (1 + 2R/r)^p points, as the bound has")
-        overfitting = theorem_5_8_explicit.population() - theorem_5_8_explicit.empirical()
-        return evaluate(lemma_4_2_explicit.bound().subs(values) + overfitting.subs(sizes), {})
+        overfitting = theorem_5_8_explicit.population - theorem_5_8_explicit.empirical
+        return evaluate(lemma_4_2_explicit.bound.subs(values) + overfitting.subs(sizes), {})
 
     def tail(self, problem: FiniteSum, failure_probability: ExactLike) -> Enclosure:
         """Enclose what the excess empirical risk exceeds with probability at most ζ.
@@ -217,7 +217,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         """
         zeta = fields.share(failure_probability, "failure_probability")
         values = self._values(problem) | {symbols.failure_probability: sympy.Rational(zeta)}
-        return evaluate(lemma_4_2_explicit.tail().subs(values), {})
+        return evaluate(lemma_4_2_explicit.tail.subs(values), {})
 
     def _drawn(self, problem: FiniteSum, run: OpenRun) -> tuple[NDArray[np.int64], Array]:
         """Index of the candidate for each repetition, and the risks of all candidates (not private)."""
@@ -247,7 +247,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
             symbols.dimension: sympy.Integer(problem.dimension),
             symbols.dataset_size: records,
             symbols.epsilon: beta
-            / lemma_4_2_explicit.inverse_temperature().subs(
+            / lemma_4_2_explicit.inverse_temperature.subs(
                 {
                     symbols.epsilon: 1,
                     symbols.dataset_size: records,
@@ -268,4 +268,4 @@ def _suited(problem: FiniteSum, radius: Fraction, epsilon: Fraction) -> Fraction
         symbols.epsilon: sympy.Rational(epsilon),
         symbols.dataset_size: sympy.Integer(problem.records),
     }
-    return min(radius, rational(definition_4_1.net_radius().subs(values), "covering_radius"))
+    return min(radius, rational(definition_4_1.net_radius.subs(values), "covering_radius"))

@@ -36,10 +36,9 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact, to_float
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import temperature_constant, theorem_5_6, theorem_5_6_explicit
 from dpbounds.privacy.mechanisms import ApproximateDP, ExponentialMechanism, Mechanism
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import theorem_5_6, theorem_5_6_explicit
-from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._quantities_sampling import temperature_constant
 
 WhichSampler = Literal["exact", "alternating"]
 WhichTemperature = Literal["largest", "as-printed"]
@@ -182,10 +181,10 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
             symbols.dimension: sympy.Integer(problem.dimension),
             symbols.dataset_size: sympy.Integer(problem.records),
         }
-        total = theorem_5_6_explicit.empirical().subs(sizes | {symbols.lipschitz: steepest(problem)})
+        total = theorem_5_6_explicit.empirical.subs(sizes | {symbols.lipschitz: steepest(problem)})
         if risk == "population":
             # only the part of a record can overfit; what is public is the same under both
-            overfitting = theorem_5_6_explicit.population() - theorem_5_6_explicit.empirical()
+            overfitting = theorem_5_6_explicit.population - theorem_5_6_explicit.empirical
             slope = sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
             total += overfitting.subs(sizes | {symbols.lipschitz: slope})
         elif risk != "empirical":
@@ -244,7 +243,7 @@ def _printed_share(problem: FiniteSum, radius: Fraction, budget: PrivacyBudget) 
         symbols.diameter: sympy.Rational(2 * radius),
         temperature_constant: sympy.Rational(_PRINTED_CONSTANT),
     }
-    beta = Fraction(evaluate(theorem_5_6.temperature().subs(values), {}).lower)
+    beta = Fraction(evaluate(theorem_5_6.temperature.subs(values), {}).lower)
     if beta <= 0:
         raise InvalidValue("records", n, "nd >= 2", "the printed temperature is zero")
     return budget.relation.sensitivity_factor * slope * 2 * radius * beta / n

@@ -49,9 +49,9 @@ from algorithms.spider.stochastic_spider import (
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import theorem_4_6_explicit
 from dpbounds.privacy.mechanisms import Gaussian, InParallel, Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import theorem_4_6_explicit
 
 THEOREMS = {
     "spent": "ganesh-liu-oh-thakurta-2023/equation-3",

@@ -49,10 +49,10 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import decide, evaluate
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.papers.lowy_ullman_wright_2024 import definition_6_1
+from dpbounds.papers.ours import polyak_lojasiewicz_restarted_spider as statement
 from dpbounds.privacy.mechanisms import Composed, Mechanism, parts_of
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.dpbounds import polyak_lojasiewicz_restarted_spider as statement
-from dpbounds.theorems.lowy_ullman_wright_2024 import definition_6_1
 
 THEOREMS = {
     "algorithm": "dpbounds/polyak-lojasiewicz-restarted-spider",
@@ -100,7 +100,7 @@ class Growth:
         mu = pl_constant if isinstance(pl_constant, sympy.Expr) else sympy.Rational(exact(pl_constant, "pl_constant"))
         if not evaluate(mu, {}) > 0:
             raise InvalidValue("pl_constant", pl_constant, "a number greater than 0")
-        return cls(at_least(definition_6_1.of_pl().subs(symbols.pl_constant, mu), "pl_constant"), Fraction(2))
+        return cls(at_least(definition_6_1.of_pl.subs(symbols.pl_constant, mu), "pl_constant"), Fraction(2))
 
     def gap_above(self, gradient_norm: Enclosure) -> Fraction:
         """(γ b)ᵏ, rounded up: at least the gap where √E‖∇F‖² is at most the upper end of b."""
@@ -255,10 +255,10 @@ class RestartedSpider(Method[FiniteSum]):
             symbols.rho: 4 * J / first.anchor_multiplier**2 / (1 + Fraction(1, 2**50)),
             statement.stages: J,
         }
-        for condition in statement.conditions():
+        for condition in statement.conditions:
             if not decide(condition.holds, values):
                 raise InvalidValue("stages", J, f"values with {condition.holds}: {condition.why}")
-        return evaluate(statement.gradient(), values)
+        return evaluate(statement.gradient, values)
 
 
 def growth_of(problem: FiniteSum, growth: Growth | None) -> Growth:

@@ -50,9 +50,9 @@ from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import decide, evaluate
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.papers.lowy_ullman_wright_2024 import _spider, algorithm_1_explicit, lemma_3_1_explicit
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.lowy_ullman_wright_2024 import _spider, algorithm_1_explicit, lemma_3_1_explicit
 
 Variant = Literal["repaired", "as-printed"]
 
@@ -274,7 +274,7 @@ class Spider(Method[FiniteSum]):
             symbols.noise_stddev: stddev_of_gradients(problem, self.anchor_multiplier),
             symbols.difference_noise_stddev: self.difference_noise_stddev(problem),
         }
-        for condition in algorithm_1_explicit.conditions():
+        for condition in algorithm_1_explicit.conditions:
             if not decide(condition.holds, values):
                 allowed = "values with d σ₂² η² (q - 1) <= 1 - Lη, where the bound holds"
                 raise InvalidValue(
@@ -283,7 +283,7 @@ class Spider(Method[FiniteSum]):
                     allowed,
                     "shorten either, or add more noise to the anchors than to the differences",
                 )
-        return evaluate(algorithm_1_explicit.bound(), values)
+        return evaluate(algorithm_1_explicit.bound, values)
 
     def difference_noise_stddev(self, problem: FiniteSum) -> Fraction:
         """σ₂: at least the standard deviation of a full-batch difference's noise per distance, as it is drawn.
@@ -333,7 +333,7 @@ def parameters(
         given[symbols.initial_gap] = gap
         given[symbols.lipschitz] = enclosed(problem.lipschitz, "lipschitz")
         given[symbols.smoothness] = enclosed(problem.smoothness, "smoothness")
-        steps = int(evaluate(lemma_3_1_explicit.steps(), given).exact_upper)
+        steps = int(evaluate(lemma_3_1_explicit.steps, given).exact_upper)
     T = positive_integer(steps, "steps")
     if anchor_period is None:
         period = _spider.anchor_period(sympy.Integer(T), symbols.rho)

@@ -47,10 +47,10 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, to_float
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import lemma_3_3_explicit, theorem_4_2_explicit
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.evaluation import Evaluation
-from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import lemma_3_3_explicit, theorem_4_2_explicit
 from dpbounds.theorems.record import Theorem
 
 Variant = Literal["repaired", "as-printed"]

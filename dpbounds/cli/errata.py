@@ -12,7 +12,7 @@ import click
 
 from dpbounds.cli import output
 from dpbounds.errors import InvalidValue, one_of
-from dpbounds.theorems.registry import listing
+from dpbounds.theorems.index import listing
 
 SEVERITIES = ("typo", "harmless", "constant", "gap", "false", "privacy")
 

@@ -10,7 +10,7 @@ import click
 
 from dpbounds.cli import output
 from dpbounds.errors import InvalidValue, one_of
-from dpbounds.theorems.registry import Entry, listing
+from dpbounds.theorems.index import Entry, listing
 
 
 @click.command("theorems", short_help="List the statements of the library.")

@@ -22,8 +22,9 @@ from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism, parts_of
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.evaluation import admitted
+from dpbounds.theorems.numbers import Numbers
 from dpbounds.theorems.record import Claim, Theorem
-from dpbounds.theorems.spending import Numbers, composed, only_gaussians, spending
+from dpbounds.theorems.spending import composed, only_gaussians, spending
 
 _RESOLUTION = Fraction(1, 10**4)  # relative, of a ρ that is found by trials
 _NUDGE = 2e-5

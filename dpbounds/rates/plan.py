@@ -47,10 +47,11 @@ from dpbounds.rates.promises import (
 from dpbounds.rates.trivial import DIGITS, Trivial, floor_of, no_floor, own_values, trivial_bounds
 from dpbounds.theorems.assumptions import Assumption
 from dpbounds.theorems.evaluation import Evaluation, evaluate
+from dpbounds.theorems.formulas import inline
+from dpbounds.theorems.monotonicity import falls
 from dpbounds.theorems.record import Bound, Claim, Metric, Parameter, Part, Rate, Side, Status, Theorem
 from dpbounds.theorems.registry import library
 from dpbounds.theorems.standing import standing, standing_in_words
-from dpbounds.theorems.wording import inline
 
 _OPEN_STEPS = (10_000, 100_000, 1_000_000, 10_000_000)  # tried in this order where the number of steps is free
 _WORTH_WHILE = Fraction(95, 100)
@@ -465,9 +466,9 @@ def _bounded(
 
 
 def _falls_with_steps(theorem: Theorem, part: Bound, given: Mapping[str, Fraction]) -> bool:
-    """Whether more steps never harm: declared, and nothing that is prescribed in between depends on their number."""
+    """Whether more steps never harm, as far as is known, and nothing prescribed in between depends on their number."""
     between = [symbol for symbol in part.expression.free_symbols if symbol != step_count]
-    return step_count in part.decreasing_in and not any(
+    return falls(theorem, part, step_count) and not any(
         step_count.name in roots(theorem, symbol, given) for symbol in between
     )
 
@@ -611,12 +612,12 @@ def _threshold(
 
 
 def _declared(theorem: Theorem, part: Bound) -> bool:
-    """Whether nothing else than the declared dependence on n enters: no parameter, and no condition."""
-    conditions = [one.holds for one in (*theorem.conditions(), *part.conditions())]
+    """Whether nothing else than the known dependence on n enters: no parameter, and no condition."""
+    conditions = [one.holds for one in (*theorem.conditions, *part.conditions)]
     touched = any(records in getattr(one, "free_symbols", ()) for one in conditions)
     prescribed = {one.name for one in theorem.parts if isinstance(one, Parameter)}
     indirect = any(symbol.name in prescribed for symbol in part.expression.free_symbols)
-    return records in part.decreasing_in and not touched and not indirect
+    return falls(theorem, part, records) and not touched and not indirect
 
 
 # --- Why this rank ---------------------------------------------------------------------------------------------------

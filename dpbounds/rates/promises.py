@@ -443,7 +443,7 @@ def order_in(
         raise NotComparable(f"depends on {', '.join(free)}, which is no axis here")
     if side is Side.LOWER:  # 1 is always reached: no lower bound is above it
         order = order.minimum(Order.single(ONE))
-    conditions = [one.holds for one in (*theorem.conditions(), *part.conditions())]
+    conditions = [one.holds for one in (*theorem.conditions, *part.conditions)]
     region = region_of(conditions, space, inner if isinstance(part, Bound) else {})
     if not region:
         raise NotComparable("its conditions leave no room here")

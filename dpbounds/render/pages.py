@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from dpbounds.errors import InvalidValue
-from dpbounds.theorems.registry import PAPERS, Entry, library, listing
+from dpbounds.theorems.index import PAPERS, Entry, listing
+from dpbounds.theorems.registry import library
 from dpbounds.theorems.wording import as_markdown
 
 ERRATA = "errata"
@@ -68,7 +69,7 @@ def _errata() -> str:
         "for it, constants that do not fit the unit of what they bound, a step that does not give what is concluded,",
         "an account of privacy that does not cover what is released. Conventions, looseness and slips that mislead",
         "nobody are notes on the statement's page; a logarithm in an order of growth is read as at least 1. A fault",
-        "has one entry, where it arises. Each has a test, in `tests/theorems/` under its paper, that derives it or",
+        "has one entry, where it arises. Each has a test, in `tests/papers/` under its paper, that derives it or",
         "exhibits the example; *survives* says what remains true. Versions are those named on each paper's page.",
         "",
     ]

@@ -16,7 +16,7 @@ from typing import Any
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.symbols import Quantity
-from dpbounds.theorems.wording import in_latex, inline
+from dpbounds.theorems.formulas import in_latex, inline
 
 FORMATS = ("md", "latex", "html", "csv")
 COMMITTED = ("md", "latex", "csv")  # the forms that are kept in tables/, and checked
@@ -55,7 +55,7 @@ class Formula:
         """For a browser."""
         from sympy.printing.mathml import MathMLPresentationPrinter
 
-        from dpbounds.theorems.wording import renamed
+        from dpbounds.theorems.formulas import renamed
 
         printer = MathMLPresentationPrinter({"order": "none"})
         inside = _without_names(printer.doprint(renamed(self.expression, self.local)))

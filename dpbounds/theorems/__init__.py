@@ -1,6 +1,8 @@
-"""What papers prove: one statement per file, a claim next to its number.
+"""The language of statements, and what judges them; the statements themselves are in ``dpbounds.papers``.
 
-``record.py`` says what a statement is, ``assumptions.py`` what it may assume, ``registry.py`` where it is found,
-``evaluation.py`` what it amounts to, ``spending.py`` what its algorithm really spends, ``checking.py`` what every
-statement must satisfy, ``wording.py`` how it is told.
+``language.py`` is what a statement's file imports. ``vocabulary.py``, ``parts.py`` and ``record.py`` say what a
+statement is, ``quantities.py`` and ``assumptions.py`` what it speaks of, ``index.py`` and ``registry.py`` where it is
+found, ``evaluation.py`` what it amounts to, ``spending.py`` what its algorithm really spends, ``monotonicity.py`` in
+what it rises or falls, ``standing.py`` what is known of it, ``checking.py`` what every statement must satisfy,
+``wording.py`` how it is told.
 """

@@ -8,10 +8,13 @@ concrete problem (``witnesses.py``); which assumptions exclude each other is in 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from operator import methodcaller
 from typing import TYPE_CHECKING
+
+from dpbounds.errors import InvalidValue, nearest
 
 if TYPE_CHECKING:
     from dpbounds.theorems.witnesses import Witness
@@ -95,6 +98,11 @@ BOUNDED_RISK = Assumption(
     "F(w₁) - inf F is finite: the initial gap Δ_F, or at most the range B",
     holds_for=_asks("is_bounded_below"),
 )
+BOUNDED_RANGE = Assumption(
+    "bounded range",
+    "sup F - inf F <= B (print: the risk is bounded by B)",
+    holds_for=_asks("has_bounded_range"),
+)
 
 # The shape of the risk
 KL = Assumption("Kurdyka-Łojasiewicz", "F - inf F <= γᵏ|∇F|ᵏ for some 1 <= k <= 2", holds_for=_asks("is_kl"))
@@ -141,6 +149,11 @@ MINIMAX = Assumption(
     "minimax",
     "F is what is left after maximising over a second argument, strongly concave in it (as any F is after F(w) - v²)",
     holds_for=_asks("can_be_chosen"),
+)
+SADDLES_ARE_HARDER = Assumption(
+    "M at least sqrt(ρα)",
+    "a point of curvature below -sqrt(ρα) can exist at all",
+    holds_for=_asks("can_be_chosen"),  # α is
 )
 
 # The set
@@ -193,3 +206,24 @@ SUB_GAUSSIAN_GRADIENTS = Assumption(
 SAMPLED_RECORDS = Assumption(
     "i.i.d. records", "the records are independent draws from one distribution", holds_for=_asks("can_be_chosen")
 )
+
+
+@cache
+def _by_name() -> Mapping[str, Assumption]:
+    return {one.name: one for one in globals().values() if isinstance(one, Assumption)}
+
+
+def named(name: str) -> Assumption:
+    """The assumption of this file that has that name.
+
+    Raises:
+        InvalidValue: There is none; the message names similar ones.
+
+    >>> named("smooth risk") is SMOOTH_RISK
+    True
+    """
+    found = _by_name().get(name)
+    if found is None:
+        near = ", ".join(nearest(name, _by_name()) or _by_name())
+        raise InvalidValue("assumption", repr(name), f"one of dpbounds.theorems.assumptions, such as {near}")
+    return found

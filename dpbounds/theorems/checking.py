@@ -17,11 +17,12 @@ from sympy import Expr, Symbol
 from dpbounds.errors import DpboundsError, InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.symbols import Domain, Quantity, as_expression, by_name, domain_of, quantity
+from dpbounds.expressions.symbols import Domain, Quantity, as_expression, by_name, quantity
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.expressions.walk import checked_tree
-from dpbounds.theorems.consistency import conditions_for, defects_of
+from dpbounds.theorems.consistency import defects_of
 from dpbounds.theorems.evaluation import check
+from dpbounds.theorems.monotonicity import conditions_of, derived, domain_in
 from dpbounds.theorems.record import Condition, Parameter, Part, Rate, Status, Theorem
 
 _POINTS = 12
@@ -46,7 +47,7 @@ def _defects(theorem: Theorem) -> Iterator[str]:
             yield from (f"{part.name}: {text}" for text in _defects_of_part(theorem, part))
         except DpboundsError as error:
             yield f"{part.name}: {error}"
-    for condition in (*theorem.conditions(), *(one for part in theorem.parts for one in part.conditions())):
+    for condition in (*theorem.conditions, *(one for part in theorem.parts for one in part.conditions)):
         for symbol in getattr(condition.holds, "free_symbols", ()):
             if not _is_known(symbol, theorem.local):
                 yield f"condition {condition.holds}: {symbol} is neither in the symbol table nor local"
@@ -78,8 +79,9 @@ def _defects_of_part(theorem: Theorem, part: Part) -> Iterator[str]:
     if scaled is not None and scaled.free_symbols:
         for defect in scaling_defects(scaled, part.unit, units=units, bases=part.bases):
             yield str(defect)
-    conditions = _conditions(theorem, part)
-    claims = [(symbol, 1) for symbol in part.increasing_in] + [(symbol, -1) for symbol in part.decreasing_in]
+    conditions = conditions_of(theorem, part)
+    declared = [(symbol, 1) for symbol in part.increasing_in] + [(symbol, -1) for symbol in part.decreasing_in]
+    claims = [(symbol, sign) for symbol, sign in declared if derived(theorem, part, symbol) not in (sign, 0)]
     points = sample(theorem, part.expression, conditions, _POINTS) if claims else []
     values = [(point, _value(part.expression, point)) for point in points]
     for symbol, sign in claims:
@@ -101,8 +103,8 @@ def _is_monotone_at(
     point: Mapping[str, Fraction], here: Enclosure | None, theorem: Theorem, part: Part, symbol: Symbol, sign: int
 ) -> bool:
     """Whether the value, ``here`` at the point, does not move the wrong way where one quantity is larger."""
-    conditions = _conditions(theorem, part)
-    value, domain = Fraction(point[symbol.name]), _domain(symbol, theorem.local)
+    conditions = conditions_of(theorem, part)
+    value, domain = Fraction(point[symbol.name]), domain_in(theorem, symbol)
     for further in (value * Fraction(3, 2), value * 4):
         moved = {**point, symbol.name: Fraction(-(-further // 1)) if domain.whole else further}
         if not domain.contains(moved[symbol.name]) or not _all_hold(conditions, moved):
@@ -113,16 +115,6 @@ def _is_monotone_at(
         if there.less_than(here) if sign > 0 else here.less_than(there):
             return False
     return True
-
-
-def _conditions(theorem: Theorem, part: Part) -> tuple[Condition, ...]:
-    """What is asked for, and what no problem violates, as far as the formula knows of it."""
-    known = {symbol.name for symbol in part.expression.free_symbols}
-    return (*theorem.conditions(), *part.conditions(), *conditions_for(theorem.assumptions, known))
-
-
-def _domain(symbol: Symbol, local: Iterable[Quantity]) -> Domain:
-    return next((record.domain for record in local if record.symbol == symbol), None) or domain_of(symbol)
 
 
 def sample(
@@ -139,7 +131,7 @@ def sample(
         symbols |= getattr(condition.holds, "free_symbols", set())
     found: list[dict[str, Fraction]] = []
     for _ in range(_ATTEMPTS):
-        point = {symbol.name: drawn(draw, _domain(symbol, theorem.local)) for symbol in sorted(symbols, key=str)}
+        point = {symbol.name: drawn(draw, domain_in(theorem, symbol)) for symbol in sorted(symbols, key=str)}
         if _all_hold(conditions, point) and _value(expression, point) is not None:
             found.append(point)
             if len(found) == points:

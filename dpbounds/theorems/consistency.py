@@ -12,13 +12,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from dpbounds.theorems import assumptions as known
-from dpbounds.theorems.assumptions import Assumption, follow
-from dpbounds.theorems.ganesh_liu_oh_thakurta_2023._assumptions import BOUNDED_RANGE, SADDLES_ARE_HARDER
+from dpbounds.theorems.assumptions import BOUNDED_RANGE, SADDLES_ARE_HARDER, Assumption, follow
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
-    from dpbounds.theorems.record import Condition
+    from dpbounds.theorems.parts import Condition
     from dpbounds.theorems.witnesses import Witness
 
 Assumed = tuple[Assumption, ...]
@@ -210,7 +209,7 @@ def limits_for(assumed: Assumed) -> tuple[Limit, ...]:
 
 def conditions_for(assumed: Assumed, given: Container[str]) -> tuple[Condition, ...]:
     """Those relations as conditions, where every quantity is given: inputs that no problem has are refused."""
-    from dpbounds.theorems.record import Condition
+    from dpbounds.theorems.parts import Condition
 
     return tuple(
         Condition(holds=one.holds, why=f"no problem has other constants: {one.why}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Expr
 from sympy.logic.boolalg import Boolean, BooleanFalse, BooleanTrue
@@ -17,8 +17,12 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
 from dpbounds.expressions.symbols import Quantity, by_name
 from dpbounds.theorems.consistency import conditions_for
-from dpbounds.theorems.record import Condition, Conditions, Kind, Parameter, Part, Theorem
-from dpbounds.theorems.wording import inline
+from dpbounds.theorems.formulas import inline
+from dpbounds.theorems.parts import Condition, Parameter, Part
+from dpbounds.theorems.vocabulary import Kind
+
+if TYPE_CHECKING:
+    from dpbounds.theorems.record import Theorem
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +89,54 @@ def evaluate(theorem: Theorem, part: str | None, values: Mapping[str, Any], *, d
         The value, whether or not the conditions hold: the report says which fail.
 
     Raises:
-        InvalidValue: There is no such part; a value is missing, unknown, or outside its domain.
+        InvalidValue: There is no such part; a value is missing, unknown, or outside its domain; or there is no answer
+            at these values. Where they violate a condition, that is what the message says.
         NotCertified: The digits could not be reached.
     """
     chosen = theorem.part(part)
     known = admitted(theorem, values)
     _refuse_missing(theorem, chosen, known)
-    value = evaluation.evaluate(chosen.expression, known, digits=digits)
-    stated = (*_built(theorem.conditions), *_built(chosen.conditions))
-    conditions = (*stated, *conditions_for(theorem.assumptions, known))
+    stated = (*theorem.conditions, *chosen.conditions, *conditions_for(theorem.assumptions, known))
+    judged = judge(theorem, stated, known)
+    try:
+        value = evaluation.evaluate(chosen.expression, known, digits=digits)
+    except (InvalidValue, NotCertified) as error:
+        raise refusal(theorem, stated, judged, known) or error from error
     unknown_constant = chosen.kind is Kind.RATE or (isinstance(chosen, Parameter) and chosen.up_to_constant)
-    return Evaluation(
-        theorem.id, chosen.name, chosen.kind, value, unknown_constant, tuple(check(one, known) for one in conditions)
-    )
+    return Evaluation(theorem.id, chosen.name, chosen.kind, value, unknown_constant, judged)
+
+
+def judge(theorem: Theorem, conditions: Iterable[Condition], values: Mapping[str, Any]) -> tuple[Checked, ...]:
+    """Decide each condition; one that is not defined at the values is what is told, unless another one fails.
+
+    Raises:
+        InvalidValue: A condition is not defined at the values.
+    """
+    stated, judged, undefined = tuple(conditions), [], None
+    for condition in stated:
+        try:
+            judged.append(check(condition, values))
+        except InvalidValue as error:
+            undefined = undefined or _does_not_apply(theorem, condition, values, f"here {error}")
+    if undefined is not None:
+        raise refusal(theorem, stated, judged, values) or undefined
+    return tuple(judged)
+
+
+def refusal(
+    theorem: Theorem, conditions: Iterable[Condition], judged: Iterable[Checked], values: Mapping[str, Any]
+) -> InvalidValue | None:
+    """What a user is told whose values have no answer: the condition that they violate, in the record's words."""
+    failing = {one.text for one in judged if one.holds is False}
+    broken = next((one for one in conditions if _told(one.holds)[0] in failing), None)
+    return None if broken is None else _does_not_apply(theorem, broken, values)
+
+
+def _does_not_apply(theorem: Theorem, condition: Condition, values: Mapping[str, Any], but: str = "") -> InvalidValue:
+    text, names = _told(condition.holds)
+    why = f" ({condition.why})" if condition.why else ""
+    shown = ", ".join(str(values[name]) for name in names)
+    return InvalidValue(", ".join(names), shown, f"{theorem.id} applies where {text}{why}", but)
 
 
 def admitted(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,9 +197,9 @@ def check(condition: Condition, values: Mapping[str, Any]) -> Checked:
         InvalidValue: A value is outside its domain, or a side of the condition is not defined there.
     """
     relation = condition.holds
-    if isinstance(relation, bool | BooleanTrue | BooleanFalse):
-        return Checked(str(bool(relation)), condition.why, bool(relation))
     text, names = _told(relation)
+    if isinstance(relation, bool | BooleanTrue | BooleanFalse):
+        return Checked(text, condition.why, bool(relation))
     missing = tuple(name for name in names if name not in values)
     if missing:
         return Checked(text, condition.why, None, missing)
@@ -171,11 +210,8 @@ def check(condition: Condition, values: Mapping[str, Any]) -> Checked:
 
 
 @cache
-def _built(conditions: Conditions) -> tuple[Condition, ...]:
-    return conditions()
-
-
-@cache
-def _told(relation: Boolean) -> tuple[str, tuple[str, ...]]:
+def _told(relation: Boolean | bool) -> tuple[str, tuple[str, ...]]:
     """A condition in letters, and the names of what it needs."""
+    if isinstance(relation, bool | BooleanTrue | BooleanFalse):
+        return str(bool(relation)), ()
     return inline(relation), tuple(sorted(symbol.name for symbol in relation.free_symbols))

@@ -1,325 +1,183 @@
-"""What a statement is: plain frozen records, one per numbered item of a paper.
+"""What a statement is: a plain frozen record, one per numbered item of a paper.
 
-A file of the library holds one ``Theorem`` named ``THEOREM``. Formulas sit in functions, and are SymPy expressions in
-the quantities of the symbol table (or in ``local`` ones), with exact rationals only. Three kinds of numbers are told
-apart: a ``Bound`` has explicit constants and can be evaluated and verified; a ``Rate`` holds up to a constant that
-nobody stated; a ``Parameter`` is what the statement prescribes.
+A file of the library holds one ``Theorem`` named ``THEOREM``, written by its paper, which supplies what all of them
+share: ``THEOREM = PAPER.theorem(id="theorem-2", ...)``. Words may be given as text (``status="proved"``), and one item
+where several are possible.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from enum import StrEnum
-from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from fractions import Fraction
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions.symbols import Quantity, Unit
+import attrs
+from attrs.converters import optional
+
+from dpbounds.errors import InvalidValue, nearest
+from dpbounds.expressions.symbols import Domain, Quantity, Unit, by_name
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.assumptions import Assumption
+from dpbounds.theorems import parts as _parts
+from dpbounds.theorems.assumptions import Assumption, named
+from dpbounds.theorems.parts import UNSAID, Bound, Condition, Conditions, Erratum, Note, Parameter, Part, Privacy, Rate
+from dpbounds.theorems.vocabulary import Claim, Kind, Metric, Mode, Read, Severity, Side, Status
 
 if TYPE_CHECKING:
-    from sympy import Expr, Symbol
-    from sympy.logic.boolalg import Boolean
+    from sympy import Symbol
 
-    from dpbounds.privacy.mechanisms import Mechanism
     from dpbounds.theorems.evaluation import Evaluation
-    from dpbounds.theorems.spending import Numbers
 
-BASES = ("loss", "length", "samples")
-PURE = Unit()
-
-
-class Metric(StrEnum):
-    """What is bounded. "Population" quantities are expectations over the records' distribution."""
-
-    GRADIENT_NORM = "gradient-norm"
-    POPULATION_GRADIENT_NORM = "population-gradient-norm"
-    PROJECTED_GRADIENT_NORM = "projected-gradient-norm"
-    FRANK_WOLFE_GAP = "frank-wolfe-gap"
-    SOSP = "sosp"  # the α of an α-second-order stationary point of the empirical risk
-    POPULATION_SOSP = "population-sosp"
-    EXCESS_EMPIRICAL_RISK = "excess-empirical-risk"
-    EXCESS_POPULATION_RISK = "excess-population-risk"
-    SAMPLE_SIZE = "sample-size"  # how many records suffice
-    PRIVACY = "privacy"  # ε, δ, ρ, or the noise that keeps them
-    ESTIMATION_ERROR = "estimation-error"  # of a gradient estimate, a selection, a random matrix
-    COUNT = "count"  # of oracle calls, of steps
-    GENERALISATION_GAP = "generalisation-gap"
-    DISTANCE = "distance"  # between distributions or iterates
-    FUNCTIONAL_INEQUALITY = "functional-inequality"  # a constant of one
-    NONE = "none"  # a definition, an assumption, a problem
-
-
-class Side(StrEnum):
-    """In which direction the statement bounds its metric."""
-
-    UPPER = "upper"
-    LOWER = "lower"
-    TIGHT = "tight"
-
-
-class Mode(StrEnum):
-    """In which sense it holds."""
-
-    EXPECTATION = "expectation"
-    PROBABILITY = "probability"
-    ALWAYS = "always"
-
-
-class Kind(StrEnum):
-    """The three kinds of numbers."""
-
-    BOUND = "bound"
-    RATE = "rate"
-    PARAMETER = "parameter"
-
-
-class Read(StrEnum):
-    """What of the source was read here."""
-
-    FULL_TEXT = "full text"
-    ABSTRACT = "abstract only"
-    QUOTED = "as quoted by another paper"
-    HERE = "derived here"
-
-
-class Status(StrEnum):
-    """What is known of the statement."""
-
-    DEFINITION = "definition"
-    PROVED = "proved"  # the proof was read or redone, and nothing is wrong with it that matters
-    PROVED_HERE = "proved here"  # the derivation is in this library
-    REPAIRED = "repaired"  # as recorded here it holds; as printed it does not, see the errata
-    CLAIMED = "claimed"  # the proof was not seen, or not checked
-    CONJECTURED = "conjectured"  # a sketch: nobody has proved it, nobody is known to claim it
-    DISPUTED = "disputed"  # a step of the proof is known to fail; the statement itself is neither proved nor refuted
-    FALSE = "false"  # as printed it is refuted by an example in the errata
-    EMPIRICAL = "empirical"  # a figure or a table of measurements or of other statements
-
-
-class Severity(StrEnum):
-    """How much an erratum matters."""
-
-    TYPO = "typo"
-    HARMLESS = "harmless"
-    CONSTANT = "constant"
-    GAP = "gap"
-    FALSE = "false"
-    PRIVACY = "privacy"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
-    """A predicate that must hold for a statement to apply, or for a part of it.
-
-    Attributes:
-        holds: A SymPy relation, or relations joined by And and Or.
-        why: What it is for.
-    """
-
-    holds: Boolean | bool
-    why: str = ""
-
-
-Conditions = Callable[[], tuple[Condition, ...]]
-
-
-def unconditional() -> tuple[Condition, ...]:
-    """No condition."""
-    return ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """A named formula of a statement.
-
-    Attributes:
-        formula: Returns the SymPy expression.
-        name: How it is asked for.
-        unit: How its value scales; a formula that does not scale like this is caught by a test.
-        meaning: What the number is, in one line.
-        conditions: What else this part needs.
-        bases: The units under whose rescaling it is checked. Without "samples" where log(1/δ) and ε meet in one sum,
-            or where sampling from a population is what is bounded.
-        increasing_in: Quantities in which the value never falls.
-        decreasing_in: Quantities in which it never rises.
-        side: In which direction this part bounds the metric. A part that has a side of its own is compared as a claim
-            of its own; by default the statement's.
-        status: What is known of this part; by default what is known of the statement.
-        relies_on: What this part's proof uses; by default what the statement relies on.
-        assumptions: What this part assumes beyond the statement.
-        under: The privacy that this part is about, if it is not (ε, δ)-DP: a lower bound for ε-DP binds no others.
-    """
-
-    kind: ClassVar[Kind]
-
-    formula: Callable[[], Expr]
-    name: str
-    unit: Unit = PURE
-    meaning: str = ""
-    conditions: Conditions = unconditional
-    bases: tuple[str, ...] = BASES
-    increasing_in: tuple[Symbol, ...] = ()
-    decreasing_in: tuple[Symbol, ...] = ()
-    side: Side | None = None
-    status: Status | None = None
-    relies_on: tuple[str, ...] | None = None
-    assumptions: tuple[Assumption, ...] = ()
-    under: Claim | None = None
-
-    @property
-    def expression(self) -> Expr:
-        """The formula, built once."""
-        return _built(self.formula)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound(Part):
-    """A bound with explicit constants."""
-
-    kind: ClassVar[Kind] = Kind.BOUND
-    name: str = "bound"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rate(Part):
-    """An order of growth: it holds up to a constant that is not stated.
-
-    Attributes:
-        hides: Quantities that print takes as constants (as 1). Because of them the printed formula does not scale.
-        restored: The same rate with those quantities put back, where they could be derived; equal to the formula where
-            each of them is 1.
-        logs_hidden: Whether powers of logarithms are left out, too (Õ).
-    """
-
-    kind: ClassVar[Kind] = Kind.RATE
-    name: str = "rate"
-    hides: tuple[Symbol, ...] = ()
-    restored: Callable[[], Expr] | None = None
-    logs_hidden: bool = False
-
-    @property
-    def restored_expression(self) -> Expr | None:
-        """The formula with the hidden quantities put back."""
-        return None if self.restored is None else _built(self.restored)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter(Part):
-    """What a statement prescribes: noise, a number of steps, a step size, a threshold, a radius.
-
-    Attributes:
-        up_to_constant: Printed as an order of growth.
-        hides: As for a rate: what print takes as 1.
-    """
-
-    kind: ClassVar[Kind] = Kind.PARAMETER
-    up_to_constant: bool = False
-    hides: tuple[Symbol, ...] = ()
-
-
-@cache
-def _built(formula: Callable[[], Expr]) -> Expr:
-    return formula()
-
-
-class Claim(StrEnum):
-    """Which kind of privacy is promised, and in which quantities of the symbol table."""
-
-    APPROXIMATE = "(ε, δ)-DP"
-    PURE = "ε-DP"
-    ZCDP = "ρ-zCDP"
-    TOTAL_VARIATION = "(0, δ)-DP"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Privacy:
-    """What is promised, and the mechanism by which what is really spent can be computed.
-
-    Attributes:
-        claim: The kind of promise; ε, δ or ρ are those of the symbol table.
-        mechanism: Takes the values of all quantities and composes the algorithm's releases, each with its explicit
-            sensitivity: the noise is given per unit of the per-record bound, so that the relation supplies the factor.
-        needs: Quantities without which the mechanism is not determined (a constant that print leaves open among them).
-        relation: Under which the promise is made.
-    """
-
-    claim: Claim
-    mechanism: Callable[[Numbers], Mechanism]
-    needs: tuple[Symbol, ...]
-    relation: Relation = Relation.REPLACE_ONE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Erratum:
-    """Something wrong in print, and how that is known.
-
-    One rule tells an erratum from a note. An erratum is what is wrong when print is taken at its word: a claim or a
-    formula that fails somewhere in the range that is given for it, or that displays its constants and does not have
-    the unit of what it bounds; a step of a proof that does not give what is concluded; an account of privacy that
-    does not cover what is released. Everything else is a note: conventions, looseness, damage of the text at hand, what
-    was not read, and slips of the pen by which nobody is misled (a letter, an index, a reference). A logarithm in an
-    order of growth is read as at least 1. A fault is entered once, where it arises; what inherits it is in ``also``.
-
-    Attributes:
-        printed: What is printed.
-        right: What is right.
-        severity: How much it matters.
-        evidence: The test that derives it or exhibits the example: ``file.py::test``, beside the statement's twin.
-        where: The place, if it is not the statement itself.
-        survives: What remains true.
-        relation: The relation under which it is one, where that matters.
-        also: Ids of other statements with the same fault.
-    """
-
-    printed: str
-    right: str
-    severity: Severity
-    evidence: str
-    where: str = ""
-    survives: str = ""
-    relation: Relation | None = None
-    also: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A remark that is no erratum: a convention, a reading of a damaged text, a looseness."""
-
-    text: str
-
-
+__all__ = [
+    "Bound", "Claim", "Condition", "Conditions", "Erratum", "Kind", "Metric", "Mode", "Note", "Paper", "Parameter",
+    "Part", "Privacy", "Rate", "Read", "Severity", "Side", "Status", "Theorem",
+]  # fmt: skip
+
+POSITIVE = Domain(Fraction(0))
+COUNT = Domain(Fraction(1), lower_open=False, whole=True)
+NONNEGATIVE = Domain(Fraction(0), lower_open=False)
+AT_LEAST_ONE = Domain(Fraction(1), lower_open=False)
+FRACTION = Domain(Fraction(0), Fraction(1), upper_open=False)
+PROBABILITY = Domain(Fraction(0), Fraction(1))
+REAL = Domain()
+PURE, LOSS, LENGTH, GRADIENT, CURVATURE = Unit(), Unit(loss=1), Unit(length=1), Unit(1, -1), Unit(1, -2)
+SAMPLES, PER_SAMPLE = Unit(samples=1), Unit(samples=-1)
+_UNITS = {
+    Metric.GRADIENT_NORM: GRADIENT,
+    Metric.POPULATION_GRADIENT_NORM: GRADIENT,
+    Metric.PROJECTED_GRADIENT_NORM: GRADIENT,
+    Metric.SOSP: GRADIENT,
+    Metric.POPULATION_SOSP: GRADIENT,
+    Metric.FRANK_WOLFE_GAP: LOSS,
+    Metric.EXCESS_EMPIRICAL_RISK: LOSS,
+    Metric.EXCESS_POPULATION_RISK: LOSS,
+}
+_OF_PRIVACY = {"epsilon", "delta", "rho", "step_epsilon", "gaussian_mu", "noise_multiplier"}
 _ID = re.compile(r"[a-z0-9-]+(/[a-z0-9.-]+)+")
 _ITEM = re.compile(
     r"(definition|lemma|theorem|corollary|proposition|remark|algorithm|equation|table|figure|assumption|claim|fact|"
     r"section|step|appendix|experiment)-([a-z]?\.?[0-9.]+[a-z]?|[a-z])"
 )
+_EXPLICIT = "/explicit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@attrs.frozen
+class Paper:
+    """What the statements of one paper share.
+
+    Attributes:
+        id: The part of their ids before the item.
+        relation: The neighbouring relation of those that speak of privacy.
+        sampling: How they draw records in each step.
+        read: What of the source was read here.
+    """
+
+    id: str
+    relation: Relation | None = attrs.field(default=Relation.REPLACE_ONE, converter=optional(Relation), kw_only=True)
+    sampling: str = attrs.field(default="", kw_only=True)
+    read: Read = attrs.field(default=Read.FULL_TEXT, converter=Read, kw_only=True)
+    _own: dict[str, Quantity] = attrs.field(factory=dict, init=False, eq=False, repr=False)
+    _assumed: dict[str, Assumption] = attrs.field(factory=dict, init=False, eq=False, repr=False)
+
+    def quantity(self, name: str, letter: str, meaning: str, *, domain: Domain = POSITIVE, unit: Unit = PURE) -> Symbol:
+        """A quantity of this paper that the symbol table does not have.
+
+        Args:
+            name: The word under which it is given a value.
+            letter: How it is printed, in LaTeX.
+            meaning: What it is, in one line.
+            domain: The allowed values.
+            unit: How it scales.
+
+        Raises:
+            InvalidValue: The symbol table, or another statement of the paper, has one of that name.
+        """
+        from sympy import Symbol
+
+        assumptions = {"integer": True} if domain.whole else {}
+        if domain.lower is None or domain.lower < 0:
+            assumptions["real"] = True
+        else:
+            assumptions["nonnegative" if domain.lower == 0 and not domain.lower_open else "positive"] = True
+        record = Quantity(name, Symbol(name, **assumptions), domain, unit, meaning, letter)
+        if name in by_name() or self._own.setdefault(name, record) != record:
+            raise InvalidValue("quantity", repr(name), f"a name that neither the symbol table nor {self.id} has yet")
+        return record.symbol
+
+    def borrowed(self, other: Paper, name: str) -> Symbol:
+        """A quantity of another paper, in the same sense."""
+        record = other._own[name]
+        self._own[name] = record
+        return record.symbol
+
+    def assumption(self, name: str, text: str, *stronger_than: Assumption, holds_for: str) -> Assumption:
+        """An assumption of this paper that ``assumptions`` does not have.
+
+        Args:
+            name: Under which it is listed, and given in this paper's statements.
+            text: What it says, and why it gives what it implies.
+            *stronger_than: Assumptions that follow at once.
+            holds_for: The method of ``Witness`` that proves it of a concrete problem.
+        """
+        return self._assumed.setdefault(name, Assumption(name, text, stronger_than, methodcaller(holds_for)))
+
+    def theorem(self, *, bounds: str = "", assumptions: Any = (), **said: Any) -> Theorem:
+        """A statement of this paper; only what is not usual has to be said.
+
+        Args:
+            bounds: Metric, side and mode as one text, in any order: ``"gradient-norm, expectation"``. Without a side
+                it is an upper bound.
+            assumptions: Assumptions, or their names in one text, those of this paper among them.
+            **said: Fields of ``Theorem``; the id without the paper.
+
+        Raises:
+            InvalidValue: A word is none of the vocabulary's, or an assumption is not known.
+        """
+        if isinstance(assumptions, str):
+            assumptions = tuple(self._assumed.get(name) or named(name) for name in assumptions.split(", "))
+        kinds = {str(word): kind.__name__.lower() for kind in (Metric, Side, Mode) for word in kind}
+        words = bounds.split(", ") if bounds else ()
+        for word in words:
+            if word not in kinds:
+                near = ", ".join(nearest(word, kinds) or Side)
+                raise InvalidValue("bounds", repr(word), f"a metric, a side or a mode, such as {near}")
+        sense = {kinds[word]: word for word in words}
+        return Theorem(source=self, assumptions=assumptions, **{**sense, **said})
+
+    def same_as(self, other: Theorem, **differing: Any) -> Theorem:
+        """A statement that another paper makes, too: its record, but for what is said here."""
+        return attrs.evolve(other, source=self, **differing)
+
+    def own(self, symbols: set[Symbol]) -> tuple[Quantity, ...]:
+        """The paper's own among some quantities."""
+        return tuple(record for record in self._own.values() if record.symbol in symbols)
+
+
+@attrs.frozen(kw_only=True)
 class Theorem:
     """One statement: a claim next to its number.
 
     Attributes:
+        source: The paper, which says what is not said here. Without one (a file of your own may do without) only the
+            statement's own words count.
         id: Permanent: ``<paper>/<item as printed>``, ``<...>/explicit`` for our version with constants, ``cited/...``,
             ``dpbounds/<name>``.
         title: A few words.
         statement: The claim in our words (the file's docstring), Markdown with ``$...$``.
+        status: What is known of it, and of each part that does not say otherwise.
         where: Section and page or equation, so that a reader finds it.
         metric: What is bounded; with ``side`` and ``mode`` in which sense.
-        status: What is known of it, and of each part that does not say otherwise.
-        read: What of the source was read here.
-        relation: The neighbouring relation of the statement.
-        sampling: How records are drawn in each step: "full batch", "Poisson", "fresh batches", ...
-        assumptions: What is assumed.
-        conditions: Predicates that are checked on evaluation, and reported one by one.
         parts: The formulas.
-        local: Quantities of this paper that the symbol table does not have.
-        in_text: The letters (LaTeX) that the claim has for quantities which formulas show by another letter.
         privacy: What is promised and spent, for an algorithm.
+        conditions: Predicates that are checked on evaluation, and reported one by one.
+        side: Upper, if nothing else is said of a metric and a formula that bounds it.
+        mode: In which sense it holds.
+        read: What of the source was read here.
+        relation: The neighbouring relation of the statement; the paper's, where the statement speaks of privacy.
+        sampling: How records are drawn in each step: "full batch", "Poisson", "fresh batches", ... Likewise.
+        assumptions: What is assumed.
+        local: Quantities of the paper's that occur.
+        in_text: The letters (LaTeX) that the claim has for quantities which formulas show by another letter.
         algorithm: The id of the algorithm's record.
         errata: What is wrong in print.
         notes: What else a reader should know.
@@ -329,37 +187,107 @@ class Theorem:
         derivation: A Markdown file beside the code.
     """
 
+    source: Paper | None = attrs.field(default=None, repr=False)
     id: str
     title: str
     statement: str | None
-    where: str
-    metric: Metric
-    status: Status
-    side: Side | None = None
-    mode: Mode | None = None
-    read: Read = Read.FULL_TEXT
-    relation: Relation | None = None
-    sampling: str = ""
-    assumptions: tuple[Assumption, ...] = ()
-    conditions: Conditions = unconditional
-    parts: tuple[Part, ...] = ()
-    local: tuple[Quantity, ...] = ()
-    in_text: tuple[tuple[Symbol, str], ...] = ()
+    status: Status = attrs.field(converter=Status)
+    where: str = attrs.field()
+    metric: Metric = attrs.field(default=Metric.NONE, converter=Metric)
+    parts: tuple[Part, ...] = attrs.field(default=(), converter=_parts.parts)
     privacy: Privacy | None = None
+    conditions: tuple[Condition, ...] = attrs.field(default=(), converter=_parts.conditions)
+    side: Side | None = attrs.field(converter=optional(Side))
+    mode: Mode | None = attrs.field(default=None, converter=optional(Mode))
+    read: Read = attrs.field(converter=Read)
+    relation: Relation | None = attrs.field(converter=optional(Relation))
+    sampling: str = attrs.field()
+    assumptions: tuple[Assumption, ...] = attrs.field(default=(), converter=_parts.assumed)
+    local: tuple[Quantity, ...] = attrs.field()
+    in_text: tuple[tuple[Symbol, str], ...] = ()
     algorithm: str | None = None
-    errata: tuple[Erratum, ...] = ()
-    notes: tuple[Note, ...] = ()
-    relies_on: tuple[str, ...] = ()
-    superseded_by: tuple[str, ...] = ()
-    makes_explicit: str | None = None
+    errata: tuple[Erratum, ...] = attrs.field(default=(), converter=_parts.errata)
+    notes: tuple[Note, ...] = attrs.field(default=(), converter=_parts.notes)
+    relies_on: tuple[str, ...] = attrs.field(default=(), converter=_parts.names)
+    superseded_by: tuple[str, ...] = attrs.field(default=(), converter=_parts.names)
+    makes_explicit: str | None = attrs.field()
     derivation: str | None = None
 
-    def __post_init__(self) -> None:
+    @status.default
+    def _(self) -> Status:
+        return _usual(self, Status.PROVED_HERE, "status", f"one of {', '.join(Status)}")
+
+    @where.default
+    def _(self) -> str:
+        printed = spoken(self.id.removesuffix(_EXPLICIT))
+        return _usual(self, f"derived here; compare {printed}", "where", "section, page or equation")
+
+    @side.default
+    def _(self) -> Side | None:
+        bounds = self.metric is not Metric.NONE and any(isinstance(part, Bound | Rate) for part in self.parts)
+        return Side.UPPER if self.source and bounds else None
+
+    @read.default
+    def _(self) -> Read:
+        if self.source is None:
+            return Read.FULL_TEXT
+        return Read.HERE if self.id.endswith(_EXPLICIT) else self.source.read
+
+    @relation.default
+    def _(self) -> Relation | None:
+        return self.source.relation if self.source and self._speaks_of_privacy else None
+
+    @sampling.default
+    def _(self) -> str:
+        return self.source.sampling if self.source and self._speaks_of_privacy else ""
+
+    @local.default
+    def _(self) -> tuple[Quantity, ...]:
+        return self.source.own(self._symbols) if self.source else ()
+
+    @makes_explicit.default
+    def _(self) -> str | None:
+        if self.source is None or not self.id.endswith(_EXPLICIT):
+            return None
+        return _full(self.source, self.id.removesuffix(_EXPLICIT))
+
+    def __attrs_post_init__(self) -> None:
+        if self.source:
+            object.__setattr__(self, "id", _full(self.source, self.id))
+            said = (attrs.evolve(one, unit=self.usual_unit(one)) if one.unit is UNSAID else one for one in self.parts)
+            object.__setattr__(self, "parts", tuple(said))
         if not _ID.fullmatch(self.id):
             raise InvalidValue("id", self.id, "paper/item in lower case letters, digits, dots and hyphens")
-        names = [part.name for part in self.parts]
-        if len(set(names)) != len(names):
-            raise InvalidValue("parts", names, "each part under its own name")
+        doubled = _parts.shares_a_name(self.parts)
+        if doubled:
+            raise InvalidValue("parts", doubled, "each part under its own name")
+
+    def usual_unit(self, part: Part) -> Unit:
+        """How a part's value scales that does not say it.
+
+        A parameter scales like the quantity whose name it has, a bound like what it bounds. A rate that print gives
+        without its constants does not scale.
+        """
+        if isinstance(part, Parameter):
+            record = by_name().get(part.name) or next((one for one in self.local if one.name == part.name), None)
+            return PURE if record is None else record.unit
+        if isinstance(part, Rate) and part.hides and part.restored is None:
+            return PURE
+        return _UNITS.get(self.metric, PURE)
+
+    @property
+    def _symbols(self) -> set[Symbol]:
+        """Every quantity that occurs."""
+        found = {symbol for part in self.parts for symbol in part.formula.free_symbols}
+        found |= {symbol for part in self.parts if isinstance(part, Rate) and part.restored is not None
+                  for symbol in part.restored.free_symbols}  # fmt: skip
+        for condition in (*self.conditions, *(one for part in self.parts for one in part.conditions)):
+            found |= getattr(condition.holds, "free_symbols", set())
+        return found | set(self.privacy.needs if self.privacy else ())
+
+    @property
+    def _speaks_of_privacy(self) -> bool:
+        return self.privacy is not None or any(symbol.name in _OF_PRIVACY for symbol in self._symbols)
 
     @property
     def paper(self) -> str:
@@ -370,8 +298,7 @@ class Theorem:
     @property
     def number(self) -> str:
         """The item as a reader would say it: "Theorem 2", "Corollary 4.3, explicit"."""
-        pieces = self.id.removeprefix(self.paper + "/").split("/")
-        return ", ".join(_spoken(piece) for piece in pieces)
+        return spoken(self.id.removeprefix(self.paper + "/"))
 
     @property
     def bound(self) -> Bound | None:
@@ -437,6 +364,29 @@ class Theorem:
         from dpbounds.theorems.wording import as_markdown
 
         return as_markdown(self)
+
+
+def spoken(item: str) -> str:
+    """An item as a reader would say it.
+
+    >>> spoken("theorem-2/explicit"), spoken("lemma-a.4")
+    ('Theorem 2, explicit', 'Lemma A.4')
+    """
+    return ", ".join(_spoken(piece) for piece in item.split("/"))
+
+
+def _full(source: Paper, item: str) -> str:
+    return item if item.startswith(f"{source.id}/") else f"{source.id}/{item}"
+
+
+_Usual = TypeVar("_Usual")
+
+
+def _usual(theorem: Theorem, explicit: _Usual, field: str, allowed: str) -> _Usual:
+    """What a version with constants of a printed statement usually says; any other has to say it itself."""
+    if theorem.source is None or not theorem.id.endswith(_EXPLICIT):
+        raise InvalidValue(field, "(missing)", allowed)
+    return explicit
 
 
 def _spoken(piece: str) -> str:

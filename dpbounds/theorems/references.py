@@ -16,7 +16,7 @@ from importlib import resources
 from types import MappingProxyType
 
 from dpbounds.errors import InvalidValue
-from dpbounds.theorems.registry import PAPERS
+from dpbounds.theorems.index import PAPERS
 
 FILE = "references.bib"
 REQUIRED: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -136,7 +136,7 @@ def _wrong(text: str, position: int, what: str) -> InvalidValue:
 @cache
 def references() -> Mapping[str, Reference]:
     """Every source of the library under its paper's id, such as ``wang-xu-2019`` or ``cited/abadi-et-al-2016``."""
-    text = resources.files("dpbounds.theorems").joinpath(FILE).read_text(encoding="utf-8")
+    text = resources.files("dpbounds.papers").joinpath(FILE).read_text(encoding="utf-8")
     return MappingProxyType({_paper(one.key): one for one in parse(text)})
 
 

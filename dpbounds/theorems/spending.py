@@ -1,8 +1,4 @@
-"""What an algorithm as prescribed really spends: its mechanism, composed from the record, and the certified accountant.
-
-Noise that a statement prescribes is rarely a rational number. It is rounded down (and a rate or a sensitivity up) in
-its 30th digit before it becomes a mechanism, so that what is computed is never less than what is spent.
-"""
+"""What an algorithm as prescribed really spends: its mechanism, from the record, and the certified accountant."""
 
 from __future__ import annotations
 
@@ -13,12 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from flint import arb
-from sympy import Expr, Symbol
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand
 from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import exact
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants import delta as certified_delta
 from dpbounds.privacy.accountants import epsilon as certified_epsilon
@@ -29,44 +22,12 @@ from dpbounds.privacy.mechanisms import Mechanism, SampledWithoutReplacement, pa
 from dpbounds.privacy.pairs import Product, ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.theorems.consistency import bounds_single_records
-from dpbounds.theorems.evaluation import admitted
+from dpbounds.theorems.evaluation import admitted, judge, refusal
+from dpbounds.theorems.numbers import DIGITS, Numbers
 from dpbounds.theorems.record import Claim, Privacy, Theorem
 
-_DIGITS = 30
 _BITS = 128
-_ROUNDING = Fraction(1, 10 ** (_DIGITS - 5))
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """The values at which a mechanism is composed.
-
-    Attributes:
-        values: Exact numbers under their quantities' names.
-        relation: The relation for which it is accounted.
-    """
-
-    values: Mapping[str, Any]
-    relation: Relation
-
-    def __getitem__(self, symbol: Symbol) -> Fraction:
-        """The exact value of a quantity."""
-        if symbol.name not in self.values:
-            raise InvalidValue(symbol.name, "(missing)", "a value: the mechanism needs it")
-        return exact(self.values[symbol.name], symbol.name)
-
-    def down(self, expression: Expr) -> Fraction:
-        """A formula's value, rounded down in its 30th digit: for noise."""
-        return Fraction(evaluate(expression, self.values, digits=_DIGITS).exact_lower)
-
-    def up(self, expression: Expr) -> Fraction:
-        """A formula's value, rounded up in its 30th digit: for what costs privacy."""
-        return Fraction(evaluate(expression, self.values, digits=_DIGITS).exact_upper)
-
-    def count(self, expression: Expr) -> int:
-        """A formula's value as a number of steps, rounded up, at least 1."""
-        value = self.up(expression)
-        return max(1, -(-value.numerator // value.denominator))
+_ROUNDING = Fraction(1, 10 ** (DIGITS - 5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +93,11 @@ def composed(theorem: Theorem, privacy: Privacy, numbers: Numbers) -> Mechanism:
         InvalidValue: A value is missing.
         UnsupportedMechanism: What one record contributes is not bounded.
     """
-    mechanism = privacy.mechanism(numbers)
+    try:
+        mechanism = privacy.mechanism(numbers)
+    except InvalidValue as error:
+        judged = judge(theorem, theorem.conditions, numbers.values)
+        raise refusal(theorem, theorem.conditions, judged, numbers.values) or error from error
     covered = numbers.relation is Relation.REPLACE_ONE or bounds_single_records(theorem.assumptions)
     if not covered and not all(isinstance(one, SampledWithoutReplacement) for one, _ in parts_of(mechanism)):
         what = "how far the gradients of two records differ, not what one record contributes"

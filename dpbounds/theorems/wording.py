@@ -3,95 +3,19 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
-from sympy import Expr, Symbol
-from sympy.printing.latex import LatexPrinter
-from sympy.printing.pretty.pretty import PrettyPrinter
-from sympy.printing.pretty.stringpict import prettyForm
-from sympy.printing.str import StrPrinter
-
-from dpbounds.expressions.symbols import QUANTITIES, Quantity, latex_names
+from dpbounds.theorems.formulas import drawn, in_latex, inline, letters
 from dpbounds.theorems.latex_text import prose
 from dpbounds.theorems.lettering import letter, without_latex
-from dpbounds.theorems.record import Bound, Erratum, Kind, Parameter, Part, Rate, Side, Theorem
-from dpbounds.theorems.registry import listing
+from dpbounds.theorems.parts import Bound, Erratum, Parameter, Part, Rate
+from dpbounds.theorems.vocabulary import Kind, Side
+
+if TYPE_CHECKING:
+    from dpbounds.theorems.record import Theorem
+from dpbounds.theorems.index import listing
 
 WIDTH = 100
-
-
-def _letters(local: Iterable[Quantity]) -> dict[Symbol, str]:
-    return {record.symbol: record.latex for record in (*QUANTITIES, *local)}
-
-
-def renamed(expression: Any, local: Iterable[Quantity]) -> Any:
-    """The expression in symbols that are named by their letters."""
-    names = _letters(local)
-    swap = {symbol: Symbol(letter(names[symbol])) for symbol in expression.free_symbols if symbol in names}
-    return expression.xreplace(swap)
-
-
-class _Plain(StrPrinter):  # type: ignore[misc]  # SymPy has no types
-    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
-        text: str = super()._print_Pow(expr, rational)
-        return text.replace("**", "^")
-
-    def _print_Piecewise(self, expr: Any) -> str:
-        pieces = [f"{self._print(value)} where {self._print(holds)}" for value, holds in expr.args[:-1]]
-        return "[" + "; ".join([*pieces, f"else {self._print(expr.args[-1][0])}"]) + "]"
-
-    def _print_betainc_regularized(self, expr: Any) -> str:
-        first, second, _, end = (self._print(argument) for argument in expr.args)  # from 0 to the end
-        return f"I({end}; {first}, {second})"
-
-
-def inline(expression: Any, local: Iterable[Quantity] = ()) -> str:
-    """A formula or a condition in one line.
-
-    >>> from dpbounds.expressions.symbols import dataset_size, dimension, epsilon
-    >>> inline(dataset_size * epsilon >= dimension)
-    'n ε >= d'
-    """
-    text: str = _Plain({"order": "none"}).doprint(renamed(expression, tuple(local)))
-    return text.replace("*", " ").replace(" & ", " and ").replace(" | ", " or ")
-
-
-class _Drawn(PrettyPrinter):  # type: ignore[misc]  # SymPy has no types
-    """Square roots as roots, higher ones as powers: a small 4 beside a root sign is easily read as a factor."""
-
-    def _print_nth_root(self, base: Expr, root: Expr) -> prettyForm:
-        if root == 2:
-            return super()._print_nth_root(base, root)
-        return self._print(base) ** prettyForm(f"1/{root}")
-
-
-def drawn(expression: Expr, local: Iterable[Quantity] = (), indent: str = "    ") -> str:
-    """A formula in two dimensions, for a terminal."""
-    settings = {"use_unicode": True, "wrap_line": False, "order": "none"}
-    return textwrap.indent(_Drawn(settings).doprint(renamed(expression, tuple(local))), indent)
-
-
-class _Latex(LatexPrinter):  # type: ignore[misc]  # SymPy has no types
-    """Square roots as roots, higher ones as powers."""
-
-    def _print_Pow(self, expr: Any) -> str:
-        power = expr.exp
-        folded = power.is_Rational and power.q > 2
-        settings = {"root_notation": not folded, "fold_frac_powers": folded}
-        before = {name: self._settings[name] for name in settings}
-        self._settings.update(settings)
-        text: str = super()._print_Pow(expr)
-        self._settings.update(before)
-        return text
-
-
-def in_latex(expression: Any, local: Iterable[Quantity] = ()) -> str:
-    """A formula in LaTeX, in the papers' letters."""
-    names = {**latex_names(), **_letters(local)}
-    settings = {"symbol_names": names, "order": "none", "ln_notation": True}
-    text: str = _Latex(settings).doprint(expression)
-    return text
 
 
 def letters_of(theorem: Theorem) -> list[tuple[str, str, str]]:
@@ -99,10 +23,10 @@ def letters_of(theorem: Theorem) -> list[tuple[str, str, str]]:
 
     Sorted by name, so that a reader finds what to type.
     """
-    conditions = (*theorem.conditions(), *(one for part in theorem.parts for one in part.conditions()))
+    conditions = (*theorem.conditions, *(one for part in theorem.parts for one in part.conditions))
     symbols = {symbol for part in theorem.parts for symbol in part.expression.free_symbols}
     symbols |= {symbol for one in conditions for symbol in getattr(one.holds, "free_symbols", ())}
-    names, other = _letters(theorem.local), dict(theorem.in_text)
+    names, other = letters(theorem.local), dict(theorem.in_text)
     found = [
         (letter(names[symbol]), symbol.name, letter(other.get(symbol, ""))) for symbol in symbols if symbol in names
     ]
@@ -188,7 +112,7 @@ def as_text(theorem: Theorem) -> str:
             for one in theorem.assumptions
         ]
         lines.append("")
-    conditions = theorem.conditions()
+    conditions = theorem.conditions
     if conditions:
         lines.append("Applies when")
         lines += [
@@ -204,7 +128,7 @@ def as_text(theorem: Theorem) -> str:
             lines += ["  with the constants that print takes as 1:", drawn(restored, theorem.local)]
         lines += [
             f"  needs {inline(one.holds, theorem.local)}" + (f"   ({one.why})" if one.why else "")
-            for one in part.conditions()
+            for one in part.conditions
         ]
         lines.append("")
     legend = letters_of(theorem)
@@ -273,7 +197,7 @@ def as_markdown(theorem: Theorem, level: int = 2) -> str:
     lines += ["", statement_of(theorem), ""]
     if theorem.assumptions:
         lines += ["Assumes: " + "; ".join(one.name for one in theorem.assumptions) + ".", ""]
-    conditions = theorem.conditions()
+    conditions = theorem.conditions
     if conditions:
         shown = (f"${in_latex(one.holds, theorem.local)}$" + (f" ({one.why})" if one.why else "") for one in conditions)
         lines += ["Applies when " + "; ".join(shown) + ".", ""]
@@ -308,7 +232,7 @@ def as_latex(theorem: Theorem) -> str:
     lines += [rf"\begin{{theorem}}[{{{prose(f'{theorem.number}, {theorem.title}')}}}]", prose(statement_of(theorem))]
     if theorem.assumptions:
         lines.append(_comment("assumes: " + "; ".join(f"{one.name} ({one.text})" for one in theorem.assumptions)))
-    lines += [_comment(f"applies when ${in_latex(one.holds, theorem.local)}$") for one in theorem.conditions()]
+    lines += [_comment(f"applies when ${in_latex(one.holds, theorem.local)}$") for one in theorem.conditions]
     for part in theorem.parts:
         tags = "; ".join((sense(part), *_of_its_own(theorem, part)))
         lines += [_comment(f"{part.name}: {tags}"), r"\[", displayed(part, theorem), r"\]"]
@@ -339,7 +263,7 @@ def as_data(theorem: Theorem) -> dict[str, object]:
         "algorithm": theorem.algorithm,
         "statement": statement_of(theorem),
         "assumptions": [{"name": one.name, "text": one.text} for one in theorem.assumptions],
-        "conditions": [{"text": inline(one.holds, theorem.local), "why": one.why} for one in theorem.conditions()],
+        "conditions": [{"text": inline(one.holds, theorem.local), "why": one.why} for one in theorem.conditions],
         "parts": [
             {
                 "name": part.name,

@@ -8,7 +8,7 @@ import pytest
 
 import dpbounds as dp
 from dpbounds.cli import main
-from dpbounds.theorems import registry
+from dpbounds.theorems import index
 
 PAPER = "wang-xu-2019"
 RATE, EXPLICIT = f"{PAPER}/theorem-2", f"{PAPER}/theorem-2/explicit"
@@ -56,7 +56,7 @@ def refused(capsys, *arguments):
 
 def test_the_list_has_every_statement(capsys):
     found = json.loads(said(capsys, "theorems", "--json"))
-    assert [one["id"] for one in found] == [entry.id for entry in registry.listing()]
+    assert [one["id"] for one in found] == [entry.id for entry in index.listing()]
     assert set(found[0]) == {
         *("id", "paper", "number", "title", "metric", "side", "mode", "status", "parts", "part_statuses", "algorithm"),
         "errata",
@@ -68,14 +68,14 @@ def test_the_list_is_filtered(capsys):
     assert found
     assert {(one["metric"], one["paper"]) for one in found} == {("frank-wolfe-gap", PAPER)}
     proved = json.loads(said(capsys, "theorems", "--status", "proved", "--json"))
-    assert 0 < len(proved) < len(registry.listing())
+    assert 0 < len(proved) < len(index.listing())
     assert "no statement fits" in said(capsys, "theorems", "--search", "there is no such text")
     assert RATE in said(capsys, "theorems", "--search", "PROJECTED gradient of dp-pgd")
 
 
 def test_the_list_in_words(capsys):
     out = said(capsys, "theorems", "--paper", PAPER)
-    count = sum(entry.paper == PAPER for entry in registry.listing())
+    count = sum(entry.paper == PAPER for entry in index.listing())
     assert f"\n{count} statements; " in out
     assert "wrong in print" in out
 
@@ -213,7 +213,7 @@ def test_compare_at_the_same_values(capsys):
 def test_errata_in_words_and_for_programs(capsys):
     found = json.loads(said(capsys, "errata", "--json"))
     assert {"id", "where", "printed", "right", "severity", "evidence"} <= set(found[0])
-    assert len(found) == sum(len(entry.errata) for entry in registry.listing())
+    assert len(found) == sum(len(entry.errata) for entry in index.listing())
     private = json.loads(said(capsys, "errata", "--paper", PAPER, "--severity", "privacy", "--json"))
     assert private
     assert {one["severity"] for one in private} == {"privacy"}

@@ -12,7 +12,7 @@ import dpbounds as dp
 from algorithms.verification.catalogue import all_examples
 from dpbounds.cli import _VERBS as VERBS
 from dpbounds.cli import main
-from dpbounds.theorems.registry import listing
+from dpbounds.theorems.index import listing
 from tests.documentation.pages import PAGES, ROOT, fences
 
 DOCS = ROOT / "docs"

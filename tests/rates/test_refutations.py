@@ -1,9 +1,9 @@
 """Statements against each other: the library is sound in this sense, and what was wrong in it once is found again."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from sympy import log, sqrt
 
 from dpbounds.expressions.symbols import Unit, dataset_size, delta, diameter, dimension, epsilon, lipschitz
@@ -11,7 +11,7 @@ from dpbounds.rates.promises import DECIDING, GOALS, claims_of, promises
 from dpbounds.rates.refutations import Claimed, _binds, refutations
 from dpbounds.theorems.assumptions import LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
 from dpbounds.theorems.evaluation import evaluate
-from dpbounds.theorems.record import Bound, Claim, Metric, Rate, Side, Status, Theorem, unconditional
+from dpbounds.theorems.record import Bound, Claim, Metric, Rate, Side, Status, Theorem
 from dpbounds.theorems.registry import library, theorem
 
 LASSO = "cited/talwar-thakurta-zhang-2015/main-result"
@@ -23,8 +23,8 @@ def as_it_was(name, parts, **changes):
     """A record as version 0.1 had it: nothing is said of its parts, and what is tight is a lower bound, too."""
     found = theorem(name)
     plain = {"side": None, "status": None, "relies_on": None, "under": None}
-    kept = [replace(one, **plain) for one in found.parts if one.name in parts]
-    return replace(found, parts=tuple(kept), **changes)
+    kept = [evolve(one, **plain) for one in found.parts if one.name in parts]
+    return evolve(found, parts=tuple(kept), **changes)
 
 
 def told(statement):
@@ -61,10 +61,10 @@ def test_the_false_floor_is_found():
 def test_a_true_half_of_a_refuted_theorem_is_found():
     """Theorem 5.11 was once false as a whole, its second half among it."""
     found = told(
-        replace(
+        evolve(
             theorem(SELECTION),
             parts=tuple(
-                replace(one, status=None, relies_on=None) if one.name == "sampling" else one
+                evolve(one, status=None, relies_on=None) if one.name == "sampling" else one
                 for one in theorem(SELECTION).parts
             ),
         )
@@ -100,7 +100,7 @@ def test_a_statement_of_ones_own_is_held_against_the_library():
     found = told(MINE)
     for name in (f"{SELECTION}: sampling", f"{SELECTION}/explicit: sampling"):
         assert any(text.startswith(f"{name} (at least) exceeds mine/theorem-1 (at most) where n >= ") for text in found)
-    fine = replace(MINE, parts=(replace(MINE.parts[0], formula=lambda: lipschitz * diameter * dimension**2),))
+    fine = evolve(MINE, parts=(evolve(MINE.parts[0], formula=lambda: lipschitz * diameter * dimension**2),))
     assert told(fine) == []
 
 
@@ -108,8 +108,8 @@ def test_constants_decide_where_orders_agree():
     def half():
         return lipschitz * diameter * sqrt(dimension / dataset_size) / 10**4
 
-    wrong = replace(MINE, parts=(Bound(formula=half, unit=Unit(loss=1)),), status=Status.PROVED)
-    relied = replace(wrong, privacy=theorem(f"{SELECTION[:-2]}8/explicit").privacy)
+    wrong = evolve(MINE, parts=(Bound(formula=half, unit=Unit(loss=1)),), status=Status.PROVED)
+    relied = evolve(wrong, privacy=theorem(f"{SELECTION[:-2]}8/explicit").privacy)
     found = [one for one in refutations((relied,), library()) if "=" in one.where and "dataset_size" in one.where]
     assert any(one.first.startswith(f"{SELECTION}/explicit") for one in found)
 
@@ -119,9 +119,9 @@ def test_a_lower_bound_for_pure_privacy_binds_pure_algorithms_only():
     def little():
         return lipschitz * diameter * (sqrt(dimension / dataset_size) + log(1 / delta) / (dataset_size * epsilon))
 
-    mine = replace(MINE, parts=(Rate(formula=little, unit=Unit(loss=1)),))
+    mine = evolve(MINE, parts=(Rate(formula=little, unit=Unit(loss=1)),))
     assert told(mine) == []
-    pure = replace(mine, parts=(replace(mine.parts[0], under=Claim.PURE),))
+    pure = evolve(mine, parts=(evolve(mine.parts[0], under=Claim.PURE),))
     assert any("pure_privacy (at least) exceeds mine/theorem-1" in text for text in told(pure))
 
 
@@ -146,8 +146,8 @@ def test_a_lower_bound_in_another_norm_does_not_pass_on_to_a_larger_class():
         reason for name, reason in promises("excess-empirical-risk").left_out if name == LASSO
     )
     assert LASSO in plain
-    lower = replace(theorem(LASSO).parts[1], hides=(), unit=Unit(loss=1), conditions=unconditional)
-    full = replace(theorem(LASSO), parts=(lower,))
+    lower = evolve(theorem(LASSO).parts[1], hides=(), unit=Unit(loss=1), conditions=())
+    full = evolve(theorem(LASSO), parts=(lower,))
     found = promises("excess-empirical-risk", statements=(full,))
     assert found.lowers == ()
     there = promises(
@@ -162,7 +162,7 @@ def test_the_example_of_the_documents_contradicts_nothing():
 
 
 def test_smoothness_is_regularity_and_no_shape():
-    smooth = replace(MINE, assumptions=(LIPSCHITZ, SAMPLED_RECORDS, SMOOTH))
+    smooth = evolve(MINE, assumptions=(LIPSCHITZ, SAMPLED_RECORDS, SMOOTH))
     assert told(smooth)
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from dpbounds.errors import InvalidValue
 from dpbounds.render.pages import ERRATA, names, page, pages
-from dpbounds.theorems import registry
+from dpbounds.theorems import index
 
 
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", [name for name in names() if name != ERRATA])
 def test_a_page_has_every_statement_of_its_paper(name):
     text = page(name)
-    ids = [entry.id for entry in registry.listing() if entry.paper.split("/")[0] == name]
+    ids = [entry.id for entry in index.listing() if entry.paper.split("/")[0] == name]
     assert ids
     shown = re.findall(r"^`([^`]+)` · \*\*", text, flags=re.MULTILINE)
     assert shown == ids
@@ -23,7 +23,7 @@ def test_a_page_has_every_statement_of_its_paper(name):
 
 def test_the_page_of_errata_has_all_of_them_with_their_evidence():
     text = page(ERRATA)
-    for entry in registry.listing():
+    for entry in index.listing():
         for erratum in entry.errata:
             assert f"`{entry.id}`" in text
             assert f"- evidence: `{erratum.evidence}`" in text

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dpbounds.theorems import registry
+from dpbounds.theorems import index, registry
 
 FOUND = json.loads(Path(__file__).with_name("printed_labels.json").read_text(encoding="utf-8"))
 _KINDS = {
@@ -40,14 +40,14 @@ def labels_in(text):
 
 @pytest.mark.parametrize("paper", FOUND)
 def test_every_printed_item_is_there(paper):
-    held = {entry.id for entry in registry.listing()}
+    held = {entry.id for entry in index.listing()}
     of_others = FOUND[paper]["of other papers"]
     assert set(of_others) <= set(FOUND[paper]["labels"])
     assert [one for one in FOUND[paper]["labels"] if one not in of_others and f"{paper}/{one}" not in held] == []
 
 
 def test_every_paper_has_its_list():
-    assert set(FOUND) == set(registry.PAPERS) - {"cited", "dpbounds"}
+    assert set(FOUND) == set(index.PAPERS) - {"cited", "dpbounds"}
 
 
 @pytest.mark.parametrize("paper", FOUND)
@@ -77,7 +77,7 @@ def test_labels_are_found_in_text():
 
 def test_what_the_papers_build_on_is_there():
     """Everything that a statement rests on is in the library, so the folders of cited papers are not a list by hand."""
-    held = {entry.id for entry in registry.listing()}
+    held = {entry.id for entry in index.listing()}
     used = {name for one in registry.library() for name in (*one.relies_on, *one.superseded_by)}
     assert {name for name in used if name.startswith("cited/")} <= held
-    assert len({entry.paper for entry in registry.listing() if entry.paper.startswith("cited/")}) >= 26
+    assert len({entry.paper for entry in index.listing() if entry.paper.startswith("cited/")}) >= 26

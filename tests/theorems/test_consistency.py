@@ -15,7 +15,7 @@ from dpbounds.expressions.evaluation import decide
 from dpbounds.privacy.relations import Relation
 from dpbounds.rates.budgets import Budget, tied_rho
 from dpbounds.theorems import assumptions as known
-from dpbounds.theorems import consistency, record, registry
+from dpbounds.theorems import consistency, index, record, registry
 from dpbounds.theorems.checking import defects
 from dpbounds.theorems.consistency import all_implied, contradiction, limits_for, satisfies, witness_of
 from dpbounds.theorems.rational_functions import (
@@ -256,8 +256,8 @@ def test_bounds_on_walks_say_where_the_walk_may_go():
             walks = known.ALL_OF_SPACE in all_implied(registry.theorem(one.algorithm).assumptions)
             assert not walks or known.ALL_OF_SPACE in all_implied(one.assumptions), one.id
         if one.derivation and one.status is Status.PROVED_HERE and one.metric in goals:
-            homes = dict(zip((each.id for each in LIBRARY), registry.modules(), strict=True))
-            text = registry.HOME.joinpath(*homes[one.id].split(".")[2:-1], one.derivation).read_text(encoding="utf-8")
+            homes = dict(zip((each.id for each in LIBRARY), index.modules(), strict=True))
+            text = index.HOME.joinpath(*homes[one.id].split(".")[2:-1], one.derivation).read_text(encoding="utf-8")
             if "smooth on R^d" in text and one.metric is not Metric.POPULATION_SOSP:
                 assert known.ALL_OF_SPACE in all_implied(one.assumptions), one.id
 

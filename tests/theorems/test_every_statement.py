@@ -1,6 +1,6 @@
 """What holds for every statement of the library: sound records, and a second transcription that agrees to 50 digits.
 
-The twin of ``dpbounds/theorems/<paper>/<item>.py`` is ``tests/theorems/<paper>/test_<item>.py``: its ``TWINS`` maps the
+The twin of ``dpbounds/papers/<paper>/<item>.py`` is ``tests/papers/<paper>/test_<item>.py``: its ``TWINS`` maps the
 name of each part to a plain mpmath function of the quantities, written from the paper's text.
 """
 
@@ -15,18 +15,18 @@ import mpmath
 import pytest
 
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.theorems import registry
+from dpbounds.theorems import index, registry
 from dpbounds.theorems.checking import defects, sample
 from dpbounds.theorems.record import Bound, Parameter, Status
 from dpbounds.theorems.wording import as_data, as_latex, as_markdown, as_text
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parent.parent / "papers"
 ROOT = TESTS.parent.parent
 POINTS, DIGITS = 6, 50
 STATEMENTS = registry.library()
 IDS = {theorem.id for theorem in STATEMENTS}
 PARTS = [(theorem, part) for theorem in STATEMENTS for part in theorem.parts]
-HOMES = dict(zip([theorem.id for theorem in STATEMENTS], registry.modules(), strict=True))
+HOMES = dict(zip([theorem.id for theorem in STATEMENTS], index.modules(), strict=True))
 
 
 def twin_file(theorem):
@@ -46,7 +46,7 @@ def twins_of(path):
 @pytest.mark.rotating(8)
 @pytest.mark.parametrize("theorem", STATEMENTS, ids=lambda theorem: theorem.id)
 def test_the_record_is_sound(theorem):
-    assert registry.module_of(theorem.id) == HOMES[theorem.id]
+    assert index.module_of(theorem.id) == HOMES[theorem.id]
     assert defects(theorem) == ()
 
 
@@ -75,7 +75,7 @@ def test_nothing_dangles(theorem):
     links = (*theorem.relies_on, *theorem.superseded_by, theorem.makes_explicit, theorem.algorithm)
     assert {link for link in links if link} <= IDS
     if theorem.derivation:
-        assert (registry.HOME.joinpath(*HOMES[theorem.id].split(".")[2:-1]) / theorem.derivation).is_file()
+        assert (index.HOME.joinpath(*HOMES[theorem.id].split(".")[2:-1]) / theorem.derivation).is_file()
     if theorem.status in (Status.PROVED_HERE,):
         assert theorem.derivation or "Proof" in theorem.statement or "because" in theorem.statement or theorem.notes
     if theorem.makes_explicit:
@@ -103,7 +103,7 @@ def test_a_fault_is_entered_once():
 
 
 def test_the_index_is_fresh():
-    assert registry.INDEX.read_text(encoding="utf-8") == registry.index_text(), "run python -m dpbounds.theorems"
+    assert index.INDEX.read_text(encoding="utf-8") == registry.index_text(), "run python -m dpbounds.theorems"
 
 
 def test_every_repaired_or_false_statement_says_why():

@@ -6,23 +6,23 @@ from importlib import resources
 import pytest
 
 from dpbounds.errors import InvalidValue
-from dpbounds.theorems import registry
+from dpbounds.theorems import index
 from dpbounds.theorems.references import FILE, bibliography, bibtex, parse, references
 
 GOOD = "@misc{a-2020,\n  author = {A. B.},\n  title = {On {X}},\n  year = {2020},\n}\n"
 
 
 def source():
-    return resources.files("dpbounds.theorems").joinpath(FILE).read_text(encoding="utf-8")
+    return resources.files("dpbounds.papers").joinpath(FILE).read_text(encoding="utf-8")
 
 
 def test_every_paper_of_the_registry_has_an_entry():
-    papers = {entry.paper for entry in registry.listing()} | (set(registry.PAPERS) - {"cited"})
+    papers = {entry.paper for entry in index.listing()} | (set(index.PAPERS) - {"cited"})
     assert papers <= set(references())
 
 
 def test_every_entry_is_used():
-    used = {entry.paper for entry in registry.listing()} | (set(registry.PAPERS) - {"cited"})
+    used = {entry.paper for entry in index.listing()} | (set(index.PAPERS) - {"cited"})
     assert set(references()) <= used
 
 

@@ -6,7 +6,12 @@ from dpbounds.cli import main
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.symbols import Unit, as_expression
 from dpbounds.rates.orders import Order
+from dpbounds.theorems.assumptions import LIPSCHITZ, SMOOTH
+from dpbounds.theorems.checking import defects
+from dpbounds.theorems.language import LENGTH, Bound, Paper, q
 from dpbounds.theorems.registry import from_file
+from dpbounds.theorems.spending import spending
+from dpbounds.theorems.wording import as_data
 
 BROKEN = {
     "raise RuntimeError('boom')": "line 1: RuntimeError('boom')",
@@ -61,3 +66,104 @@ def test_text_is_never_read_as_a_formula(tmp_path):
         with pytest.raises(InvalidValue, match="text is not read as a formula"):
             read(text)
     assert not mark.exists()
+
+
+IN_FULL = """
+'''A statement in records, each field said: formulas and conditions may be functions.'''
+from sympy import sqrt
+from dpbounds.expressions.symbols import Unit, dimension, lipschitz, noise_stddev, rho, steps
+from dpbounds.privacy.mechanisms import Gaussian
+from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.assumptions import LIPSCHITZ
+from dpbounds.theorems.record import Bound, Claim, Condition, Metric, Mode, Note, Privacy, Side, Status, Theorem
+
+def bound():
+    return lipschitz * sqrt(dimension) + noise_stddev
+
+def conditions():
+    return (Condition(holds=dimension >= 2, why="a plane"),)
+
+THEOREM = Theorem(
+    id="mine/theorem-1", title="t", statement=__doc__, where="here", metric=Metric.GRADIENT_NORM, side=Side.UPPER,
+    mode=Mode.EXPECTATION, status=Status.CLAIMED, relation=Relation.REPLACE_ONE, assumptions=(LIPSCHITZ,),
+    conditions=conditions, notes=(Note("n"),),
+    parts=(Bound(formula=bound, unit=Unit(1, -1), increasing_in=(dimension,), decreasing_in=()),),
+    privacy=Privacy(claim=Claim.ZCDP, mechanism=lambda at: Gaussian(at.down(sqrt(2 / rho))), needs=(rho,)),
+)
+"""
+IN_SHORT = """
+'''The same.'''
+from dpbounds.privacy.mechanisms import Gaussian
+from dpbounds.theorems.language import Bound, Condition, Paper, Privacy, q, sqrt
+
+THEOREM = Paper("mine").theorem(
+    id="theorem-1", title="t", statement=__doc__, where="here", bounds="gradient-norm, expectation", status="claimed",
+    assumptions="Lipschitz", conditions=Condition(q.d >= 2, "a plane"), notes="n",
+    parts=Bound(q.G * sqrt(q.d) + q.sigma),
+    privacy=Privacy(lambda at: Gaussian(at.down(sqrt(2 / q.rho))), "rho"),
+)
+"""
+
+
+def test_a_statement_may_be_written_in_full_or_in_short(tmp_path):
+    found = []
+    for name, text in (("full", IN_FULL), ("short", IN_SHORT)):
+        file = tmp_path / f"{name}.py"
+        file.write_text(text, encoding="utf-8")
+        found.append(from_file(file))
+    full, short = (as_data(one) | {"statement": None} for one in found)
+    assert full == short
+    assert [one.parts[0].unit for one in found] == [Unit(1, -1)] * 2
+    assert all(defects(one) == () for one in found)
+    assert spending(found[0], {"rho": 1}).spent == spending(found[1], {"rho": 1}).spent
+    assert found[0].evaluate(lipschitz=1, dimension=1, noise_stddev=1).applies is False
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ('status="claimed"', 'status="clamed"', "a known word, such as claimed"),
+        ("gradient-norm", "gradient norm", "bounds = 'gradient norm' is not allowed"),
+        ('"Lipschitz"', '"lipshitz"', "such as Lipschitz"),
+        ("q.d >=", "q.dimensoin >=", "such as dimension"),
+        ('"rho")', '"roh")', "such as rho"),
+        ('status="claimed",', "", "status = (missing) is not allowed"),
+        ("parts=Bound(", "parts=Parameter(", "Parameter"),
+    ],
+)
+def test_a_slip_is_named(before, after, told, tmp_path, capsys):
+    file = tmp_path / "mine.py"
+    assert before in IN_SHORT
+    file.write_text(IN_SHORT.replace(before, after), encoding="utf-8")
+    assert main(["show", str(file)]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert told in err
+
+
+def test_a_paper_has_one_quantity_of_a_name():
+    paper = Paper("mine")
+    apart = paper.quantity("apart", "a", "how far", unit=LENGTH)
+    assert paper.quantity("apart", "a", "how far", unit=LENGTH) == apart
+    statement = paper.theorem(
+        id="lemma-1", title="t", statement="s", where="w", status="claimed", parts=Bound(2 * apart * q.n, "twice")
+    )
+    assert [one.name for one in statement.local] == ["apart"]
+    with pytest.raises(InvalidValue, match="a name that neither the symbol table nor mine has yet"):
+        paper.quantity("apart", "a", "something else")
+    with pytest.raises(InvalidValue, match="'epsilon' is not allowed"):
+        paper.quantity("epsilon", "e", "the table has one")
+    other = Paper("yours")
+    assert other.borrowed(paper, "apart") == apart
+    again = other.same_as(statement, id="lemma-2", where="elsewhere")
+    assert (again.id, again.title, again.parts) == ("yours/lemma-2", "t", statement.parts)
+
+
+def test_a_paper_knows_its_own_assumptions_by_name():
+    paper = Paper("mine")
+    own = paper.assumption("flat", "F is flat", LIPSCHITZ, holds_for="is_lipschitz")
+    statement = paper.theorem(
+        id="lemma-1", title="t", statement="s", where="w", status="claimed", notes="n", assumptions="flat, smooth"
+    )
+    assert statement.assumptions == (own, SMOOTH)
+    assert own.implies(LIPSCHITZ)

@@ -27,12 +27,12 @@ from algorithms.verification.attacks.neighbours import Pair, worst_pair
 from algorithms.verification.attacks.selections import as_printed, audit_selection, repaired
 from algorithms.verification.attacks.transcripts import Answer, Listener, Witness, listening
 from dpbounds.expressions.exact import to_float
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import theorem_4_2
 from dpbounds.privacy import accountants
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, UniformBall
 from dpbounds.privacy.mechanisms.algebra import parts_of
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import theorem_4_2
-from dpbounds.theorems.spending import Numbers
+from dpbounds.theorems.numbers import Numbers
 
 Rows = NDArray[np.int64]
 # From the streams, the dimension, the standard deviation (or radius) and the step to the noise that is really added.

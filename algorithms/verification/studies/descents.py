@@ -46,7 +46,7 @@ from algorithms.verification.sweeping.cells import Numbers, Result, number, para
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.theorems.tholeti_kalyani_2020 import algorithm_1
+from dpbounds.papers.tholeti_kalyani_2020 import algorithm_1
 
 WhichMirror = Literal["l2", "l1", "simplex"]
 WhichBaseline = Literal["zhang", "zhang-times-steps", "wang-ye-xu"]
@@ -207,7 +207,7 @@ def ball_budget(records: int, dimension: int, delta: str, steps: int, repetition
 
 def _squared_length(result: Result) -> Enclosure:
     """E‖u‖² = d/(d+2) of noise in the unit ball, and of the Gaussian of the same covariance."""
-    return evaluate(algorithm_1.square(), {symbols.radius: 1, symbols.dimension: int(parameter(result, "dimension"))})
+    return evaluate(algorithm_1.square, {symbols.radius: 1, symbols.dimension: int(parameter(result, "dimension"))})
 
 
 _prgd = partial(cells, perturbed_gradient, records=400, dimension=3, repetitions=_MORE_REPETITIONS)

@@ -23,7 +23,7 @@ from algorithms.verification.studies.running import means, ran, spending, step_c
 from algorithms.verification.sweeping.cells import Numbers
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.theorems.wang_xu_2019 import theorem_1_explicit
+from dpbounds.papers.wang_xu_2019 import theorem_1_explicit
 
 _DELTA = Fraction(1, 10**5)
 _FEATURES, _FEATURE_BOUND, _FLIPPED, _RADIUS = 4, 4, 0.2, 1
@@ -72,7 +72,7 @@ def prescribed_descent(problem: Problem, epsilon: float) -> ProjectedGradientDes
     An accountant would need less; what it needs is no power of ε.
     """
     budget = PrivacyBudget.of(Fraction(epsilon), _DELTA)
-    share = 2 / theorem_1_explicit.budget()
+    share = 2 / theorem_1_explicit.budget
     square = evaluate(share, {symbols.epsilon: budget.epsilon, symbols.delta: budget.delta}).exact_upper
     single = root_above(Fraction(square))
     steps = best_steps(problem, single, ProjectedGradientDescent(1, 1).step_size_for(problem))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dpbounds.render.catalogue.numbers import Values, applies, at_in_words, shown, size, value_of
 from dpbounds.render.tables import Cell, Formula, Id, Table
+from dpbounds.theorems.formulas import inline
 from dpbounds.theorems.record import Bound, Metric, Part, Theorem
 from dpbounds.theorems.registry import library
 from dpbounds.theorems.standing import standing_in_words
-from dpbounds.theorems.wording import inline
 
 _GOALS = (
     Metric.GRADIENT_NORM,
@@ -45,7 +45,7 @@ def explicit_bounds(at: Values) -> Table:
 
 
 def _row(theorem: Theorem, part: Part, at: Values) -> tuple[tuple[object, ...], tuple[Cell, ...]]:
-    conditions = (*theorem.conditions(), *part.conditions())
+    conditions = (*theorem.conditions, *part.conditions)
     cells: list[Cell] = [
         Id(f"{theorem.id}: {part.name}"),
         str(theorem.metric).replace("-", " "),

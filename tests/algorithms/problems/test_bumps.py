@@ -10,7 +10,7 @@ from algorithms.problems import bumps
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.theorems.ganesh_liu_oh_thakurta_2023 import theorem_5_11_explicit
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import theorem_5_11_explicit
 
 RNG = np.random.default_rng(2)
 PROBLEM = bumps.coins(50, 3, slope=2, radius="3/2", seed=4)
@@ -98,7 +98,7 @@ def test_choosing_the_most_frequent_coin_obeys_the_lower_bound():
     """The best choice there is without privacy stays above the bound on average, and within a factor of some."""
     n, p, k = 200, 4, 16
     values = {symbols.lipschitz: 1, symbols.diameter: 2, symbols.dimension: p, symbols.dataset_size: n}
-    below = evaluate(theorem_5_11_explicit.sampling().subs({s: sympy.Integer(v) for s, v in values.items()}), {}).lower
+    below = evaluate(theorem_5_11_explicit.sampling.subs({s: sympy.Integer(v) for s, v in values.items()}), {}).lower
     risks, hard = [], [bumps.hard_coins(n, p, special) for special in range(k)]
     for seed in range(200):
         chances = hard[seed % k]

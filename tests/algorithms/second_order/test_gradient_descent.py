@@ -8,7 +8,7 @@ from algorithms.second_order.gradient_descent import GradientDescent, best_steps
 from algorithms.verification import Verdict, bound_check, noise_check
 from algorithms.verification.studies.second_order import double_well
 from dpbounds.errors import BudgetExceeded, InvalidValue
-from dpbounds.theorems.wang_chen_xu_2019 import algorithm_4_explicit
+from dpbounds.papers.wang_chen_xu_2019 import algorithm_4_explicit
 
 
 def regression(n=300, p=4, **options):

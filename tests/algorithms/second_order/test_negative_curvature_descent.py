@@ -15,7 +15,7 @@ from algorithms.verification.studies.second_order import double_well
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.theorems.dpbounds import negative_curvature_descent as theorem
+from dpbounds.papers.ours import negative_curvature_descent as theorem
 from tests.algorithms.shared import assert_independent_repetitions, bounded_regression
 
 PROBLEM = bounded_regression(cauchy)
@@ -119,7 +119,7 @@ def test_the_records_needed_are_the_theorems_at_its_own_noise():
         symbols.hessian_lipschitz: problem.hessian_lipschitz,
         symbols.dimension: 2,
     }
-    expected = evaluate(theorem.sample_size().subs(values), {}).upper
+    expected = evaluate(theorem.sample_size.subs(values), {}).upper
     assert method.records_needed(problem).upper == pytest.approx(expected, rel=1e-9)
     assert method.records_needed(problem).exact_lower > expected  # for what rounding may add to the noise
     # more noise on Hessians alone moves the larger of the two terms in the end

@@ -72,7 +72,7 @@ def test_a_typed_exponent_is_that_of_the_rate(plan):
         if name != "problem" and len({dict(cell.parameters)[name] for cell in cells}) > 1
     )
     check = plan.judge([Result(cell.key, Numbers(), 0.0) for cell in cells], 0.99)
-    symbol, rate = SYMBOLS[against], theorem(plan.theorem).rate.formula()
+    symbol, rate = SYMBOLS[against], theorem(plan.theorem).rate.formula
     exponent = sympy.simplify(symbol * sympy.diff(sympy.log(rate), symbol))
     squared = 2 if set(read) <= MEAN_SQUARES else 1
     assert exponent.is_number

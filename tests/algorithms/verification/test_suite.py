@@ -30,9 +30,9 @@ from algorithms.verification.sweeping.sweeps import sweep
 from dpbounds.cli import main
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.papers.wang_xu_2019 import theorem_2_explicit
 from dpbounds.theorems.record import Mode
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.wang_xu_2019 import theorem_2_explicit
 
 # of every kind and of most rooms, and quick: the whole suite is a step of .ci/run, and a slow test
 SOME = (
@@ -220,7 +220,7 @@ def test_a_planted_wrong_exponent_fails(capsys, monkeypatch, measured_descents):
 @pytest.mark.thorough
 def test_a_planted_wrong_constant_fails(capsys, monkeypatch, measured_descents):
     right = theorem_2_explicit.mean_square
-    monkeypatch.setattr(theorem_2_explicit, "mean_square", lambda: right() / 4)
+    monkeypatch.setattr(theorem_2_explicit, "mean_square", right / 4)
     found = verify(capsys, measured_descents, "wang-xu-2019/theorem-2", status=1)
     for records in (500, 1000, 4000):
         assert found[BOUND.format(records)]["verdict"] == "fails"

@@ -1,0 +1,1 @@
+"""The papers: one statement per file, each with its derivation."""

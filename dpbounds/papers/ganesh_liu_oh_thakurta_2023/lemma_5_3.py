@@ -1,0 +1,31 @@
+r"""For $\pi \propto e^{-\beta(F_D + \frac\lambda2\|w\|^2)}$ and $\beta G D > d$ print bounds the expected regularised
+risk minus its minimum by $\frac d\beta \ln\frac{\beta G D}d$. As printed it is false by a constant: a linear loss on
+an interval has more at $\beta G D = 1.5$. With $1 + \ln$, and the regulariser in the Lipschitz constant, it holds.
+"""
+
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
+from dpbounds.theorems.language import Bound, Condition, Erratum, log, q
+
+THEOREM = PAPER.theorem(
+    id="lemma-5.3",
+    title="regularised risk of a Gibbs sample",
+    statement=__doc__,
+    where="Section 5.1, Lemma 5.3",
+    bounds="excess-empirical-risk, expectation",
+    status="false",
+    assumptions="Lipschitz, bounded set",
+    conditions=Condition(q.beta * q.G * q.D > q.d, "stated range"),
+    parts=Bound(q.d / q.beta * log(q.beta * q.G * q.D / q.d), "printed", "as printed: not a bound"),
+    superseded_by="ganesh-liu-oh-thakurta-2023/lemma-5.3/explicit",
+    errata=Erratum(
+        printed="(d/β) ln(βGD/d) for βGD > d",
+        right="(d/β)(1 + ln(β(G + λD)D/d)): the 1 is needed in every dimension, and the regulariser adds λD to G",
+        severity="constant",
+        evidence="test_lemma_5_3.py::test_thin_cones_exceed_the_printed_bound",
+        survives="the order of growth for βGD >= 2d and λD <= G, which is how Theorem 5.6 uses it",
+    ),
+    notes="""
+    - Print calls it a more general version of Theorem 3.4 of Ganesh et al. 2022, which was not compared.
+    - The proof of Theorem 5.6 cites it also where βGD <= d; there the printed risk is of order GD at least.
+    """,
+)

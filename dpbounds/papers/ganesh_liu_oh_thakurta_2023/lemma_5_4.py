@@ -1,0 +1,20 @@
+r"""If a record of $D$ is replaced by a fresh one $s'$, the expected generalisation error $E[F_P(A(D)) - F_D(A(D))]$
+equals $E[f(A(D), s') - f(A(D'), s')]$: an algorithm whose output hardly depends on one record does not overfit
+(quoted from Bousquet & Elisseeff 2002).
+"""
+
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
+
+THEOREM = PAPER.theorem(
+    id="lemma-5.4",
+    title="stability is generalisation",
+    statement=__doc__,
+    where="Section 5.1, Lemma 5.4",
+    bounds="generalisation-gap, tight, expectation",
+    status="proved",
+    assumptions="i.i.d. records",
+    notes="""
+    - Proof: F_P(A(D)) is the mean of f(A(D), s'); s' in D' plays the part of the replaced record in D.
+    - An identity without a number of its own; Lemma 5.5 puts numbers to it.
+    """,
+)

@@ -1,0 +1,116 @@
+r"""Rates of $\alpha$ for an $\alpha$-SOSP, empirical and population, and of the excess population risk in polynomial
+and in exponential time: the best known before, this paper's, and lower bounds. Lipschitz constants and the like are
+1, and logarithms are left out but in the polynomial-time column.
+"""
+
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
+from dpbounds.theorems.language import Erratum, Min, Rate, Rational, log, q, sqrt
+
+share = q.d / (q.n * q.epsilon)
+root_share = sqrt(q.d) / (q.n * q.epsilon)
+exponential = share + sqrt(q.d / q.n)
+
+THEOREM = PAPER.theorem(
+    id="table-1",
+    title="stationary points and excess risks",
+    statement=__doc__,
+    where="Section 1.1, Table 1 and the text after Definition 1.2",
+    status="disputed",
+    sampling="",
+    parts=(
+        Rate(
+            Min(sqrt(root_share), share ** Rational(4, 7)),
+            "empirical-sosp-before",
+            "Wang, Chen & Xu 2019, and Wang & Xu 2020, as quoted",
+            status="claimed",
+            logs_hidden=True,
+            hides="G L rho_H B",
+            relies_on="cited/wang-xu-2020/main-result",
+        ),
+        Rate(
+            root_share ** Rational(2, 3),
+            "empirical-sosp",
+            "Theorem 4.2 (disputed)",
+            logs_hidden=True,
+            hides="G L rho_H B",
+        ),
+        Rate(
+            root_share,
+            "empirical-lower",
+            "lower bound of Arora et al., for first-order points already",
+            side="lower",
+            status="claimed",
+            logs_hidden=True,
+            hides="G L rho_H B",
+            relies_on="cited/arora-et-al-2023/theorem-4.3",
+        ),
+        Rate(
+            q.n ** Rational(-1, 3) + root_share ** Rational(3, 7),
+            "population-sosp",
+            "Theorem 4.6 (disputed)",
+            logs_hidden=True,
+            hides="G L rho_H B",
+        ),
+        Rate(
+            1 / sqrt(q.n) + root_share,
+            "population-lower",
+            "lower bound of Arora et al., for first-order points already",
+            side="lower",
+            status="claimed",
+            logs_hidden=True,
+            hides="G L rho_H B",
+            relies_on="cited/arora-et-al-2023/population-rate",
+        ),
+        Rate(
+            q.d / (q.epsilon**2 * log(q.n)),
+            "polynomial-before",
+            "excess risk of Wang, Chen & Xu 2019, for smooth losses, as quoted",
+            status="claimed",
+            hides="G D",
+            relies_on="wang-chen-xu-2019/theorem-2",
+        ),
+        Rate(
+            q.d * log(log(q.n)) / (q.epsilon * log(q.n)),
+            "polynomial",
+            "excess risk, Theorem 5.6",
+            status="claimed",
+            hides="G D",
+            relies_on="ganesh-liu-oh-thakurta-2023/theorem-5.6",
+        ),
+        Rate(
+            exponential,
+            "exponential",
+            "excess risk in exponential time, Theorem 5.8",
+            status="proved",
+            logs_hidden=True,
+            hides="G D",
+            relies_on="ganesh-liu-oh-thakurta-2023/theorem-5.8",
+        ),
+        Rate(
+            exponential,
+            "excess-lower",
+            "lower bound for the excess risk, Theorem 5.11, without its factor log(1/δ)",
+            side="lower",
+            status="claimed",
+            logs_hidden=True,
+            hides="G D",
+            relies_on="cited/ganesh-et-al-2022/main-result",
+        ),
+    ),
+    relies_on="ganesh-liu-oh-thakurta-2023/theorem-4.2 ganesh-liu-oh-thakurta-2023/theorem-4.6 "
+    "ganesh-liu-oh-thakurta-2023/theorem-5.6 ganesh-liu-oh-thakurta-2023/theorem-5.8 "
+    "cited/wang-xu-2020/main-result cited/arora-et-al-2023/theorem-6.1",
+    errata=Erratum(
+        printed="'a factor (√d/n)^{-1/6} gap to a known lower bound of √d/n'",
+        right="(√d/n)^{2/3}/(√d/n) = (√d/n)^{-1/3}",
+        severity="typo",
+        evidence="test_table_1.py::test_the_gap_to_the_lower_bound",
+        where="Section 1.1, after Definition 1.2",
+        survives="both bounds",
+    ),
+    notes="""
+    - 'Improves in all regimes' holds for d <= n²ε² and nε >= 1: the ratio is d^{-5/21}(nε)^{-2/21}, or less.
+    - Disputed are the two rows of second-order points; see the theorems for the others.
+    - Section 1.1 has d√log(1/δ)/(ε log(nd)) for the polynomial time, Theorem 5.6 a factor log log n more.
+    """,
+)

@@ -1,0 +1,44 @@
+r"""Lower bound: for $1 < k \le 2$, $k = 1 + \Omega(1)$, every $(\varepsilon, \delta)$-DP algorithm has, on some data
+set and some $(\gamma, k)$-KL loss over a ball, Lipschitz and smooth, an expected norm of the empirical gradient of
+order at least $G \min\{1, \sqrt d/(\varepsilon n)\}$, up to logarithms. It is drawn from a lower bound on the excess
+risk of such losses (Menart et al. 2023, Corollary 1).
+"""
+
+from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
+from dpbounds.theorems.language import Condition, Erratum, Min, Rate, q, sqrt
+
+THEOREM = PAPER.theorem(
+    id="lemma-6.5",
+    title="no better gradients of KL losses",
+    statement=__doc__,
+    where="Section 6, Lemma 6.5",
+    bounds="gradient-norm, lower, expectation",
+    status="disputed",
+    assumptions="Lipschitz, smooth, Kurdyka-Łojasiewicz",
+    conditions=Condition(q.k > 1, "k is bounded away from 1"),
+    parts=(
+        Rate(q.G * Min(1, sqrt(q.d) / (q.epsilon * q.n)), meaning="as printed", logs_hidden=True),
+        Rate(
+            q.G * Min(1, sqrt(q.d) / (q.epsilon * q.n)) ** q.k,
+            "survives",
+            "what the argument gives for outputs within the ball: the k-th power",
+            status="claimed",
+            logs_hidden=True,
+            relies_on="cited/menart-et-al-2023/theorem-1",
+        ),
+    ),
+    relies_on="cited/menart-et-al-2023/theorem-1 cited/arora-et-al-2023/theorem-4.3",
+    errata=Erratum(
+        printed="the bound follows from the excess risk's lower bound and Definition 6.1",
+        right="E[F - inf F] >= (γc)ᵏ and F - inf F <= γᵏ|∇F|ᵏ give E|∇F|ᵏ >= cᵏ, which does not give E|∇F| >= c: "
+        "Jensen's inequality points the other way for k > 1; in version 1",
+        severity="gap",
+        evidence="test_lemma_6_5.py::test_a_large_mean_power_does_not_make_the_mean_large",
+        survives="E|∇F| >= cᵏ/G^(k-1), as |∇F| <= G; the printed bound for k = 2, directly from Arora et al. 2023, "
+        "Theorem 4.3; and the printed bound wherever the excess risk is large with constant probability",
+    ),
+    notes="""
+    - Outputs outside the ball, where the KL inequality is not assumed, are not covered by the argument.
+    - Menart et al. 2023 was not read here. The statement itself is not refuted.
+    """,
+)

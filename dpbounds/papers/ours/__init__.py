@@ -1,0 +1,5 @@
+"""Results of this library without a printed counterpart; a name begins with what the result is about."""
+
+from dpbounds.theorems.language import Paper
+
+PAPER = Paper("dpbounds", sampling="full batch", read="derived here")

@@ -1,0 +1,52 @@
+r"""On $\mathbb R^d$, from $w$ with noisy gradient $g$: if $\|g\| > \frac34\alpha$ step to $w - g/L$; else release a
+noisy Hessian, and if its smallest eigenvalue is below $-\frac78\sqrt{\rho_H\alpha}$ move by $\sqrt{\alpha/\rho_H}$
+along its eigenvector, in the direction in which $g$ does not rise; else return $w$. With half of a budget $\rho$ for
+gradients and half for Hessians this is $\rho$-zCDP under replace-one, and with probability $1 - \zeta$ it returns an
+$\alpha$-SOSP of the empirical risk within $T = \lfloor\Delta_F \max(\frac{4L}{\alpha^2},
+\frac{6\sqrt{\rho_H}}{\alpha^{3/2}})\rfloor + 1$ steps, if $n$ is at least the larger of $\frac{48 G\sqrt
+T}{\sqrt\rho\,\alpha} (\sqrt d + \sqrt{2\ln\frac{2T}\zeta})$ and $\frac{32 L \sqrt{d T}}{\sqrt\rho
+\sqrt{\rho_H\alpha}} (\sqrt d + \sqrt{\ln\frac{4T}\zeta})$.
+
+That is $\tilde O(\sqrt d/(\varepsilon\alpha^2) + d/(\varepsilon\alpha^{3/2}))$ records, compared with the
+$d/(\varepsilon\alpha^2)$ of Wang, Chen & Xu 2019, Theorem 8.
+"""
+
+from sympy import Max, Rational, floor, log, sqrt
+
+from dpbounds.papers.ours import PAPER
+from dpbounds.privacy.mechanisms import Gaussian
+from dpbounds.theorems.language import CURVATURE, GRADIENT, LENGTH, SAMPLES, Bound, Parameter, Privacy, q
+
+first = 4 * q.L / q.alpha**2
+second = 6 * sqrt(q.rho_H) / q.alpha ** Rational(3, 2)
+steps = floor(q.Delta_F * Max(first, second)) + 1
+gradients = 48 * q.G * sqrt(q.T / q.rho) / q.alpha
+hessians = 32 * q.L * sqrt(q.d * q.T / q.rho) / sqrt(q.rho_H * q.alpha)
+sample_size = Max(
+    gradients * (sqrt(q.d) + sqrt(2 * log(2 * q.T / q.zeta))),
+    hessians * (sqrt(q.d) + sqrt(log(4 * q.T / q.zeta))),
+)
+gradient_threshold = Rational(3, 4) * q.alpha
+curvature_threshold = -Rational(7, 8) * sqrt(q.rho_H * q.alpha)
+curvature_move = sqrt(q.alpha / q.rho_H)
+
+THEOREM = PAPER.theorem(
+    id="negative-curvature-descent",
+    title="a private approximate local minimum, with constants",
+    statement=__doc__,
+    where="derived here; compare Wang, Chen & Xu 2019, Theorems 7 and 8",
+    bounds="sample-size, probability",
+    status="proved here",
+    assumptions="Lipschitz, smooth, Hessian-Lipschitz, bounded risk, unconstrained",
+    parts=(
+        Bound(sample_size, meaning="how many records suffice, with T of `steps`", unit=SAMPLES),
+        Bound(steps, "steps", "T: within as many steps a point is returned"),
+        Parameter(gradient_threshold, "gradient_threshold", "a gradient step is taken above it", unit=GRADIENT),
+        Parameter(curvature_threshold, "curvature_threshold", "a curvature step is taken below it", unit=CURVATURE),
+        Parameter(curvature_move, "curvature_move", "length of a curvature step", unit=LENGTH),
+        Parameter(2 * q.G * sqrt(q.T / q.rho) / q.n, "noise_stddev", "σ₁"),
+        Parameter(2 * q.L * sqrt(q.d * q.T / q.rho) / q.n, "hessian_noise_stddev", "σ₂, on and above the diagonal"),
+    ),
+    privacy=Privacy(lambda at: Gaussian(at.down(2 * sqrt(q.T / q.rho))) ** (2 * at.count(q.T)), "rho T"),
+    derivation="negative_curvature_descent.md",
+)

@@ -1,0 +1,17 @@
+r"""The two balls of radius 1 around the gradients of two records, in two dimensions: the laws of one noisy gradient,
+and their overlap, which consists of two caps.
+"""
+
+from dpbounds.papers.tholeti_kalyani_2020 import PAPER
+
+THEOREM = PAPER.theorem(
+    id="figure-1",
+    title="two overlapping balls",
+    statement=__doc__,
+    where="Section IV.A, Figure 1",
+    status="definition",
+    notes="""
+    The picture was not available in the text at hand; what it illustrates is in tholeti-kalyani-2020/equation-5 and
+    tholeti-kalyani-2020/equation-6.
+    """,
+)

@@ -1,0 +1,13 @@
+r"""A loss is Lipschitz over the parameters (in l2, constant $G$; L in print) if $|f(w, z) - f(w', z)| \le G \|w -
+w'\|_2$ for every record $z$.
+"""
+
+from dpbounds.papers.wang_chen_xu_2019 import PAPER
+
+THEOREM = PAPER.theorem(
+    id="definition-2",
+    title="Lipschitz losses",
+    statement=__doc__,
+    where="Preliminaries, Definition 2",
+    status="definition",
+)

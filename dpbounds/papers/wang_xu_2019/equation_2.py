@@ -1,0 +1,16 @@
+r"""The generalised projected gradient at $x$ for a direction $g$ and a step size $\gamma$ is
+$P_C(x, g, \gamma) = (x - x^+)/\gamma$ with
+$x^+ = \arg\min_{u \in C} \langle g, u \rangle + \|x - u\|_2^2/2\gamma + r(u)$. Without constraint and
+regulariser it is $g$ itself; at $g = \nabla F(x)$ it is zero exactly at stationary points.
+"""
+
+from dpbounds.papers.wang_xu_2019 import PAPER
+
+THEOREM = PAPER.theorem(
+    id="equation-2",
+    title="generalised projected gradient",
+    statement=__doc__,
+    where="Low Dimension Case, equation (2)",
+    bounds="projected-gradient-norm",
+    status="definition",
+)

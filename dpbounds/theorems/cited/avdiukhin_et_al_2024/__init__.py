@@ -1,1 +1,0 @@
-"""Avdiukhin, Dinitz, Fan & Yaroslavtsev 2024: second-order convergence of noisy SGD; the abstract was read."""

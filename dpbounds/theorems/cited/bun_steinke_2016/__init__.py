@@ -1,1 +1,0 @@
-"""Bun & Steinke 2016: zero-concentrated differential privacy, its conversions, and the Gaussian mechanism."""

@@ -1,1 +1,0 @@
-"""Chien & Li 2024: the privacy loss of noisy SGD converges; the abstract was read."""

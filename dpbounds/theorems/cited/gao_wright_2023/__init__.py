@@ -1,1 +1,0 @@
-"""Gao & Wright 2023: private optimisation for smooth non-convex ERM; quoted by Ganesh et al. 2023."""

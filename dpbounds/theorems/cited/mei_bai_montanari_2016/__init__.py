@@ -1,1 +1,0 @@
-"""Mei, Bai & Montanari 2016: the landscape of empirical risk; quoted by Wang & Xu 2019."""

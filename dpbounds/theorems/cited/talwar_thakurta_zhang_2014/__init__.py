@@ -1,1 +1,0 @@
-"""Talwar, Thakurta & Zhang 2014: private empirical risk minimisation and the geometry of the set."""

@@ -1,0 +1,59 @@
+"""Equation (2), a second time from the text: it follows from the repaired Lemma 4.2, and where it says something."""
+
+import pytest
+import sympy
+from mpmath import findroot, ln, log, mpf, sqrt
+
+from dpbounds.expressions.symbols import dataset_size, diameter, dimension, epsilon, lipschitz
+from dpbounds.papers.lowy_ullman_wright_2024 import equation_2, lemma_4_2, tail_exponent
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "bound": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
+        20
+        * (dimension / (epsilon * dataset_size))
+        * lipschitz
+        * diameter
+        * (ln(epsilon * dataset_size) - ln(dimension) / 2)
+    ),
+    "failure_probability": lambda dimension, epsilon, dataset_size: sqrt(4 * dimension) / (epsilon * dataset_size),
+    "tail_exponent": lambda dimension, epsilon, dataset_size: log(epsilon * dataset_size / sqrt(4 * dimension)),
+}
+
+
+def test_it_follows_from_the_lemma():
+    ell = sympy.Symbol("ell", nonnegative=True)
+    half = lemma_4_2.bound.subs(epsilon, epsilon / 2).subs(tail_exponent, equation_2.tail)
+    room = (equation_2.bound - half) * epsilon * dataset_size / (lipschitz * diameter)
+    room = room.subs(dataset_size, sympy.sqrt(dimension) * sympy.exp(ell) / epsilon)
+    left = 12 * dimension * ell - 8 * ell + 4 * dimension * sympy.log(dimension) - 4 * dimension + 8 * sympy.log(2)
+    assert sympy.simplify(sympy.expand_log(sympy.expand(sympy.simplify(room - left)), force=True)) == 0
+    assert [float(left.subs({dimension: d, ell: 0})) > 0 for d in (1, 2, 3)] == [True] * 3
+    assert all(left.subs(dimension, d).diff(ell) > 0 for d in (1, 2, 3))  # and 4 d ln d >= 4 d from d = 3 on
+
+
+def constant(dimension, size, tail):
+    return (8 * (dimension * ln(size / dimension) + tail) + 4 * dimension) / (dimension * ln(size / sqrt(dimension)))
+
+
+def test_the_constants_that_would_do():
+    smallest = 2 + sqrt(2)
+    dimensions = (1, 2, 3, 5, 10, 100)
+    stated = [
+        constant(d, smallest * d * x, ln(smallest * d * x / (2 * sqrt(d)))) for d in dimensions for x in (1, 3, 99)
+    ]
+    needed = [constant(d, smallest * d * x, ln(smallest * d * x / sqrt(d))) for d in dimensions for x in (1, 3, 99)]
+    assert max(stated) < 16
+    assert max(needed) == constant(1, smallest, ln(smallest)) == pytest.approx(19.2575, abs=1e-3)
+    assert max(needed) < 20
+
+
+@pytest.mark.parametrize(("dimension", "ratio"), [(1, 89), (5, 111), (100, 146)])
+def test_where_it_is_below_the_trivial_bound(dimension, ratio):
+    edge = findroot(lambda x: 20 / x * ln(x * sqrt(mpf(dimension))) - 1, ratio)
+    assert float(edge) == pytest.approx(ratio, abs=1)
+    statement = theorem("lowy-ullman-wright-2024/equation-2")
+    for size, informative in ((int(edge * dimension) - 3, False), (int(edge * dimension) + 3, True)):
+        found = statement.evaluate("bound", lipschitz=1, diameter=1, epsilon=1, n=size, d=dimension)
+        assert found.applies is True
+        assert (found.value.upper < 1) is informative

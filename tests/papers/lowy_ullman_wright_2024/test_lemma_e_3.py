@@ -1,0 +1,60 @@
+"""Lemma E.3, a second time; the deviation that its proof takes, and the losses it calls bounded."""
+
+import pytest
+from mpmath import e, exp, ln, log, mpf, sqrt
+
+from dpbounds.papers.lowy_ullman_wright_2024.lemma_e_3 import needed_deviation, printed_deviation
+from dpbounds.theorems.registry import theorem
+
+TWINS = {
+    "rate": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
+        lipschitz * diameter * dimension / (epsilon * dataset_size)
+        + lipschitz * diameter * sqrt(dimension) / sqrt(dataset_size)
+    ),
+    "equation-3": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
+        dimension / (epsilon * dataset_size) * lipschitz * diameter
+    ),
+    "equation-4": lambda candidates, dataset_size, deviation, lipschitz, diameter: (
+        2 * candidates / e ** (dataset_size / 2 * (deviation / (lipschitz * diameter)) ** 2)
+    ),
+    "deviation": lambda lipschitz, diameter, candidates, failure_probability, dataset_size: (
+        lipschitz * diameter / sqrt(dataset_size) * sqrt(2 * (log(8) + log(candidates) - log(failure_probability)))
+    ),
+}
+
+
+@pytest.mark.parametrize(("d", "scale", "logarithm"), [(1, 1_000, 5.95), (5, 10_000, 37.8), (50, 100_000, 388.6)])
+def test_the_printed_deviation_is_too_small(d, scale, logarithm):
+    # G = D = 1, ε = 1, n = scale; a net of spacing d/(εn) with (2εn/d)^d points; the proof needs 4N exp(-np²/2) <= ζ/2
+    zeta, points = mpf("0.05"), (2 * mpf(scale) / d) ** d
+    printed = sqrt((log(8 / zeta) + d) / scale)
+    failure = 4 * points * exp(-scale * printed**2 / 2)
+    assert float(ln(failure)) == pytest.approx(logarithm, rel=2e-3)
+    assert failure > 1 > zeta / 2
+    # no net does better: even εn points on a line are too many
+    assert 4 * mpf(scale) * exp(-scale * sqrt((log(8 / zeta) + 1) / scale) ** 2 / 2) > zeta / 2
+    repaired = TWINS["deviation"](1, 1, points, zeta, mpf(scale))
+    assert 4 * points * exp(-scale * repaired**2 / 2) <= zeta / 2 * (1 + mpf("1e-9"))
+
+
+def test_the_recorded_formulas_are_the_ones_compared():
+    names = {symbol.name: symbol for symbol in printed_deviation.free_symbols | needed_deviation.free_symbols}
+    point = {names["lipschitz"]: 1, names["diameter"]: 1, names["dimension"]: 5, names["dataset_size"]: 10_000}
+    point |= {names["failure_probability"]: 0.05, names["candidates"]: 4000**5}
+    assert float(printed_deviation.subs(point)) == pytest.approx(float(sqrt((log(160) + 5) / 10_000)))
+    assert float(needed_deviation.subs(point)) > 2 * float(printed_deviation.subs(point))
+
+
+def test_losses_themselves_are_not_bounded():
+    # f(w, x) = G|w - x| on W = [0, 1] (D = 1 from w̃ = 0) at x = 50: values near 50 G; differences within [-GD, GD]
+    lipschitz, diameter, record = 2.0, 1.0, 50.0
+    values = [lipschitz * abs(w / 10 - record) for w in range(11)]
+    assert min(values) > lipschitz * diameter
+    assert all(abs(value - values[0]) <= lipschitz * diameter + 1e-12 for value in values)
+
+
+def test_equation_4_at_the_deviation_of_the_record():
+    values = {"candidates": 1000, "dataset_size": 500, "lipschitz": 1, "diameter": 2}
+    statement = theorem("lowy-ullman-wright-2024/lemma-e.3")
+    p = statement.evaluate("deviation", failure_probability="0.1", **values).value.upper
+    assert statement.evaluate("equation-4", deviation=p, **values).value.upper <= 0.1 / 4 * (1 + 1e-9)

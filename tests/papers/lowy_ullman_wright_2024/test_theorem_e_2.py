@@ -1,0 +1,51 @@
+"""Theorem E.2, a second time, and against Lemma E.1."""
+
+import itertools
+import math
+
+import pytest
+import sympy
+from mpmath import cbrt, ln, root, sqrt
+
+from dpbounds.expressions.symbols import excess_risk, initial_gap
+from dpbounds.papers.lowy_ullman_wright_2024 import lemma_e_1, theorem_e_2
+
+
+def rate(lipschitz, smoothness, excess_risk, dataset_size, dimension, delta, epsilon, hessian_lipschitz):
+    level = sqrt(dimension * ln(1 / delta)) / (epsilon * dataset_size)
+    h = 1 / (dataset_size * epsilon) + 1 / sqrt(dataset_size)
+    one = cbrt(lipschitz * smoothness * excess_risk / dataset_size)
+    two = root(lipschitz * (excess_risk * smoothness * level) ** 3, 7)
+    sixth = root(lipschitz * smoothness * excess_risk / dataset_size, 6)
+    fourteenth = root(lipschitz * (excess_risk * smoothness * level) ** 3, 14)
+    return one + two + smoothness / sqrt(hessian_lipschitz) * h * (sixth + fourteenth) + lipschitz * h
+
+
+TWINS = {"rate": rate}
+
+
+def test_it_is_lemma_e_1_with_the_excess_risk_for_the_gap_up_to_root_two():
+    quoted = lemma_e_1.second_order.subs(initial_gap, excess_risk)
+    printed = theorem_e_2.rate
+    symbols = sorted(printed.free_symbols | quoted.free_symbols, key=str)
+    for shift in range(4):
+        point = {s: sympy.Rational(3 + (7 * k + 5 * shift) % 11, 2) for k, s in enumerate(symbols)}
+        point |= {s: sympy.Rational(1, 9 + shift) for s in symbols if s.name == "delta"}
+        small, large = sympy.N(quoted.subs(point)), sympy.N(printed.subs(point))
+        assert small <= large * (1 + 1e-12)  # √(a + b) <= √a + √b
+        assert large <= sympy.sqrt(2) * small
+
+
+def test_given_the_start_the_records_are_tilted():
+    """Three fair coins, A answers by randomised response on their majority: ε-DP, and still it tilts what B sees."""
+    epsilon = 0.5
+    honest = math.exp(epsilon) / (1 + math.exp(epsilon))
+    law = {}
+    for coins in itertools.product((0, 1), repeat=3):
+        says_one = honest if sum(coins) >= 2 else 1 - honest
+        law[coins] = says_one / 8 / 0.5  # given that A says 1, which it does half of the time
+    assert sum(law.values()) == pytest.approx(1)
+    mean = sum(chance * sum(coins) / 3 for coins, chance in law.items())
+    assert mean > 0.5 + 0.05  # no draw from the distribution
+    both = sum(chance for coins, chance in law.items() if coins[0] == coins[1] == 1)
+    assert abs(both - mean**2) > 0.001  # and not independent

@@ -1,0 +1,117 @@
+"""Theorem 9, a second time from the text; the range of ε that no constant serves."""
+
+import pytest
+import sympy
+from mpmath import ceil, erfc, exp, ln, log, loggamma, mpf, root, sqrt, workdps
+
+from dpbounds.papers.wang_chen_xu_2019 import theorem_9
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+
+
+def sample_size(
+    diameter,
+    lipschitz,
+    smoothness,
+    loss_range,
+    dimension,
+    hessian_lipschitz,
+    delta,
+    failure_probability,
+    epsilon,
+    stationarity,
+):
+    chance, leak = ln(1 / failure_probability), ln(1 / delta)
+    first = lipschitz * diameter**7 * sqrt(dimension * smoothness * loss_range * leak * chance)
+    second = sqrt(leak * dimension * loss_range * smoothness) * lipschitz * diameter**4 * sqrt(chance)
+    third = dimension * sqrt(loss_range * smoothness**3 * leak) * diameter**5 * chance
+    quarter = root(hessian_lipschitz, 4)
+    return max(
+        first * quarter / (epsilon * stationarity**2),
+        second * quarter / (epsilon * stationarity**2),
+        third / (quarter * stationarity * sqrt(stationarity) * epsilon),
+    )
+
+
+def combined(loss_range, smoothness, hessian_lipschitz, diameter, approximation_ratio, stationarity):
+    return (
+        loss_range * smoothness * sqrt(hessian_lipschitz) * (diameter**2 / approximation_ratio) ** 3 / stationarity**2
+    )
+
+
+TWINS = {
+    "sample_size": sample_size,
+    "steps": lambda diameter, smoothness, loss_range, stationarity, hessian_lipschitz, approximation_ratio: max(
+        diameter**2 * smoothness * loss_range / stationarity**2,
+        loss_range * sqrt(hessian_lipschitz) * diameter**6 / (approximation_ratio * sqrt(stationarity)) ** 3,
+    ),
+    "combined_steps": combined,
+    "first_order_share": lambda stationarity, diameter, smoothness: stationarity / 2 / diameter**2 / smoothness,
+    "second_order_share": lambda approximation_ratio, stationarity, hessian_lipschitz, diameter: (
+        approximation_ratio * sqrt(hessian_lipschitz * stationarity) / (2 * hessian_lipschitz * diameter**3)
+    ),
+    "slack": lambda approximation_ratio, stationarity, diameter: (
+        approximation_ratio**2 * stationarity / 72 / diameter**3
+    ),
+}
+
+STATEMENT = theorem("wang-chen-xu-2019/theorem-9")
+
+
+def above(threshold):
+    """P(N(0, 1) > threshold)."""
+    return erfc(threshold / sqrt(mpf(2))) / 2
+
+
+@pytest.mark.parametrize(("constant", "share", "steps"), [(8, "0.5", 6), (8, "0.1", 8), (100, "0.5", 8)])
+def test_no_constant_serves_the_printed_range(constant, share, steps):
+    """C = [-1, 1], G = n = 1, w₁ = 0; all losses are 0 but one, which is -w or w; ε = share·T, δ = 1e-5.
+
+    L and ρ_H may be any upper bounds: they are chosen to make η small and the second test pass. With α = 1/4 the first
+    test asks for a step towards v while |g|(1 - |w|) > 1/8. Under -w, if all noise is below 1/8, w walks up to at least
+    6/7 and is returned. Under w a step up takes noise beyond 1, and w > 1/2 takes m of them.
+    """
+    with workdps(60):
+        steps = mpf(10) ** steps
+        epsilon, logarithm = mpf(share) * steps, ln(mpf(10) ** 5)
+        ratio = epsilon / sqrt(constant * steps * logarithm)  # gradient over noise
+        walk = 1 / (8 * constant * logarithm / mpf(share))  # η = α/(2D²L), by the choice of L
+        needed = ceil(ln(mpf(2)) / -log(1 - walk))
+        walked = ceil(ln(mpf(8)) / -log(1 - walk)) + 1
+        # the Hessian is 0 and its noise σ₂: q(u) >= -4|H|; ρ_H is so large that Φ√(ρ_H α)/8 = σ₂ · 10√T
+        curved = 2 * above(10 * sqrt(steps))
+        returned = 1 - walked * 2 * above(ratio / 8) - curved
+        assert walked < steps
+        ways = loggamma(steps + 1) - loggamma(needed + 1) - loggamma(steps - needed + 1)
+        elsewhere = exp(epsilon + ways + needed * ln(above(ratio))) + exp(epsilon + ln(steps * curved))
+        assert returned - elsewhere > mpf("0.99")
+
+
+def test_the_repaired_range_holds():
+    for epsilon, failure in (("0.5", "1e-5"), (11, "1e-5")):
+        values = {"epsilon": epsilon, "delta": failure, "steps": 100, "noise_constant": "23.314"}
+        assert spending(STATEMENT, values).kept is True
+
+
+def test_the_combined_number_of_steps_is_larger():
+    values = {"diameter": 2, "smoothness": 3, "loss_range": 1, "hessian_lipschitz": 5, "approximation_ratio": "0.5"}
+    for alpha in ("1", "0.01"):
+        both, combined = (
+            STATEMENT.evaluate(name, stationarity=alpha, **values).value for name in ("steps", "combined_steps")
+        )
+        assert both.upper <= combined.upper
+
+
+def test_no_unit_of_the_tolerance_makes_the_terms_numbers():
+    """The exponents of loss and length in each term, for α of the unit loss^a length^b: never all of them 0."""
+    a, b = sympy.symbols("a b")
+    loss = {"lipschitz": 1, "smoothness": 1, "hessian_lipschitz": 1, "loss_range": 1, "diameter": 0, "stationarity": a}
+    length = {"lipschitz": -1, "smoothness": -2, "hessian_lipschitz": -3, "loss_range": 0, "diameter": 1}
+    length["stationarity"] = b
+    equations = []
+    for term in theorem_9.sample_size.args:
+        powers = term.as_powers_dict()
+        equations += [sum(power * unit.get(str(base), 0) for base, power in powers.items()) for unit in (loss, length)]
+    assert len(equations) == 6
+    assert sympy.solve(equations, [a, b]) == []
+    assert sympy.solve(equations[4:], [a, b])  # one term alone could be repaired by a unit
