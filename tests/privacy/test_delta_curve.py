@@ -32,6 +32,7 @@ DP_SGD = PoissonSampled(Gaussian(1), "0.01") ** 1000
 SMALL = [Fraction(k, 4) for k in range(9)]
 
 
+@pytest.mark.thorough_cases("mechanism7-*", "mechanism9-*", "mechanism11-*")
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("mechanism", "relation"),

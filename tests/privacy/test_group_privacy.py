@@ -50,6 +50,7 @@ def randomised_response(size: Fraction) -> Profile:
     return profile
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("squared_shift", [Fraction(1, 100), Fraction(1, 4), Fraction(1)])
 @pytest.mark.parametrize("size", [1, 2, 3, 6])
 def test_groups_of_gaussians_are_gaussians_with_a_larger_shift(squared_shift: Fraction, size: int) -> None:
@@ -291,6 +292,7 @@ def test_a_chain_of_sampled_releases_needs_few_proofs(monkeypatch: pytest.Monkey
     assert len(proofs) <= 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("decay", ["1.2", "1.6", "4"])
 @pytest.mark.parametrize("size", [3, 5])
 def test_parts_grow_along_a_chain_of_heavy_tails(decay: str, size: int) -> None:

@@ -218,6 +218,7 @@ def test_the_bound_in_plain_floats():
         VertexFrankWolfe(L1Ball(6), 1, 1, 0.5, method="noisy-max").bound(PROBLEM)
 
 
+@pytest.mark.thorough
 def test_the_population_bound_holds_what_is_measured():
     method = VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), steps=50)
     output = method.run(PROBLEM, repetitions=12).output

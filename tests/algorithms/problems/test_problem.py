@@ -75,6 +75,7 @@ def test_large_margins_neither_overflow_nor_warn():
     assert steep.gradient([[1e6]])[0, 0] == 0
 
 
+@pytest.mark.rotating(4)
 def test_slope_and_curvature_constants_symbolically():
     m = sympy.symbols("m", real=True)
     s = sympy.symbols("s")
@@ -194,6 +195,7 @@ def test_projected_gradient_does_not_expand(problem):
     assert (apart <= np.linalg.norm(G - H, axis=1) * (1 + 1e-12)).all()
 
 
+@pytest.mark.rotating(4)
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.lists(st.floats(-1e300, 1e300, allow_subnormal=True), min_size=3, max_size=3), min_size=1, max_size=4),
