@@ -18,16 +18,8 @@ from algorithms import ledger_format
 from dpbounds.errors import BudgetExceeded, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-from dpbounds.privacy import accountants
-from dpbounds.privacy.descriptions import (
-    FULL_BATCH,
-    POISSON,
-    WITH_REPLACEMENT,
-    WITHOUT_REPLACEMENT,
-    Entry,
-    described,
-)
-from dpbounds.privacy.filters import PrivacyFilter, Step
+from dpbounds.privacy.accountants import certified as accountants
+from dpbounds.privacy.budgets.filters import PrivacyFilter, Step
 from dpbounds.privacy.mechanisms import (
     ZCDP,
     Composed,
@@ -41,6 +33,14 @@ from dpbounds.privacy.mechanisms import (
     SampledWithReplacement,
     UniformBall,
     parts_of,
+)
+from dpbounds.privacy.mechanisms.descriptions import (
+    FULL_BATCH,
+    POISSON,
+    WITH_REPLACEMENT,
+    WITHOUT_REPLACEMENT,
+    Entry,
+    described,
 )
 from dpbounds.privacy.relations import Relation, as_relation
 
@@ -452,8 +452,8 @@ class BudgetedLedger(OpenLedger):
     """A ledger for noise that is chosen as the run goes: it refuses the release that would exceed the budget.
 
     The entry is made before the noise is drawn, so that what is refused was never computed. What a choice may depend
-    on stands in ``dpbounds.privacy.filters``; one that looks at the outputs of several repetitions releases them all,
-    and their ledgers add up.
+    on stands in ``dpbounds.privacy.budgets.filters``; one that looks at the outputs of several repetitions releases
+    them all, and their ledgers add up.
 
     Args:
         privacy_filter: Decides; a ``ZCDPFilter``, ``GaussianFilter`` or ``RenyiFilter``.

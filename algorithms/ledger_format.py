@@ -20,14 +20,6 @@ from dpbounds import documents, limits
 from dpbounds.documents import quoted
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-from dpbounds.privacy.descriptions import (
-    FULL_BATCH,
-    KINDS,
-    SAMPLINGS,
-    Entry,
-    described,
-    digest,
-)
 from dpbounds.privacy.mechanisms import (
     Composed,
     Gaussian,
@@ -35,6 +27,14 @@ from dpbounds.privacy.mechanisms import (
     SampledWithoutReplacement,
     SampledWithReplacement,
     parts_of,
+)
+from dpbounds.privacy.mechanisms.descriptions import (
+    FULL_BATCH,
+    KINDS,
+    SAMPLINGS,
+    Entry,
+    described,
+    digest,
 )
 from dpbounds.privacy.relations import Relation
 

@@ -19,7 +19,7 @@ from algorithms.fields import WhichNoise
 from algorithms.ledger import PrivacyBudget
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-from dpbounds.privacy.calibration import calibrate
+from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 

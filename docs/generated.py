@@ -13,7 +13,7 @@ import dpbounds as dp
 from algorithms import PrivacyBudget
 from algorithms.verification.catalogue import all_examples
 from dpbounds.cli import _VERBS, _commands
-from dpbounds.privacy.domination import neighbour_classes
+from dpbounds.privacy.pairs.domination import neighbour_classes
 
 PAGES = sorted(Path(__file__).parent.rglob("*.md"))
 _PART = re.compile(r"(?<=<!-- generated: )(\w+)( -->\n).*?(?=^<!-- end -->)", re.DOTALL | re.MULTILINE)

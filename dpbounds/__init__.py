@@ -21,18 +21,16 @@ if TYPE_CHECKING:
         UnsupportedMechanism,
     )
     from dpbounds.expressions.enclosure import Enclosure
-    from dpbounds.privacy.accountants import Account, account, delta, delta_curve, epsilon
-    from dpbounds.privacy.ball_noise import BallDescent
-    from dpbounds.privacy.calibration import Calibration, calibrate, hidden_constant
-    from dpbounds.privacy.filters import GaussianFilter, Odometer, RenyiFilter, ZCDPFilter
-    from dpbounds.privacy.group_accounts import group_account
-    from dpbounds.privacy.interoperability import (
-        CertifiedAccountant,
-        from_dp_event,
-        get_noise_multiplier,
-        register_with_opacus,
-        to_dp_event,
-    )
+    from dpbounds.privacy.accountants.certified import Account, account, delta, delta_curve, epsilon
+    from dpbounds.privacy.accountants.groups import group_account
+    from dpbounds.privacy.accountants.side_by_side import all_methods, by_method
+    from dpbounds.privacy.accountants.trade_off import TradeOff, membership_advantage
+    from dpbounds.privacy.accountants.tuning import RandomRuns, tuned_epsilon, tuned_pure
+    from dpbounds.privacy.budgets.ball_noise import BallDescent
+    from dpbounds.privacy.budgets.calibration import Calibration, calibrate, hidden_constant
+    from dpbounds.privacy.budgets.filters import GaussianFilter, Odometer, RenyiFilter, ZCDPFilter
+    from dpbounds.privacy.budgets.remaining import Remaining, remaining
+    from dpbounds.privacy.budgets.targets import calibrate_to_curve, calibrate_to_total_variation, calibrate_to_zcdp
     from dpbounds.privacy.mechanisms import (
         ZCDP,
         AboveThreshold,
@@ -51,13 +49,15 @@ if TYPE_CHECKING:
         SampledWithReplacement,
         UniformBall,
     )
-    from dpbounds.privacy.methods import all_methods, by_method
-    from dpbounds.privacy.refusals import shuffled_epochs
+    from dpbounds.privacy.mechanisms.refusals import shuffled_epochs
+    from dpbounds.privacy.publishing.interoperability import (
+        CertifiedAccountant,
+        from_dp_event,
+        get_noise_multiplier,
+        register_with_opacus,
+        to_dp_event,
+    )
     from dpbounds.privacy.relations import Relation
-    from dpbounds.privacy.remaining import Remaining, remaining
-    from dpbounds.privacy.targets import calibrate_to_curve, calibrate_to_total_variation, calibrate_to_zcdp
-    from dpbounds.privacy.trade_off import TradeOff, membership_advantage
-    from dpbounds.privacy.tuning import RandomRuns, tuned_epsilon, tuned_pure
     from dpbounds.rates.plan import plan
     from dpbounds.theorems.record import Theorem
     from dpbounds.theorems.registry import theorem
@@ -91,38 +91,38 @@ _HOMES = {
     "SampledWithoutReplacement": "privacy.mechanisms",
     "UniformBall": "privacy.mechanisms",
     "ZCDP": "privacy.mechanisms",
-    "Account": "privacy.accountants",
-    "account": "privacy.accountants",
-    "delta": "privacy.accountants",
-    "delta_curve": "privacy.accountants",
-    "epsilon": "privacy.accountants",
-    "group_account": "privacy.group_accounts",
-    "all_methods": "privacy.methods",
-    "by_method": "privacy.methods",
-    "calibrate_to_curve": "privacy.targets",
-    "calibrate_to_total_variation": "privacy.targets",
-    "calibrate_to_zcdp": "privacy.targets",
-    "RandomRuns": "privacy.tuning",
-    "tuned_epsilon": "privacy.tuning",
-    "tuned_pure": "privacy.tuning",
-    "from_dp_event": "privacy.interoperability",
-    "to_dp_event": "privacy.interoperability",
-    "CertifiedAccountant": "privacy.interoperability",
-    "Calibration": "privacy.calibration",
-    "calibrate": "privacy.calibration",
-    "hidden_constant": "privacy.calibration",
-    "Remaining": "privacy.remaining",
-    "remaining": "privacy.remaining",
-    "GaussianFilter": "privacy.filters",
-    "Odometer": "privacy.filters",
-    "RenyiFilter": "privacy.filters",
-    "ZCDPFilter": "privacy.filters",
-    "TradeOff": "privacy.trade_off",
-    "membership_advantage": "privacy.trade_off",
-    "BallDescent": "privacy.ball_noise",
-    "shuffled_epochs": "privacy.refusals",
-    "get_noise_multiplier": "privacy.interoperability",
-    "register_with_opacus": "privacy.interoperability",
+    "Account": "privacy.accountants.certified",
+    "account": "privacy.accountants.certified",
+    "delta": "privacy.accountants.certified",
+    "delta_curve": "privacy.accountants.certified",
+    "epsilon": "privacy.accountants.certified",
+    "group_account": "privacy.accountants.groups",
+    "all_methods": "privacy.accountants.side_by_side",
+    "by_method": "privacy.accountants.side_by_side",
+    "calibrate_to_curve": "privacy.budgets.targets",
+    "calibrate_to_total_variation": "privacy.budgets.targets",
+    "calibrate_to_zcdp": "privacy.budgets.targets",
+    "RandomRuns": "privacy.accountants.tuning",
+    "tuned_epsilon": "privacy.accountants.tuning",
+    "tuned_pure": "privacy.accountants.tuning",
+    "from_dp_event": "privacy.publishing.interoperability",
+    "to_dp_event": "privacy.publishing.interoperability",
+    "CertifiedAccountant": "privacy.publishing.interoperability",
+    "Calibration": "privacy.budgets.calibration",
+    "calibrate": "privacy.budgets.calibration",
+    "hidden_constant": "privacy.budgets.calibration",
+    "Remaining": "privacy.budgets.remaining",
+    "remaining": "privacy.budgets.remaining",
+    "GaussianFilter": "privacy.budgets.filters",
+    "Odometer": "privacy.budgets.filters",
+    "RenyiFilter": "privacy.budgets.filters",
+    "ZCDPFilter": "privacy.budgets.filters",
+    "TradeOff": "privacy.accountants.trade_off",
+    "membership_advantage": "privacy.accountants.trade_off",
+    "BallDescent": "privacy.budgets.ball_noise",
+    "shuffled_epochs": "privacy.mechanisms.refusals",
+    "get_noise_multiplier": "privacy.publishing.interoperability",
+    "register_with_opacus": "privacy.publishing.interoperability",
     "Theorem": "theorems.record",
     "theorem": "theorems.registry",
     "spending": "theorems.spending",

@@ -12,14 +12,14 @@ import pytest
 import dpbounds as dp
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.working import working, working_bits
-from dpbounds.privacy.composition_theorems import Guarantee
-from dpbounds.privacy.concentrated_accounts import zcdp_epsilon
-from dpbounds.privacy.optimal_composition import optimal_epsilon
-from dpbounds.privacy.renyi import renyi_curve, renyi_delta, renyi_epsilon
+from dpbounds.privacy.notions.composition_theorems import Guarantee
+from dpbounds.privacy.notions.optimal_composition import optimal_epsilon
+from dpbounds.privacy.renyi.accountant import renyi_curve, renyi_delta, renyi_epsilon
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_epsilon
 from dpbounds.theorems.evaluation import evaluate
 
 PACKAGES = ("dpbounds", "algorithms")
-ALLOWED = {"dpbounds/expressions/working.py", "dpbounds/privacy/standalone_checker.py"}
+ALLOWED = {"dpbounds/expressions/working.py", "dpbounds/privacy/publishing/standalone_checker.py"}
 DP_SGD = dp.PoissonSampled(dp.Gaussian(1), "0.1") ** 5
 REPLACE = "replace-one"
 

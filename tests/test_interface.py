@@ -103,7 +103,7 @@ def test_numbers_beyond_the_limits_are_refused(words, told, capsys):
 
 @pytest.mark.parametrize("noise", ["1e400", "1e-400", "7e999", "1e309"])
 def test_long_numbers_are_told_in_json(noise, capsys):
-    from dpbounds.cli.output import json_given, plain
+    from dpbounds.cli.printing.output import json_given, plain
 
     for number in (exact(noise), -exact(noise), exact(f"1/{'7' * 900}")):
         assert plain(number)

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 USE = """
 import importlib.util, pickle
-import dpbounds.cli.demo
+import dpbounds.cli.verbs.demo
 from dpbounds.algorithms import ProjectedGradientDescent, problems
 from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent as again
 method = ProjectedGradientDescent(noise_multiplier=20, steps=5)

@@ -34,7 +34,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.tholeti_kalyani_2020 import algorithm_1_explicit, theorem_1_explicit
-from dpbounds.privacy.ball_noise import BallDescent
+from dpbounds.privacy.budgets.ball_noise import BallDescent
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 

@@ -34,7 +34,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.wang_xu_2019 import theorem_1
-from dpbounds.privacy import accountants
+from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 

@@ -3,8 +3,8 @@
 Which kind of query comes next depends on what was released, so that the list of those that happened to be made proves
 nothing by itself. What does: every kind has its noise multiplier and its largest number, fixed in advance; Gaussian
 releases whose squared shifts add up to at most μ² on *every* history are together no worse than one with shift μ,
-however they were chosen (``dpbounds/privacy/filters.md``, section 4). So the ledger gets the largest number of each
-kind, and the query that would exceed it is refused before it is computed.
+however they were chosen (``dpbounds/privacy/budgets/filters.md``, section 4). So the ledger gets the largest number of
+each kind, and the query that would exceed it is refused before it is computed.
 
 The ledger is that of one repetition, whichever one: all have the same noise multipliers and the same caps.
 """

@@ -25,12 +25,12 @@ from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
 from dpbounds.opacus.watching import OPTIMIZERS, PoissonLoader, PoissonSampler, Watch, sum_of_squares
-from dpbounds.privacy import certificates
-from dpbounds.privacy.accountants import Account
-from dpbounds.privacy.calibration import calibrate
-from dpbounds.privacy.interoperability.opacus_accountant import NAME, POISSON, CertifiedAccountant
-from dpbounds.privacy.interoperability.opacus_sampler import demand_known_sampler, drawn_rate
+from dpbounds.privacy.accountants.certified import Account
+from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
+from dpbounds.privacy.publishing import certificates
+from dpbounds.privacy.publishing.interoperability.opacus_accountant import NAME, POISSON, CertifiedAccountant
+from dpbounds.privacy.publishing.interoperability.opacus_sampler import demand_known_sampler, drawn_rate
 from dpbounds.privacy.relations import Relation, as_relation
 
 _NOISE_DRAWN = (

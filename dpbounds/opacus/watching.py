@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import exact
-from dpbounds.privacy.interoperability.opacus_sampler import demand_known_sampler
+from dpbounds.privacy.publishing.interoperability.opacus_sampler import demand_known_sampler
 
 
 class Watch:

@@ -16,11 +16,11 @@ from functools import cache
 from typing import Any
 
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
-from dpbounds.privacy.accountants import delta as certified_delta
-from dpbounds.privacy.calibration import calibrate
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.accountants.certified import delta as certified_delta
+from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism, parts_of
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.evaluation import admitted
 from dpbounds.theorems.numbers import Numbers
 from dpbounds.theorems.record import Claim, Theorem

@@ -12,7 +12,7 @@ from dpbounds.render.regime_map import regime_map, save
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dpbounds.privacy.methods import Method
+    from dpbounds.privacy.accountants.side_by_side import Method
 
 ENDINGS = ("png", "svg")
 _LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1, 1, 1)))

@@ -13,14 +13,14 @@ from flint import arb
 from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.working import working
-from dpbounds.privacy.accountants import delta as certified_delta
-from dpbounds.privacy.accountants import epsilon as certified_epsilon
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
-from dpbounds.privacy.domination import neighbour_classes
-from dpbounds.privacy.laws import law_of
+from dpbounds.privacy.accountants.certified import delta as certified_delta
+from dpbounds.privacy.accountants.certified import epsilon as certified_epsilon
 from dpbounds.privacy.mechanisms import Mechanism, SampledWithoutReplacement, parts_of
-from dpbounds.privacy.pairs import Product, ShiftedGaussians
+from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.pairs.losses import law_of
+from dpbounds.privacy.pairs.pairs import Product, ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.consistency import bounds_single_records
 from dpbounds.theorems.evaluation import admitted, judge, refusal
 from dpbounds.theorems.numbers import DIGITS, Numbers

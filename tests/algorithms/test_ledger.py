@@ -10,7 +10,7 @@ from algorithms import noise
 from algorithms.ledger import Batch, BudgetedLedger, DescribedRelease, Ledger, OpenLedger, PrivacyBudget, Release
 from algorithms.oracles.perturbation import perturbed
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
-from dpbounds.privacy.filters import GaussianFilter, RenyiFilter, ZCDPFilter
+from dpbounds.privacy.budgets.filters import GaussianFilter, RenyiFilter, ZCDPFilter
 from dpbounds.privacy.mechanisms import (
     ZCDP,
     ExponentialMechanism,
@@ -22,7 +22,7 @@ from dpbounds.privacy.mechanisms import (
     SampledWithReplacement,
     UniformBall,
 )
-from dpbounds.privacy.notions import RenyiDP
+from dpbounds.privacy.notions.notions import RenyiDP
 
 LEDGER = Ledger(
     (Release(Fraction(3), Fraction(1, 4), count=9), Release(Fraction(1, 3), Fraction(1, 7), Fraction(1, 9)))

@@ -13,7 +13,7 @@ from algorithms.ledger import Ledger, OpenLedger, Release
 from algorithms.ledger_format import read_releases, to_text, write_releases
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy import mechanisms as m
-from dpbounds.privacy.descriptions import digest
+from dpbounds.privacy.mechanisms.descriptions import digest
 
 BOTH = ("add-or-remove-one", "replace-one")
 SINGLE = [

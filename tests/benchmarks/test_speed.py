@@ -18,10 +18,10 @@ import pytest
 from dp_accounting import pld, rdp
 
 import dpbounds as dp
-from dpbounds.privacy import laws
-from dpbounds.privacy.contour import growing
-from dpbounds.privacy.lattice import bounds
-from dpbounds.privacy.pairs import Draws, Order, Sampled, ShiftedGaussians
+from dpbounds.privacy.pairs import losses as laws
+from dpbounds.privacy.pairs.pairs import Draws, Order, Sampled, ShiftedGaussians
+from dpbounds.privacy.routes.contour import growing
+from dpbounds.privacy.routes.lattice import bounds
 
 RUNS, FEW_RUNS, MANY_RUNS = 7, 3, 51
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 import dpbounds as dp
-from dpbounds.cli import calibrate as verb
 from dpbounds.cli import main
-from dpbounds.cli.training import Training
+from dpbounds.cli.questions.training import Training
+from dpbounds.cli.verbs import calibrate as verb
 from dpbounds.expressions.exact import exact
 
 TARGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]

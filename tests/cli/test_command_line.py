@@ -6,7 +6,7 @@ import click
 import pytest
 
 import dpbounds
-import dpbounds.privacy.group_accounts  # before anything is replaced: it remembers what it imports
+import dpbounds.privacy.accountants.groups  # before anything is replaced: it remembers what it imports
 from dpbounds.cli import main
 from dpbounds.errors import (
     BudgetExceeded,
@@ -199,7 +199,7 @@ def test_every_error_has_its_status_and_one_line(error, status, capsys, monkeypa
     def fail(*arguments, **options):
         raise error
 
-    monkeypatch.setattr("dpbounds.privacy.accountants.account", fail)
+    monkeypatch.setattr("dpbounds.privacy.accountants.certified.account", fail)
     assert main(["epsilon", *RUN, "--delta", "1e-6", "--json"]) == status
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -213,7 +213,7 @@ def test_a_bug_has_a_status_of_its_own(bug, monkeypatch, capsys):
     def fail(*arguments, **options):
         raise bug
 
-    monkeypatch.setattr("dpbounds.privacy.accountants.account", fail)
+    monkeypatch.setattr("dpbounds.privacy.accountants.certified.account", fail)
     monkeypatch.delenv("DPBOUNDS_TRACEBACK", raising=False)
     words = ["epsilon", *RUN, "--delta", "1e-6"]
     assert main(words) == 3
@@ -232,7 +232,7 @@ def test_an_interruption_is_told(monkeypatch, capsys):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpbounds.privacy.accountants.account", interrupt)
+    monkeypatch.setattr("dpbounds.privacy.accountants.certified.account", interrupt)
     assert main(["epsilon", *RUN, "--delta", "1e-6"]) == 130
     assert "interrupted" in capsys.readouterr().err
 

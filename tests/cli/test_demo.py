@@ -11,7 +11,9 @@ import dpbounds as dp
 from algorithms import problems
 from algorithms.ledger import Ledger
 from algorithms.verification import Verdict
-from dpbounds.cli import demo, demo_report, demo_training, main
+from dpbounds.cli import main
+from dpbounds.cli.answers import demo_report, demo_training
+from dpbounds.cli.verbs import demo
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.exact import exact
 

@@ -10,10 +10,10 @@ from scipy import stats
 import dpbounds as dp
 from algorithms.ledger_format import write_releases
 from dpbounds.cli import main
-from dpbounds.cli.wording import described, product_in_words, source_of
+from dpbounds.cli.printing.wording import described, product_in_words, source_of
 from dpbounds.expressions.exact import exact
-from dpbounds.privacy import pairs
-from dpbounds.privacy.domination import neighbour_classes
+from dpbounds.privacy.pairs import pairs
+from dpbounds.privacy.pairs.domination import neighbour_classes
 
 RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "1000"]
 BOTH = ("add-or-remove-one", "replace-one")
@@ -166,7 +166,7 @@ def test_the_trade_off_is_below_the_exact_one(tmp_path, capsys):
 
 
 def test_both_curves_come_from_the_same_points(tmp_path, monkeypatch, capsys):
-    from dpbounds.privacy import accountants
+    from dpbounds.privacy.accountants import certified as accountants
 
     asked = []
     real = accountants.delta

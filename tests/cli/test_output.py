@@ -7,8 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpbounds.cli import main, output
-from dpbounds.cli.evaluate import _spent
+from dpbounds.cli import main
+from dpbounds.cli.printing import output
+from dpbounds.cli.verbs.evaluate import _spent
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
 from dpbounds.privacy.mechanisms import Gaussian

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dpbounds.cli import main
-from dpbounds.cli.plan import releases
+from dpbounds.cli.verbs.plan import releases
 from dpbounds.privacy.mechanisms import Gaussian, InParallel
 from dpbounds.rates.plan import plan
 

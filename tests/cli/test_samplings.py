@@ -7,12 +7,14 @@ from fractions import Fraction
 import pytest
 
 import dpbounds as dp
-from dpbounds.cli import calibrate as verb
 from dpbounds.cli import main
-from dpbounds.cli.training import Training
+from dpbounds.cli.questions.training import Training
+from dpbounds.cli.verbs import calibrate as verb
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
-from dpbounds.privacy import accountants, calibration, group_accounts
+from dpbounds.privacy.accountants import certified as accountants
+from dpbounds.privacy.accountants import groups as group_accounts
+from dpbounds.privacy.budgets import calibration
 
 BATCHES = ["--batch-size", "100", "--dataset-size", "10000"]
 WITHOUT = ["--sampling", "without-replacement", *BATCHES]

@@ -8,10 +8,11 @@ from scipy import stats
 
 import dpbounds as dp
 from algorithms.ledger import Ledger, Release
-from dpbounds.cli import curves, main
+from dpbounds.cli import main
+from dpbounds.cli.answers import curves
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
-from dpbounds.privacy import accountants
+from dpbounds.privacy.accountants import certified as accountants
 
 RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "1000"]
 SINGLE = ["--noise-multiplier", "5", "--steps", "1"]

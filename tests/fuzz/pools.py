@@ -183,7 +183,7 @@ def world(root: Path, certificate: str) -> None:
 def a_certificate() -> str:
     """A certificate that holds."""
     import dpbounds as dp
-    from dpbounds.privacy.certificates import certificate
+    from dpbounds.privacy.publishing.certificates import certificate
 
     return json.dumps(certificate(dp.account(dp.Gaussian(5), delta="1e-5")))
 
@@ -338,6 +338,6 @@ def right_values() -> dict[str, list[Any]]:
 
 def _event() -> Any:
     import dpbounds as dp
-    from dpbounds.privacy.interoperability import to_dp_event
+    from dpbounds.privacy.publishing.interoperability import to_dp_event
 
     return to_dp_event(dp.Gaussian(1) ** 3)

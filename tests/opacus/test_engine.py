@@ -28,10 +28,10 @@ from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.opacus import PrivacyEngine
 from dpbounds.opacus.engine import OPTIONS
 from dpbounds.opacus.watching import OPTIMIZERS
-from dpbounds.privacy.accountants import epsilon
-from dpbounds.privacy.certificates import check_certificate
-from dpbounds.privacy.interoperability import drawn_rate, register_with_opacus
+from dpbounds.privacy.accountants.certified import epsilon
 from dpbounds.privacy.mechanisms import Composed, Gaussian, PoissonSampled
+from dpbounds.privacy.publishing.certificates import check_certificate
+from dpbounds.privacy.publishing.interoperability import drawn_rate, register_with_opacus
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what PyTorch and Opacus warn of is not ours
 

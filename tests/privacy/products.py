@@ -1,8 +1,8 @@
 """The products of pairs that dominate a mechanism, for tests that look at each of them."""
 
-from dpbounds.privacy.domination import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs import Product
+from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.pairs.pairs import Product
 from dpbounds.privacy.relations import Relation
 
 

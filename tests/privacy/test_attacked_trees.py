@@ -9,8 +9,8 @@ from fractions import Fraction
 import pytest
 
 from dpbounds.errors import NotCertified, UnsupportedMechanism
-from dpbounds.privacy.accountants import account
-from dpbounds.privacy.group_accounts import group_account
+from dpbounds.privacy.accountants.certified import account
+from dpbounds.privacy.accountants.groups import group_account
 from tests.privacy.attacked_trees import attained, random_tree
 
 EPSILONS = (Fraction(0), Fraction(3, 10), Fraction(1))

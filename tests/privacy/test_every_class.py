@@ -22,26 +22,20 @@ import pytest
 import dpbounds.privacy
 from algorithms import ledger, ledger_format, planning
 from dpbounds.errors import DpboundsError
-from dpbounds.privacy import (
-    calibration,
-    certificates,
-    concentrated_accounts,
-    domination,
-    filters,
-    group_accounts,
-    mechanisms,
-    methods,
-    remaining,
-    renyi,
-    targets,
-    trade_off,
-    tuning,
-)
-from dpbounds.privacy.accountants import account, delta, delta_curve, epsilon
-from dpbounds.privacy.interoperability.events import from_dp_event, to_dp_event
+from dpbounds.privacy import mechanisms
+from dpbounds.privacy.accountants import groups as group_accounts
+from dpbounds.privacy.accountants import side_by_side as methods
+from dpbounds.privacy.accountants import trade_off, tuning
+from dpbounds.privacy.accountants.certified import account, delta, delta_curve, epsilon
+from dpbounds.privacy.budgets import calibration, filters, remaining, targets
+from dpbounds.privacy.budgets.moment_crossing import least_by_moments
 from dpbounds.privacy.mechanisms import Composed, InParallel, Mechanism, PoissonSampled
-from dpbounds.privacy.moment_crossing import least_by_moments
+from dpbounds.privacy.pairs import domination
+from dpbounds.privacy.publishing import certificates
+from dpbounds.privacy.publishing.interoperability.events import from_dp_event, to_dp_event
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.renyi import accountant as renyi
+from dpbounds.privacy.renyi import concentrated_accounts
 from dpbounds.theorems import spending
 
 AR, RE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
@@ -197,58 +191,66 @@ def _events(mechanism: Mechanism, relation: Relation) -> Number:
 
 
 ASKERS: dict[str, Asker] = {
-    "accountants.epsilon": lambda m, relation: epsilon(m, DELTA, relation, tolerance=ROUGH).exact_upper,
-    "accountants.delta": lambda m, relation: delta(m, EPSILON, relation, tolerance=ROUGH).exact_upper,
-    "accountants.account": lambda m, relation: (
+    "accountants.certified.epsilon": lambda m, relation: epsilon(m, DELTA, relation, tolerance=ROUGH).exact_upper,
+    "accountants.certified.delta": lambda m, relation: delta(m, EPSILON, relation, tolerance=ROUGH).exact_upper,
+    "accountants.certified.account": lambda m, relation: (
         account(m, epsilon=0, relation=relation, tolerance=ROUGH).enclosure.exact_upper
     ),
-    "calibration.calibrate": lambda m, relation: calibration.calibrate(_louder(m), 8, DELTA, relation).value,
-    "concentrated_accounts.zcdp_rho": concentrated_accounts.zcdp_rho,
-    "concentrated_accounts.zcdp_epsilon": lambda m, relation: (
+    "budgets.calibration.calibrate": lambda m, relation: calibration.calibrate(_louder(m), 8, DELTA, relation).value,
+    "renyi.concentrated_accounts.zcdp_rho": concentrated_accounts.zcdp_rho,
+    "renyi.concentrated_accounts.zcdp_epsilon": lambda m, relation: (
         concentrated_accounts.zcdp_epsilon(m, DELTA, relation).exact_upper
     ),
-    "concentrated_accounts.gdp_clt_epsilon": lambda m, relation: (
+    "renyi.concentrated_accounts.gdp_clt_epsilon": lambda m, relation: (
         concentrated_accounts.gdp_clt_epsilon(m, DELTA, relation).epsilon
     ),
-    "filters.squared_shift": filters.squared_shift,
-    "filters.zcdp_cost": filters.zcdp_cost,
-    "filters.renyi_cost": lambda m, relation: filters.renyi_cost(m, Fraction(2), relation),
-    "filters.ZCDPFilter.cost": lambda m, relation: filters.ZCDPFilter.of(100, relation).cost(m),
-    "filters.GaussianFilter.cost": lambda m, relation: filters.GaussianFilter.of(100, relation).cost(m),
-    "filters.RenyiFilter.cost": _renyi_filter,
-    "filters.RenyiFilter.admits": _renyi_filter_spends,
-    "filters.RenyiFilter.spend": _renyi_filter_spends,
-    "filters.Odometer.spend": _odometer,
-    "group_accounts.group_account": lambda m, relation: (
+    "budgets.filters.squared_shift": filters.squared_shift,
+    "budgets.filters.zcdp_cost": filters.zcdp_cost,
+    "budgets.filters.renyi_cost": lambda m, relation: filters.renyi_cost(m, Fraction(2), relation),
+    "budgets.filters.ZCDPFilter.cost": lambda m, relation: filters.ZCDPFilter.of(100, relation).cost(m),
+    "budgets.filters.GaussianFilter.cost": lambda m, relation: filters.GaussianFilter.of(100, relation).cost(m),
+    "budgets.filters.RenyiFilter.cost": _renyi_filter,
+    "budgets.filters.RenyiFilter.admits": _renyi_filter_spends,
+    "budgets.filters.RenyiFilter.spend": _renyi_filter_spends,
+    "budgets.filters.Odometer.spend": _odometer,
+    "accountants.groups.group_account": lambda m, relation: (
         group_accounts.group_account(m, 2, epsilon=EPSILON, relation=relation).exact_upper
     ),
-    "interoperability.events.to_dp_event": _events,
-    "methods.by_method": lambda m, relation: _method("basic", m, relation),
-    "methods.all_methods": lambda m, relation: _method("rdp", m, relation),
-    "moment_crossing.least_by_moments": lambda m, relation: least_by_moments(
+    "publishing.interoperability.events.to_dp_event": _events,
+    "accountants.side_by_side.by_method": lambda m, relation: _method("basic", m, relation),
+    "accountants.side_by_side.all_methods": lambda m, relation: _method("rdp", m, relation),
+    "budgets.moment_crossing.least_by_moments": lambda m, relation: least_by_moments(
         _louder(m), Fraction(100), Fraction(20), DELTA, relation, "noise"
     ),
-    "remaining.remaining": _remaining,
-    "remaining.more": _more_that_fit,
-    "renyi.renyi_curve": lambda m, relation: renyi.renyi_curve(m, relation).upper(2),
-    "renyi.renyi_epsilon": lambda m, relation: renyi.renyi_epsilon(m, DELTA, relation).enclosure.exact_upper,
-    "renyi.renyi_delta": lambda m, relation: renyi.renyi_delta(m, EPSILON, relation).enclosure.exact_upper,
-    "targets.calibrate_to_curve": lambda m, relation: (
+    "budgets.remaining.remaining": _remaining,
+    "budgets.remaining.more": _more_that_fit,
+    "renyi.accountant.renyi_curve": lambda m, relation: renyi.renyi_curve(m, relation).upper(2),
+    "renyi.accountant.renyi_epsilon": lambda m, relation: renyi.renyi_epsilon(m, DELTA, relation).enclosure.exact_upper,
+    "renyi.accountant.renyi_delta": lambda m, relation: renyi.renyi_delta(m, EPSILON, relation).enclosure.exact_upper,
+    "budgets.targets.calibrate_to_curve": lambda m, relation: (
         targets.calibrate_to_curve(_louder(m), [(8, DELTA)], relation).value
     ),
-    "targets.calibrate_to_total_variation": lambda m, relation: (
+    "budgets.targets.calibrate_to_total_variation": lambda m, relation: (
         targets.calibrate_to_total_variation(_louder(m), "0.99", relation).value
     ),
-    "targets.calibrate_to_zcdp": lambda m, relation: targets.calibrate_to_zcdp(_louder(m), 20, relation),
-    "targets.calibrate_by_renyi": lambda m, relation: targets.calibrate_by_renyi(_louder(m), 20, DELTA, relation),
-    "accountants.delta_curve": lambda m, relation: delta_curve(m, [0, 1], relation, tolerance=ROUGH)[1].exact_upper,
-    "trade_off.TradeOff.of": lambda m, relation: 1 - trade_off.TradeOff.of(m, [0, 1], relation, tolerance=ROUGH)("0.1"),
-    "trade_off.membership_advantage": lambda m, relation: (
+    "budgets.targets.calibrate_to_zcdp": lambda m, relation: targets.calibrate_to_zcdp(_louder(m), 20, relation),
+    "budgets.targets.calibrate_by_renyi": lambda m, relation: targets.calibrate_by_renyi(
+        _louder(m), 20, DELTA, relation
+    ),
+    "accountants.certified.delta_curve": lambda m, relation: (
+        delta_curve(m, [0, 1], relation, tolerance=ROUGH)[1].exact_upper
+    ),
+    "accountants.trade_off.TradeOff.of": lambda m, relation: (
+        1 - trade_off.TradeOff.of(m, [0, 1], relation, tolerance=ROUGH)("0.1")
+    ),
+    "accountants.trade_off.membership_advantage": lambda m, relation: (
         trade_off.membership_advantage(m, relation, tolerance=ROUGH).exact_upper
     ),
-    "tuning.tuned_fixed": lambda m, relation: tuning.tuned_fixed(m, 2, DELTA, relation).exact_upper,
-    "tuning.tuned_epsilon": lambda m, relation: tuning.tuned_epsilon(m, tuning.RandomRuns("0.5"), DELTA, relation),
-    "certificates": _certified,
+    "accountants.tuning.tuned_fixed": lambda m, relation: tuning.tuned_fixed(m, 2, DELTA, relation).exact_upper,
+    "accountants.tuning.tuned_epsilon": lambda m, relation: tuning.tuned_epsilon(
+        m, tuning.RandomRuns("0.5"), DELTA, relation
+    ),
+    "publishing.certificates": _certified,
     "spending.largest_loss": lambda m, relation: spending.largest_loss(m, relation).exact_upper,
     "spending.only_gaussians": lambda m, relation: -float(spending.only_gaussians(m, relation)),
     "ledger.Ledger": _by_ledger,
@@ -258,28 +260,42 @@ ASKERS: dict[str, Asker] = {
 # --- The enumeration -------------------------------------------------------------------------------------------------
 
 NO_NUMBER = {  # what takes a mechanism and does not say what it spends
-    "domination.neighbour_classes": "makes the classes",
-    "domination.by_partition": "makes the classes",
-    "domination.blocks_of": "makes the classes",
-    "domination.nested": "looks inside",
-    "single_releases.single_release": "makes the classes",
+    "pairs.domination.neighbour_classes": "makes the classes",
+    "pairs.domination.by_partition": "makes the classes",
+    "pairs.domination.blocks_of": "makes the classes",
+    "pairs.domination.nested": "looks inside",
+    "pairs.single_releases.single_release": "makes the classes",
     "mechanisms.algebra.parts_of": "looks inside",
-    "filters.PrivacyFilter.admits": "a protocol",
-    "filters.PrivacyFilter.spend": "a protocol",
-    "descriptions.described": "describes",
-    "descriptions.digest": "describes",
-    "descriptions.canonical": "describes",
+    "budgets.filters.PrivacyFilter.admits": "a protocol",
+    "budgets.filters.PrivacyFilter.spend": "a protocol",
+    "mechanisms.descriptions.described": "describes",
+    "mechanisms.descriptions.digest": "describes",
+    "mechanisms.descriptions.canonical": "describes",
     "ledger.Batch.sample": "wraps",
     "ledger.Ledger.check_plan": "compares descriptions, and asks no classes",
     "ledger.OpenLedger.release": "writes down",
     "ledger_format.demand_one_size": "compares numbers of records",
     "ledger_format.write_releases": "writes down; what is read back is asked by ledger.Ledger",
     "ledger_format.described_entry": "writes down",
-    "planning.multiplier_within": "calibration.calibrate, rounded",
+    "planning.multiplier_within": "budgets.calibration.calibrate, rounded",
 }
 USERS = {  # modules that ask for classes; those of the command line ask only whether all are tight, and describe each
-    *("accountants", "calibration", "certificates", "concentrated_accounts", "filters", "group_accounts", "renyi"),
-    *("interoperability.events", "spending", "cli.calibrate", "cli.explanation", "cli.methods"),
+    *(
+        "accountants.certified",
+        "budgets.calibration",
+        "publishing.certificates",
+        "renyi.concentrated_accounts",
+        "budgets.filters",
+        "accountants.groups",
+        "renyi.accountant",
+    ),
+    *(
+        "publishing.interoperability.events",
+        "spending",
+        "cli.verbs.calibrate",
+        "cli.answers.explanation",
+        "cli.answers.methods",
+    ),
 }
 
 
@@ -332,13 +348,13 @@ def test_every_mechanism_has_an_entry() -> None:
 
 
 def test_nobody_else_asks_for_classes() -> None:
-    importlib.import_module("dpbounds.cli.explanation")
+    importlib.import_module("dpbounds.cli.answers.explanation")
     users = {
         _short(name)
         for name, module in list(sys.modules.items())
         if name.startswith(("dpbounds.", "algorithms.")) and hasattr(module, "neighbour_classes")
     }
-    assert users - {"domination"} <= USERS
+    assert users - {"pairs.domination"} <= USERS
 
 
 def test_classes_have_no_positions() -> None:
@@ -386,8 +402,13 @@ BLOCKS = (
     ("by index, strong first", RE),
 )
 SLOW = {  # searches of seconds
-    *("targets.calibrate_by_renyi", "moment_crossing.least_by_moments", "remaining.remaining", "remaining.more"),
-    *("interoperability.events.to_dp_event", "tuning.tuned_epsilon"),
+    *(
+        "budgets.targets.calibrate_by_renyi",
+        "budgets.moment_crossing.least_by_moments",
+        "budgets.remaining.remaining",
+        "budgets.remaining.more",
+    ),
+    *("publishing.interoperability.events.to_dp_event", "accountants.tuning.tuned_epsilon"),
 }
 
 
@@ -402,8 +423,13 @@ def test_the_worst_block_counts(asker: str) -> None:
 
 
 QUICK = (
-    *("accountants.delta", "concentrated_accounts.zcdp_rho", "filters.squared_shift", "filters.zcdp_cost"),
-    *("filters.renyi_cost", "renyi.renyi_curve", "spending.largest_loss"),
+    *(
+        "accountants.certified.delta",
+        "renyi.concentrated_accounts.zcdp_rho",
+        "budgets.filters.squared_shift",
+        "budgets.filters.zcdp_cost",
+    ),
+    *("budgets.filters.renyi_cost", "renyi.accountant.renyi_curve", "spending.largest_loss"),
 )
 
 
@@ -422,7 +448,10 @@ def test_the_worst_block_counts_in_every_shape(asker: str, leaf: type[Mechanism]
         _check(asker, _declared(shape, leaf, relation), relation)
 
 
-ONE_CLASS_IS_NO_ANSWER = {"group_accounts.group_account", "certificates"}  # a group's chain needs both directions
+ONE_CLASS_IS_NO_ANSWER = {
+    "accountants.groups.group_account",
+    "publishing.certificates",
+}  # a group's chain needs both directions
 
 
 @pytest.mark.slow

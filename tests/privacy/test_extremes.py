@@ -16,12 +16,12 @@ import pytest
 
 import dpbounds as dp
 from dpbounds.expressions.working import working
-from dpbounds.privacy.accountants import account
-from dpbounds.privacy.drawn_steps import delta_between, epsilon_between
-from dpbounds.privacy.gaussian_profiles import gaussian_delta
-from dpbounds.privacy.lattice import LARGEST_WORK, Work
-from dpbounds.privacy.pairs import Order, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.accountants.certified import account
+from dpbounds.privacy.pairs.pairs import Order, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.relations import as_relation
+from dpbounds.privacy.routes.drawn_steps import delta_between, epsilon_between
+from dpbounds.privacy.routes.gaussian_profiles import gaussian_delta
+from dpbounds.privacy.routes.lattice import LARGEST_WORK, Work
 from tests.privacy.products import products_of
 
 CHILD = """
@@ -183,7 +183,7 @@ def test_bounds_of_neighbouring_points_agree_with_monotonicity(moved, relation):
 @pytest.mark.parametrize(("z", "q", "steps"), [("0.5", "0.1", 10), ("3", "0.5", 40), ("1", "1/1000", 200)])
 def test_bounds_from_closed_forms_enclose_what_other_routes_prove(order, z, q, steps):
     product = ((SampledGaussians(order, Fraction(q), Fraction(z) ** 2), steps),)
-    from dpbounds.privacy.contour import contour_delta, contour_epsilon
+    from dpbounds.privacy.routes.contour import contour_delta, contour_epsilon
 
     for target in ("1/2", "1e-2", "1e-6"):
         between = epsilon_between(product, Fraction(target))

@@ -9,9 +9,9 @@ import pytest
 import dpbounds as dp
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.time_limit import TimeIsUp, checkpoint, clocked, time_limited
-from dpbounds.privacy.accountants import _by_lattice, account
-from dpbounds.privacy.lattice import Work
+from dpbounds.privacy.accountants.certified import _by_lattice, account
 from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.routes.lattice import Work
 
 DP_SGD = dp.PoissonSampled(dp.Gaussian(1), "0.1") ** 5
 MIXED = dp.Laplace(2) ** 2 @ dp.Gaussian(4)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import UnsupportedMechanism
-from dpbounds.privacy.accountants import Account, account, prove_epsilon
-from dpbounds.privacy.domination import neighbour_classes
-from dpbounds.privacy.lattice import epsilon_bounds, resolved
+from dpbounds.privacy.accountants.certified import Account, account, prove_epsilon
 from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.routes.lattice import epsilon_bounds, resolved
 
 Build = Callable[[Fraction], Mechanism]  # from a factor on all noise to the tree
 

@@ -9,11 +9,11 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dpbounds.errors import InvalidValue
-from dpbounds.privacy.accountants import delta as certified_delta
-from dpbounds.privacy.accountants import epsilon as certified_epsilon
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.accountants.certified import delta as certified_delta
+from dpbounds.privacy.accountants.certified import epsilon as certified_epsilon
 from dpbounds.privacy.mechanisms import ZCDP
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.rates.budgets import BY_ACCOUNTANT, EXACT, THROUGH_ZCDP, Budget, any_rho, gaussian_rho
 from dpbounds.rates.plan import GOALS, plan
 from dpbounds.rates.promises import DECIDING, shapes, sides_of

@@ -23,7 +23,7 @@ from algorithms.verification.catalogue import example
 from algorithms.verification.studies.running import Algorithm
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float
-from dpbounds.privacy import accountants
+from dpbounds.privacy.accountants import certified as accountants
 
 Coins = NDArray[np.bool_]
 _MOST_CANARIES = 1000  # each has a coordinate of its own: memory goes like the square

@@ -28,7 +28,7 @@ from algorithms.verification.attacks.selections import as_printed, audit_selecti
 from algorithms.verification.attacks.transcripts import Answer, Listener, Witness, listening
 from dpbounds.expressions.exact import to_float
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import theorem_4_2
-from dpbounds.privacy import accountants
+from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, UniformBall
 from dpbounds.privacy.mechanisms.algebra import parts_of
 from dpbounds.privacy.relations import Relation

@@ -44,8 +44,8 @@ from algorithms.verification.studies.running import (
 from algorithms.verification.sweeping.cells import Numbers, Result, number, vector
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import lemma_3_7_explicit
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 
 _BUDGET = PrivacyBudget.of(1, Fraction(1, 10**5))
 FAILURE = Fraction(1, 10)

@@ -9,8 +9,8 @@ from typing import Any
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.symbols import delta, noise_constant
-from dpbounds.privacy.ball_noise import BallDescent
-from dpbounds.privacy.calibration import hidden_constant
+from dpbounds.privacy.budgets.ball_noise import BallDescent
+from dpbounds.privacy.budgets.calibration import hidden_constant
 from dpbounds.privacy.relations import Relation
 from dpbounds.render.catalogue.numbers import DIGITS, Values, at_in_words
 from dpbounds.render.tables import Cell, Id, Table

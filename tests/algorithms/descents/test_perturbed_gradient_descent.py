@@ -11,7 +11,7 @@ from algorithms.descents import perturbed_gradient_descent as module
 from algorithms.descents.perturbed_gradient_descent import PerturbedGradientDescent
 from algorithms.verification import Verdict, bound_check
 from dpbounds.errors import DpboundsError, InvalidValue
-from dpbounds.privacy import accountants
+from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.theorems.registry import theorem
 from tests.algorithms.shared import assert_independent_repetitions
 

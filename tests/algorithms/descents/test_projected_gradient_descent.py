@@ -15,7 +15,7 @@ from algorithms.ledger import OpenLedger
 from algorithms.verification import Verdict, bound_check, noise_check, sensitivity_check, spent_check
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified
 from dpbounds.expressions import symbols
-from dpbounds.privacy.calibration import calibrate
+from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian
 from tests.algorithms.shared import assert_independent_repetitions
 

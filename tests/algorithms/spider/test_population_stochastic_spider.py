@@ -10,7 +10,7 @@ from algorithms.spider import population_stochastic_spider as module
 from algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
 from algorithms.verification import Verdict, bound_check
 from dpbounds.errors import InvalidValue
-from dpbounds.privacy.accountants import epsilon as certified_epsilon
+from dpbounds.privacy.accountants.certified import epsilon as certified_epsilon
 from dpbounds.privacy.relations import Relation
 
 

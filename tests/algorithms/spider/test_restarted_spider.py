@@ -13,7 +13,7 @@ from algorithms.spider.spider import Spider
 from algorithms.verification import Verdict, bound_check
 from algorithms.verification.judging.slopes import Finding, slope_check
 from dpbounds.errors import BudgetExceeded, InvalidValue
-from dpbounds.privacy import accountants
+from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.theorems import registry
 
 QUARTIC = Growth(Fraction(1, 4), Fraction(4, 3))

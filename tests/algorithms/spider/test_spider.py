@@ -12,7 +12,7 @@ from algorithms.oracles import Poisson
 from algorithms.spider.spider import THEOREMS, Spider, anchors, parameters, starts
 from algorithms.verification import Verdict, bound_check
 from dpbounds.errors import BudgetExceeded, InvalidValue
-from dpbounds.privacy import accountants
+from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.theorems import registry
 from tests.algorithms.shared import assert_independent_repetitions

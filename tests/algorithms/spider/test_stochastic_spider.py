@@ -13,10 +13,10 @@ from algorithms.verification import Verdict, bound_check
 from algorithms.verification.judging.estimates import estimate_check
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.privacy.accountants import epsilon as certified_epsilon
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.accountants.certified import epsilon as certified_epsilon
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from tests.algorithms.shared import wavy
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from mpmath import exp, ln, log, mpf, sqrt
 
-from dpbounds.privacy.accountants import epsilon as certified
+from dpbounds.privacy.accountants.certified import epsilon as certified
 from dpbounds.privacy.mechanisms import ZCDP
 from dpbounds.theorems.registry import theorem
 

@@ -5,8 +5,8 @@ from mpmath import log, mpf, root, sqrt
 from sympy import Rational, Symbol, expand_log, simplify
 from sympy import log as ln
 
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.mechanisms import Gaussian, PureDP
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 

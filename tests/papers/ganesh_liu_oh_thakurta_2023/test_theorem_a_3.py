@@ -2,9 +2,9 @@
 
 from fractions import Fraction
 
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 
 TWINS = {"total": lambda rho, steps: rho * steps}

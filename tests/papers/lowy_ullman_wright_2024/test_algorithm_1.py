@@ -5,8 +5,8 @@ import math
 import pytest
 from mpmath import ceil
 
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 

@@ -8,7 +8,7 @@ import pytest
 from mpmath import cbrt, ln, mpf, sqrt
 from mpmath import ceil as up
 
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 

@@ -3,7 +3,7 @@
 import pytest
 from mpmath import cbrt, ceil, mpf, sqrt
 
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 

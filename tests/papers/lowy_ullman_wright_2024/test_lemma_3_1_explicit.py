@@ -5,7 +5,7 @@ import pytest
 import sympy
 from mpmath import cbrt, ceil, floor, ln, mpf, sqrt
 
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 

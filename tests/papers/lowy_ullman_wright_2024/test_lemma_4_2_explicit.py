@@ -8,8 +8,8 @@ from math import cos, exp, log, sin
 import pytest
 from mpmath import ln, mpf, power, sqrt
 
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.mechanisms import ExponentialMechanism
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 

@@ -3,7 +3,7 @@
 import pytest
 from mpmath import expm1, ln, sqrt
 
-from dpbounds.privacy.accountants import epsilon
+from dpbounds.privacy.accountants.certified import epsilon
 from dpbounds.privacy.mechanisms import ApproximateDP
 from dpbounds.theorems.registry import theorem
 

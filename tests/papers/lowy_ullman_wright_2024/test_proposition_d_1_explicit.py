@@ -5,9 +5,9 @@ import pytest
 import sympy
 from mpmath import ceil, ln, mpf, sqrt
 
-from dpbounds.privacy.accountants import epsilon
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.accountants.certified import epsilon
 from dpbounds.privacy.mechanisms import Gaussian
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 

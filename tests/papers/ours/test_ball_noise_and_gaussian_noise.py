@@ -3,7 +3,7 @@
 import pytest
 from mpmath import beta, erf, exp, gamma, linspace, mpf, ncdf, pi, quad, sqrt
 
-from dpbounds.privacy.accountants import delta
+from dpbounds.privacy.accountants.certified import delta
 from dpbounds.privacy.mechanisms import Gaussian, UniformBall
 from dpbounds.theorems.registry import theorem
 

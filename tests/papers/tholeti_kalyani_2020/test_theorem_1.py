@@ -7,7 +7,7 @@ from math import prod
 import pytest
 from mpmath import betainc, mpf
 
-from dpbounds.privacy.accountants import delta
+from dpbounds.privacy.accountants.certified import delta
 from dpbounds.privacy.mechanisms import ApproximateDP, Composed
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from mpmath import beta, expm1, linspace, log1p, mpf, pi, quad, sqrt
 
-from dpbounds.privacy.ball_noise import BallDescent
+from dpbounds.privacy.budgets.ball_noise import BallDescent
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 

@@ -4,8 +4,8 @@ import pytest
 from mpmath import log, sqrt
 
 from dpbounds.papers.wang_xu_2019.algorithm_1 import budget, printed_variance
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 

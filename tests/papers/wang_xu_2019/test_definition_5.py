@@ -2,7 +2,7 @@
 
 from mpmath import log, mpf, sqrt
 
-from dpbounds.privacy.accountants import delta
+from dpbounds.privacy.accountants.certified import delta
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 

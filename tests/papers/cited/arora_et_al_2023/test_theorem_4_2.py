@@ -3,9 +3,9 @@
 import pytest
 from mpmath import cbrt, ceil, floor, ln, mpf, sqrt
 
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.mechanisms import Composed, Gaussian
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 
 TWINS = {

@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 from mpmath import ln, sqrt
 
-from dpbounds.privacy.accountants import epsilon as certified_epsilon
-from dpbounds.privacy.concentrated import zcdp_epsilon
+from dpbounds.privacy.accountants.certified import epsilon as certified_epsilon
 from dpbounds.privacy.mechanisms import Gaussian
+from dpbounds.privacy.notions.concentrated import zcdp_epsilon
 from dpbounds.theorems.registry import theorem
 
 TWINS = {"epsilon": lambda rho, delta: (sqrt(rho) + sqrt(-ln(delta))) ** 2 + ln(delta)}

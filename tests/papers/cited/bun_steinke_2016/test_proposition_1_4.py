@@ -3,9 +3,9 @@
 import pytest
 from mpmath import exp, log, mpf, workdps
 
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.mechanisms import ExponentialMechanism, PureDP
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 
 TWINS = {"rho": lambda epsilon: (epsilon / 2) * epsilon}

@@ -3,9 +3,9 @@
 import pytest
 from mpmath import exp, inf, log, mpf, pi, quad, sqrt
 
-from dpbounds.privacy.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 
 TWINS = {"rho": lambda sensitivity, noise_stddev: (sensitivity / noise_stddev) ** 2 / 2}

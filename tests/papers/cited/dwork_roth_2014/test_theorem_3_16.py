@@ -4,8 +4,8 @@ from fractions import Fraction
 
 from mpmath import mpf
 
-from dpbounds.privacy.composition_theorems import Guarantee, basic
-from dpbounds.privacy.optimal_composition import optimal_delta
+from dpbounds.privacy.notions.composition_theorems import Guarantee, basic
+from dpbounds.privacy.notions.optimal_composition import optimal_delta
 from dpbounds.theorems.registry import theorem
 
 TWINS = {

@@ -3,8 +3,8 @@
 import pytest
 from mpmath import expm1, ln, mpf, sqrt
 
-from dpbounds.privacy.composition_theorems import Guarantee, advanced_epsilon
-from dpbounds.privacy.optimal_composition import optimal_delta
+from dpbounds.privacy.notions.composition_theorems import Guarantee, advanced_epsilon
+from dpbounds.privacy.notions.optimal_composition import optimal_delta
 from dpbounds.theorems.registry import theorem
 
 TWINS = {

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 from mpmath import exp, loggamma, mp, mpf
 
-from dpbounds.privacy.composition_theorems import Guarantee
-from dpbounds.privacy.optimal_composition import optimal_delta
+from dpbounds.privacy.notions.composition_theorems import Guarantee
+from dpbounds.privacy.notions.optimal_composition import optimal_delta
 from dpbounds.theorems.registry import theorem
 
 

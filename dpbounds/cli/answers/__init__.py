@@ -1,0 +1,1 @@
+"""What the verbs answer with: computations and reports."""

@@ -1,0 +1,206 @@
+"""`--explain`: what was proven, how, on which assumptions, and what would make it better."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+import click
+
+from dpbounds.cli.answers.methods import Answer, Question
+from dpbounds.cli.printing.wording import product_in_words, source_of
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import to_float
+from dpbounds.privacy.accountants.certified import Account
+from dpbounds.privacy.mechanisms import (
+    ZCDP,
+    AboveThreshold,
+    ApproximateDP,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    PoissonSampled,
+    PureDP,
+    RenyiDP,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    UniformBall,
+    parts_of,
+)
+from dpbounds.privacy.pairs import pairs
+from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
+from dpbounds.privacy.proofs import Proof
+from dpbounds.privacy.relations import Relation
+
+_WIDTH = 116
+_NARROW = 1e-6  # relative width at which nothing is to be gained
+_ROUTES = {
+    "closed form": "a closed form in ball arithmetic",
+    "contour": "a contour integral in ball arithmetic",
+    "outcomes": "all outcomes, listed and summed in ball arithmetic",
+    "one law beside a Gaussian": "one law's losses, summed over a Gaussian's closed form, in ball arithmetic",
+    "lattice": "a lattice of losses, rounded up and down",
+    "groups": "levels rounded to few, up for the upper end and down for the lower one",
+    "bounds": "simple bounds, because every route declined: a single release below, a Chernoff bound above",
+    "upper bound": "an upper bound only, because every route declined",
+}
+
+
+def print_explanation(question: Question, answer: Answer, advantage: Enclosure) -> None:
+    """Write the explanation for people, below the answer."""
+    click.echo("\nhow it was proven")
+    lines = list(
+        _of_group(question, answer) if answer.account is None else _of_account(question, answer, answer.account)
+    )
+    lines.append(("so that", _advantage(advantage, question)))
+    width = max(len(name) for name, _ in lines) + 2
+    for name, text in lines:
+        click.echo(
+            textwrap.fill(
+                text,
+                _WIDTH,
+                initial_indent=f"  {name:<{width}}",
+                subsequent_indent=" " * (width + 2),
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        )
+
+
+def _advantage(advantage: Enclosure, question: Question) -> str:
+    upper = advantage.decimals(4)[1]
+    of = "one record" if question.group_size == 1 else f"{question.group_size} records"
+    return (
+        f"no attack tells with and without {of} apart with an advantage (true minus false positives; total variation) "
+        f"above {upper}"
+    )
+
+
+def _of_group(question: Question, answer: Answer) -> Iterator[tuple[str, str]]:
+    k = question.group_size
+    if answer.enclosure.method == "group privacy":
+        yield (
+            "groups",
+            f"a chain of {k} neighbours, each link with the certified curve of one record (group_privacy.py)",
+        )
+        yield "tight", f"not known: {k} records spend at least what one does, which is the lower end"
+    else:
+        yield "groups", f"dominating pairs for {k} records at once (group_accounts.py), by {answer.enclosure.method}"
+    yield from _listed("assumed", _assumptions(question))
+
+
+def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[tuple[str, str]]:
+    classes = neighbour_classes(found.mechanism, found.relation)
+    for each, (name, proof) in zip(classes.every(), found.proofs, strict=True):
+        yield name, f"neighbours are no easier to tell apart than {product_in_words(each.product)}"
+        yield "", f"because: {'; '.join(_sources(each))}"
+        yield "", _proved(proof)
+    if found.moments is not None:
+        order = found.moments.parameters.get("order")
+        at = f" at order {to_float(order, 'up'):.4g}" if isinstance(order, Fraction) else ""
+        yield "smaller", f"adding up Rényi divergences{at} proves a smaller upper end (renyi.md)"
+    for name in dict.fromkeys(name for name, _ in found.attacks):
+        several = [attack for each, attack in found.attacks if each == name]
+        best = max(several, key=lambda attack: attack.enclosure.exact_lower)
+        yield f"attack ({name})", f"two data sets are known that spend {best.enclosure}, by {_route(best)}"
+    yield from _listed("assumed", _assumptions(question))
+    yield "tight", _tight(answer)
+    yield from _listed("better", _advice(question, answer), "nothing here would give a smaller number")
+
+
+def _listed(name: str, texts: Iterable[str], otherwise: str = "") -> Iterator[tuple[str, str]]:
+    """The first line with the name, the others below it."""
+    for index, text in enumerate(list(texts) or [otherwise]):
+        yield name if index == 0 else "", text
+
+
+def _sources(each: NeighbourClass) -> list[str]:
+    found = list(dict.fromkeys(source_of(pair) for pair, _ in each.product))
+    return [*found, *(["composed: pairs.md, section 2"] if sum(count for _, count in each.product) > 1 else [])]
+
+
+def _proved(proof: Proof) -> str:
+    if proof.route == "dominated":
+        return "a Chernoff bound shows that they spend less than the others"
+    budget = {name: share for name, share in proof.error_budget.items() if share > 0}
+    widest = max(budget, key=lambda name: budget[name], default=None)
+    why = "" if widest is None else f", mostly from: {widest}"
+    return f"by {_route(proof)}: {proof.enclosure}, relative width {_relative_width(proof.enclosure):.1g}{why}"
+
+
+def _route(proof: Proof) -> str:
+    how = _ROUTES.get(proof.route, proof.route)
+    return f"{how}, {proof.enclosure.precision} bits" if proof.enclosure.precision else how
+
+
+def _relative_width(enclosure: Enclosure) -> float:
+    lower, upper = enclosure.exact_lower, enclosure.exact_upper
+    if isinstance(lower, float) or isinstance(upper, float):
+        return 0.0 if lower == upper else float("inf")
+    return to_float((upper - lower) / upper, "up") if upper else 0.0
+
+
+def _tight(answer: Answer) -> str:
+    if answer.tight:
+        return "yes: two data sets spend this much, so that no better analysis could give less"
+    if answer.attained is None:
+        return "not known: what dominates is not attained, and no attack is known that spends a part of it"
+    return "no: what dominates is not attained; the best attack known spends what stands at the lower end"
+
+
+def _assumptions(question: Question) -> Iterator[str]:
+    parts = [part for part, _ in parts_of(question.mechanism)]
+    inner = [_inside(part) for part in parts]
+    if any(isinstance(each, Gaussian | Laplace | UniformBall) for each in inner):
+        yield (
+            "each record adds a vector to a sum, bounded one by one (to the per-record bound), divided by public "
+            "constants only; the noise is ideal"
+        )
+    if any(isinstance(part, PoissonSampled) for part in parts):
+        yield "each record enters each sample independently with exactly the rate given, in secret"
+    if any(isinstance(part, SampledWithoutReplacement | SampledWithReplacement) for part in parts):
+        lower = (
+            " (or a public lower bound on the larger of two neighbours)"
+            if question.relation is Relation.ADD_OR_REMOVE_ONE
+            else ""
+        )
+        yield f"each batch is drawn afresh and uniformly, in secret, from as many records as said{lower}"
+    if any(
+        isinstance(each, PureDP | ApproximateDP | ZCDP | RenyiDP | ExponentialMechanism | AboveThreshold)
+        for each in inner
+    ):
+        yield "black boxes keep their guarantees, and scores their sensitivity, under the relation stated for them"
+    yield "noise, rates and the number of releases are fixed in advance; what is asked may depend on earlier answers"
+
+
+def _inside(part: Mechanism) -> Mechanism:
+    if isinstance(part, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement):
+        return part.mechanism
+    return part
+
+
+def _advice(question: Question, answer: Answer) -> Iterator[str]:
+    parts = [part for part, _ in parts_of(question.mechanism)]
+    inner = [_inside(part) for part in parts]
+    classes = neighbour_classes(question.mechanism, question.relation)
+    kinds = [pair for each in classes.every() for pair, _ in each.product]
+    fixed = [part for part in parts if isinstance(part, SampledWithoutReplacement | SampledWithReplacement)]
+    if fixed and all(isinstance(part.mechanism, Gaussian) for part in fixed):
+        why = (
+            "a record then moves a batch's sum by one bound, not two"
+            if question.relation is Relation.ADD_OR_REMOVE_ONE
+            else "their analysis is tight"
+        )
+        yield f"Poisson samples (--sampling poisson) instead of batches of a fixed size, in the training too: {why}"
+    if any(isinstance(pair, pairs.RenyiCurve) for pair in kinds) or any(
+        isinstance(each, PureDP | ApproximateDP) for each in inner
+    ):
+        yield "the mechanism itself, where it is known, instead of a guarantee for it"
+    if any(isinstance(pair, pairs.TwoGuarantees) for pair in kinds) and any(
+        isinstance(each, Laplace) for each in inner
+    ):
+        yield 'if the answer is a single number, say so ("dimension": 1 in the ledger)'
+    if _relative_width(answer.bound) > _NARROW:
+        yield f"--tolerance {_NARROW:g} aims at a narrower interval, and takes longer"

@@ -1,0 +1,116 @@
+"""How ε or δ is computed: one function per method, each from a question to an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import reduce
+from typing import Literal
+
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.privacy.accountants.certified import DEFAULT_TOLERANCE, Account
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.relations import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """ε at a δ, or δ at an ε.
+
+    Attributes:
+        wanted: Which of the two.
+        target: The other one.
+        mechanism: What ran, or will run.
+        relation: The neighbouring relation.
+        tolerance: Relative width to aim at; None for the default.
+        group_size: How many records at once.
+        time_limit: In seconds, or None.
+    """
+
+    wanted: Literal["epsilon", "delta"]
+    target: Fraction
+    mechanism: Mechanism
+    relation: Relation
+    tolerance: float | None
+    group_size: int
+    time_limit: Fraction | None = None
+
+    @property
+    def delta(self) -> Fraction | None:
+        """The δ that was given, or None."""
+        return self.target if self.wanted == "epsilon" else None
+
+    @property
+    def epsilon(self) -> Fraction | None:
+        """The ε that was given, or None."""
+        return self.target if self.wanted == "delta" else None
+
+    def at_zero(self) -> Question:
+        """What δ is spent at ε = 0: the total variation distance."""
+        return replace(self, wanted="delta", target=Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a method found.
+
+    Attributes:
+        enclosure: The proven ends; the upper one is to be published.
+        bound: How narrowly the upper end itself is known.
+        attained: What explicit attacks attain, where that is less; None where none is known, or nothing is less.
+        tight: Whether the upper end is, up to the width of the proofs, what is spent; None where it is not known.
+        account: The proofs, where there are any.
+    """
+
+    enclosure: Enclosure
+    bound: Enclosure
+    attained: Enclosure | None
+    tight: bool | None
+    account: Account | None
+
+
+def certified(question: Question) -> Answer:
+    """The accountant of dominating pairs; for several records at once, the one for groups."""
+    # looked up where they live at the time of the call
+    from dpbounds.privacy.accountants import certified as accountants
+    from dpbounds.privacy.accountants import groups as group_accounts
+
+    if question.group_size > 1:
+        found = group_accounts.group_account(
+            question.mechanism,
+            question.group_size,
+            delta=question.delta,
+            epsilon=question.epsilon,
+            relation=question.relation,
+        )
+        return Answer(found, found, None, None, None)
+    proven = accountants.account(
+        question.mechanism,
+        delta=question.delta,
+        epsilon=question.epsilon,
+        relation=question.relation,
+        tolerance=question.tolerance or DEFAULT_TOLERANCE,
+        time_limit=question.time_limit,
+    )
+    bound = _largest([proof.enclosure for _, proof in proven.proofs if proof.route != "dominated"])
+    if proven.moments is not None:
+        bound = Enclosure(proven.enclosure.exact_upper, proven.enclosure.exact_upper, proven.moments.route)
+    attained = attained_by(proven)
+    tight = proven.tight or (attained is not None and bound.overlaps(attained))
+    return Answer(proven.enclosure, bound, None if tight else attained, tight, proven)
+
+
+def attained_by(found: Account) -> Enclosure | None:
+    """The most that a known pair of data sets spends; None where none is known."""
+    from dpbounds.privacy.pairs.domination import neighbour_classes
+
+    classes = neighbour_classes(found.mechanism, found.relation)
+    ends = [attack.enclosure for _, attack in found.attacks]
+    for each, (_, proof) in zip(classes.every(), found.proofs, strict=True):
+        if each.tight and proof.route != "dominated":
+            ends.append(proof.enclosure)
+    return _largest(ends) if ends else None
+
+
+def _largest(enclosures: list[Enclosure]) -> Enclosure:
+    return reduce(Enclosure.larger, enclosures)

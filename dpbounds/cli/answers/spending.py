@@ -1,0 +1,223 @@
+"""What the verbs `epsilon` and `delta` have in common: one question, answered for a training run or for a ledger."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from dpbounds.cli.printing import output
+from dpbounds.cli.questions import options as given_options
+from dpbounds.cli.questions.training import TRAINING_OPTIONS
+from dpbounds.privacy.relations import Relation
+
+if TYPE_CHECKING:
+    from dpbounds.cli.answers.methods import Answer, Question
+    from dpbounds.cli.questions.subjects import Subject
+    from dpbounds.expressions.enclosure import Enclosure
+    from dpbounds.privacy.accountants.certified import Account
+    from dpbounds.privacy.budgets.calibration import Calibration
+
+_CERTIFIED_ONLY = ("tolerance", "time_limit", "curve", "trade_off", "certificate", "statement", "explain", "group_size")
+_ONE_RECORD_ONLY = ("tolerance", "time_limit", "curve", "trade_off", "certificate", "statement")
+
+SPENDING_OPTIONS = given_options.options(
+    TRAINING_OPTIONS,
+    given_options.RELATION_OPTION,
+    given_options.LEDGER_OPTION,
+    click.option(
+        "--group-size", callback=given_options.whole, default="1", metavar="K", help="Records that differ together."
+    ),
+    click.option(
+        "--method",
+        callback=given_options.method,
+        default="certified",
+        show_default=True,
+        metavar="NAME",
+        help="certified, rdp, zcdp, zcdp-classical, gdp (an approximation), optimal, advanced, basic; or all.",
+    ),
+    click.option(
+        "--tolerance", callback=given_options.PROBABILITY, metavar="W", help="Relative width to aim at (default 1e-9)."
+    ),
+    given_options.TIME_LIMIT_OPTION,
+    click.option("--digits", type=click.IntRange(1, 1000), metavar="N", help="Digits to print; text in JSON above 15."),
+    click.option("--explain", is_flag=True, help="Say how it was proven, on which assumptions, and what would help."),
+    click.option(
+        "--curve",
+        type=given_options.FILE,
+        callback=given_options.data_or_picture,
+        metavar="FILE",
+        help="Write the certified curve δ(ε): numbers (.csv, .json) or a picture (.png, .svg, .pdf).",
+    ),
+    click.option(
+        "--trade-off",
+        type=given_options.FILE,
+        callback=given_options.data_or_picture,
+        metavar="FILE",
+        help="Write a certified lower bound on an attacker's errors, likewise.",
+    ),
+    given_options.PUBLISHING_OPTIONS,
+)
+
+
+def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[str, Any]) -> int:
+    """Compute ε(δ) or δ(ε), print it, and write what else was asked for.
+
+    Args:
+        wanted: What to compute.
+        target: The other one.
+        given: The values of ``SPENDING_OPTIONS``.
+
+    Returns:
+        The exit status, 0.
+    """
+    from dpbounds.cli.answers.methods import Question, certified
+    from dpbounds.cli.questions.subjects import demand_publishable, read_subject
+
+    if given["group_size"] > 1:
+        for name in _ONE_RECORD_ONLY:
+            if given[name]:
+                option = "--" + name.replace("_", "-")
+                raise click.UsageError(f"{option} is not possible with --group-size above 1: leave one of the two out")
+    if given["method"] != "certified":
+        for name in _CERTIFIED_ONLY:
+            if given[name] and not (name == "group_size" and given[name] == 1):
+                option = "--" + name.replace("_", "-")
+                raise click.UsageError(f"{option} needs --method certified: leave one of the two out")
+    subject = read_subject(given)
+    demand_publishable(subject.mechanism, given)
+    tolerance = None if given["tolerance"] is None else _as_float(given["tolerance"])
+    question = Question(
+        wanted,
+        target,
+        subject.mechanism,
+        Relation(given["relation"]),
+        tolerance,
+        int(given["group_size"]),
+        given["time_limit"],
+    )
+    if given["method"] != "certified":
+        from dpbounds.cli.answers.side_by_side import answer_by
+
+        return answer_by(question, subject, given)
+    found = certified(question)
+    _warn(question, found, subject, given["digits"])
+    _write_files(question, found, given)
+    statement = None if found.account is None else write_publications(found.account, given)
+    advantage = certified(question.at_zero()).enclosure if given["explain"] else None
+    if given["as_json"]:
+        output.print_json(_as_json(question, found, subject, given, advantage, statement))
+        return 0
+    _print(question, found, given)
+    if advantage is not None:
+        from dpbounds.cli.answers.explanation import print_explanation
+
+        print_explanation(question, found, advantage)
+    if statement is not None:
+        click.echo(f"\n{statement}")
+    return 0
+
+
+def _warn(question: Question, found: Answer, subject: Subject, digits: int | None) -> None:
+    """Say on standard error what is not as it was asked for, or not wise."""
+    bound = found.bound
+    given_options.note_if_stopped(found.account is None or found.account.complete)
+    delta_in_use = question.delta if question.delta is not None else bound.exact_upper
+    given_options.warn_if_delta_is_large(delta_in_use, subject.dataset_size)
+    if digits is not None and bound.digits < digits and bound.width > 0:
+        given_options.note(f"{bound.digits} digits are proven, fewer than the {digits} that are printed")
+    if question.tolerance is not None and bound.width > question.tolerance * bound.upper:
+        reached = bound.width / bound.upper
+        given_options.note(f"the relative width reached is {reached:.2g}, not the {question.tolerance:.2g} aimed at")
+
+
+def _write_files(question: Question, found: Answer, given: dict[str, Any]) -> None:
+    if given["curve"] is None and given["trade_off"] is None:
+        return
+    from dpbounds.cli.answers.curves import proven_curve, write_curve, write_trade_off
+    from dpbounds.privacy.accountants.certified import DEFAULT_TOLERANCE
+
+    centre = found.bound.exact_upper if question.wanted == "epsilon" else question.target
+    curve = proven_curve(question.mechanism, question.relation, centre, question.tolerance or DEFAULT_TOLERANCE)
+    if given["curve"] is not None:
+        write_curve(given["curve"], curve)
+    if given["trade_off"] is not None:
+        write_trade_off(given["trade_off"], curve)
+
+
+def _as_json(
+    question: Question,
+    found: Answer,
+    subject: Subject,
+    given: dict[str, Any],
+    advantage: Enclosure | None,
+    statement: str | None,
+) -> dict[str, object]:
+    other = "delta" if question.wanted == "epsilon" else "epsilon"
+    document: dict[str, object] = {
+        question.wanted: output.json_ends(found.enclosure, given["digits"]),
+        other: output.json_given(question.target),
+        "relation": given["relation"],
+        "method": given["method"],
+        "certified": True,
+        "digits": found.bound.digits,
+        "route": found.enclosure.method,
+    }
+    if question.time_limit is not None and found.account is not None:
+        document["complete"] = found.account.complete
+    if found.tight is not None:
+        document["tight"] = found.tight
+    if found.tight is False:
+        document["attained"] = None if found.attained is None else output.json_ends(found.attained, given["digits"])
+    if question.group_size > 1:
+        document["group_size"] = question.group_size
+    document |= subject.parameters
+    if advantage is not None:
+        document["total_variation"] = output.json_ends(advantage)
+        proven = found.account
+        document["explain"] = (
+            []
+            if proven is None
+            else output.explained(proven.proofs, "dominates") + output.explained(proven.attacks, "attack")
+        )
+    if statement is not None:
+        document["statement"] = statement
+    return document
+
+
+def _print(question: Question, found: Answer, given: dict[str, Any]) -> None:
+    from dpbounds.cli.printing.wording import described
+
+    other = "delta" if question.wanted == "epsilon" else "epsilon"
+    group = {"group size": str(question.group_size)} if question.group_size > 1 else {}
+    output.print_rows(
+        {
+            question.wanted: output.shown(found.enclosure, given["digits"], tight=found.tight),
+            other: output.plain(question.target),
+            "relation": given["relation"],
+            **group,
+            "mechanism": described(question.mechanism),
+            "method": f"{given['method']} ({found.enclosure.method})",
+        }
+    )
+
+
+def write_publications(found: Account | Calibration, given: dict[str, Any]) -> str | None:
+    """Write the certificate that was asked for, and return the statement that was asked for."""
+    if given["certificate"] is not None:
+        from dpbounds.privacy.publishing.certificates import write_certificate
+
+        write_certificate(given["certificate"], found)
+        click.echo(f"wrote {given['certificate']}", err=True)
+    if not given["statement"]:
+        return None
+    from dpbounds.privacy.publishing.certificates import statement
+
+    return statement(found)
+
+
+def _as_float(tolerance: Fraction) -> float:
+    # a double that is not 0, however small the number is
+    return max(float(tolerance), sys.float_info.min)

@@ -1,0 +1,205 @@
+"""What `dpbounds verify` writes: the outcomes as plain data, as a table, as a page with pictures."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import math
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpbounds.cli.questions.options import writing
+
+if TYPE_CHECKING:
+    from algorithms.verification.experiments import Picture
+    from algorithms.verification.suite import Outcome
+
+_COLUMNS = ("statement", "check", "kind", "predicted", "measured", "low", "high", "verdict", "reason", "seconds")
+
+
+def document(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> dict[str, object]:
+    """What ``--json`` prints."""
+    from algorithms.verification.judging.planned_checks import SUITE_ERROR
+
+    return {
+        "checks": [
+            {
+                "theorem": one.planned.theorem,
+                "name": one.planned.name,
+                "kind": one.planned.kind,
+                "predicted": _predicted(one),
+                "measured": dict(zip(("mean", "low", "high"), map(_number, _measured(one)), strict=True)),
+                "verdict": str(one.check.verdict),
+                "reason": one.check.reason,
+                **_choice(one),
+                "seconds": round(one.seconds, 3),
+            }
+            for one in outcomes
+        ],
+        "counts": counts(outcomes),
+        "suite_error": SUITE_ERROR,
+        "experiments": [
+            {"theorem": one.experiment.theorem, "name": one.experiment.name, "findings": list(one.findings)}
+            for one in pictures
+        ],
+    }
+
+
+def _choice(one: Outcome) -> dict[str, object]:
+    """On which of several problems an exponent was held against its promise, and what the others gave."""
+    from algorithms.verification.judging.slopes import SlopeCheck
+
+    if not isinstance(one.check, SlopeCheck) or not one.check.chosen:
+        return {}
+    others = [
+        {"problem": name, "exponent": _number(each.value), "low": _number(each.low), "high": _number(each.high)}
+        for name, each in one.check.others
+    ]
+    return {"chosen": one.check.chosen, "others": others}
+
+
+def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
+    """Which exponents were measured on a problem that was chosen because they show there, and the others."""
+    from algorithms.verification.judging.slopes import SlopeCheck
+
+    found = [one for one in outcomes if isinstance(one.check, SlopeCheck) and one.check.chosen]
+    if not found:
+        return []
+    lines = ["", "## Exponents on a chosen problem", ""]
+    lines.append(
+        "A match says that the rate is met somewhere, not everywhere; no verdict rests on the other problems.\n"
+    )
+    for one in found:
+        assert isinstance(one.check, SlopeCheck)
+        told = ", ".join(f"{each.value:.3g} ({name})" for name, each in one.check.others)
+        own = f"{one.check.slope.value:.3g} on {one.check.chosen}"
+        lines.append(f"- {one.planned.theorem}, {one.planned.name}: {own}; others: {told}")
+    return lines
+
+
+def _predicted(one: Outcome) -> object:
+    from algorithms.verification.judging.slopes import SlopeCheck
+
+    if isinstance(one.check, SlopeCheck):
+        return one.check.predicted
+    return {"lower": one.check.predicted.lower, "upper": one.check.predicted.upper}
+
+
+def _measured(one: Outcome) -> tuple[float, float, float]:
+    from algorithms.verification.judging.slopes import SlopeCheck
+
+    if isinstance(one.check, SlopeCheck):
+        return one.check.slope.value, one.check.slope.low, one.check.slope.high
+    return one.check.measured.mean, one.check.measured.low, one.check.measured.high
+
+
+def _number(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)
+
+
+def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """How many checks hold, are undecided, fail."""
+    found = {"holds": 0, "undecided": 0, "fails": 0}
+    for one in outcomes:
+        found[str(one.check.verdict)] += 1
+    return found
+
+
+def write(folder: Path, outcomes: Sequence[Outcome], pictures: Sequence[Picture], command: str) -> list[Path]:
+    """Write the page and the table, and the pictures of experiments where matplotlib is there.
+
+    Args:
+        folder: Made if it does not exist.
+        outcomes: Of the checks.
+        pictures: Of the experiments; none of them is fine.
+        command: That made them, for the page.
+
+    Returns:
+        The files.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [_row(one) for one in outcomes]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    writer.writerows(rows)
+    files = [folder / "verification.md", folder / "verification.csv"]
+    writing(files[1], text.getvalue(), "--output")
+    drawn = _drawn(folder / "figures", pictures)
+    writing(files[0], "\n".join(_page(outcomes, rows, pictures, command, with_figures=bool(drawn))) + "\n", "--output")
+    return files + drawn
+
+
+def _page(
+    outcomes: Sequence[Outcome],
+    rows: Sequence[tuple[str, ...]],
+    pictures: Sequence[Picture],
+    command: str,
+    *,
+    with_figures: bool,
+) -> list[str]:
+    from algorithms.verification.judging.planned_checks import SUITE_ERROR
+    from dpbounds import __version__
+
+    found = counts(outcomes)
+    shown = _COLUMNS[:-2]
+    lines = [
+        "# Theory against practice",
+        "",
+        f"Made by `{command}` with dpbounds {__version__} on {dt.date.today():%Y-%m-%d}: "
+        f"{found['holds']} checks hold, {found['undecided']} are undecided, {found['fails']} fail. All of them "
+        f"together raise a false alarm in at most {SUITE_ERROR:.0%} of runs, as far as intervals are right: those of "
+        "counts and quantiles are exact; those of means and slopes are Student's, exact for normal averages and "
+        "approximate otherwise. Reasons and seconds stand in `verification.csv`.",
+        "",
+        "| " + " | ".join(shown) + " |",
+        "| " + " | ".join("---" for _ in shown) + " |",
+    ]
+    lines += ["| " + " | ".join(cell.replace("|", r"\|") for cell in row[: len(shown)]) + " |" for row in rows]
+    undecided = [one for one in outcomes if str(one.check.verdict) == "undecided"]
+    if undecided:
+        lines += ["", "## Undecided, and why", ""]
+        lines += [f"- {one.planned.theorem}, {one.planned.name}: {one.check.reason}" for one in undecided]
+    lines += _chosen_problems(outcomes)
+    if pictures:
+        lines += ["", "## The papers' experiments again"]
+    for one in pictures:
+        lines += ["", f"### {one.experiment.title}", ""]
+        if with_figures and one.panels:
+            lines += [f"![{one.experiment.title}](figures/{one.experiment.name}.png)", ""]
+        lines += [f"- {sentence}" for sentence in one.findings]
+    return lines
+
+
+def _drawn(folder: Path, pictures: Sequence[Picture]) -> list[Path]:
+    if not pictures or find_spec("matplotlib") is None:
+        return []
+    from dpbounds.render.curves import draw
+    from dpbounds.render.regime_map import save
+
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for one in (picture for picture in pictures if picture.panels):
+        path = folder / f"{one.experiment.name}.png"
+        save(draw(one.experiment.title, one.panels), path)
+        files.append(path)
+    return files
+
+
+def _row(one: Outcome) -> tuple[str, ...]:
+    from algorithms.verification.judging.slopes import SlopeCheck
+
+    value = one.check.predicted if isinstance(one.check, SlopeCheck) else one.check.predicted.upper
+    return (
+        one.planned.theorem,
+        one.planned.name,
+        one.planned.kind,
+        f"{value:.5g}",
+        *(f"{number:.5g}" for number in _measured(one)),
+        str(one.check.verdict),
+        one.check.reason,
+        f"{one.seconds:.2f}",
+    )

@@ -1,0 +1,1 @@
+"""What the verbs ask: options, training runs, ledgers."""

@@ -1,0 +1,275 @@
+"""`dpbounds audit`: an empirical lower bound on ε, held against the certified upper bound and the claim.
+
+JSON: {algorithm, runs, seed, lower {epsilon, delta, confidence, attack, method}, certified, claim {epsilon, delta,
+relation}, sound, claim_refuted}; with all {findings: [the same], confidence}; with --mutations {copies: [{name, flaw,
+broken, claim {epsilon, delta}, lower {...}, caught}], all_as_expected, confidence}. The confidence of a table is that
+of all its lines together; each line's own, in ``lower``, is higher.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpbounds import __version__
+from dpbounds.cli import DOES_NOT_HOLD, DONE
+from dpbounds.cli.printing import output
+from dpbounds.cli.questions.options import FILE, POSITIVE, PROBABILITY, number_of_runs, writing
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import to_decimal
+from dpbounds.privacy.relations import Relation
+
+if TYPE_CHECKING:
+    from algorithms.ledger import PrivacyBudget
+    from algorithms.verification.attacks.audits import Audit
+    from algorithms.verification.attacks.experiments import AuditedAlgorithm
+    from algorithms.verification.attacks.mutations import AuditedCopy
+
+_ALL = "all"
+_HEADINGS = ("algorithm", "at least", "certified", "claimed", "verdict", "found by")
+_COPIES = ("copy", "claim", "at delta", "at least", "verdict", "flaw")
+
+
+@click.command("audit", short_help="An empirical lower bound on epsilon.")
+@click.argument("name", metavar="[ALGORITHM]", required=False)
+@click.option("--mutations", "broken", is_flag=True, help="Audit deliberately broken copies: caught or not caught.")
+@click.option("--one-run", is_flag=True, help="One run on many canaries, instead of many runs on two data sets.")
+@click.option(
+    "--runs", default="4000", callback=number_of_runs, show_default=True, metavar="N", help="On both data sets."
+)
+@click.option(
+    "--confidence",
+    default="0.95",
+    callback=PROBABILITY,
+    show_default=True,
+    metavar="C",
+    help="Of the bound; with all or --mutations, of all bounds together.",
+)
+@click.option("--seed", default=0, type=click.IntRange(min=0), show_default=True, metavar="N")
+@click.option("--epsilon", default="1", callback=POSITIVE, show_default=True, help="That the algorithm is to keep.")
+@click.option("--delta", default="1e-5", callback=PROBABILITY, show_default=True, help="That it is to keep.")
+@click.option(
+    "--relation",
+    type=click.Choice([str(relation) for relation in Relation]),
+    default=str(Relation.REPLACE_ONE),
+    show_default=True,
+    help="Which data sets must be hard to tell apart.",
+)
+@click.option(
+    "--output", "folder", type=FILE, metavar="DIR", help="With all or --mutations: write DIR/audits-*.md, too."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(
+    name: str | None,
+    broken: bool,
+    one_run: bool,
+    runs: int,
+    confidence: Fraction,
+    seed: int,
+    epsilon: Fraction,
+    delta: Fraction,
+    relation: str,
+    folder: Path | None,
+    as_json: bool,
+) -> int:
+    """Run an algorithm on two neighbouring data sets, tell the runs apart, and bound epsilon from below.
+
+    Exit status 1 when the lower bound exceeds the certified upper bound (with --mutations: when a broken copy is not
+    caught, or a sound one is). Claims about rare events are computed exactly, not audited.
+
+    ALGORITHM is a name of the table in docs/training.md, one of its printed variants, or `all`. With --one-run every
+    record is in or out by its own coin, and the coins are guessed from a single run: quick, for descents on all
+    records, and telling at a large epsilon.
+
+    Example: dpbounds audit dp-pgd --runs 2000
+    """
+    if broken == (name is not None):
+        raise InvalidValue("ALGORITHM", name or "(missing)", "the name of an algorithm, all, or --mutations")
+    if folder is not None and not (broken or name == _ALL):
+        raise InvalidValue("--output", folder, "only together with all or --mutations")
+    if one_run and (broken or name == _ALL):
+        raise InvalidValue("--one-run", name or "--mutations", "only with one ALGORITHM")
+    if broken:
+        return _mutations(runs, float(confidence), seed, folder, as_json)
+    assert name is not None
+
+    from algorithms.ledger import PrivacyBudget
+    from algorithms.verification.attacks.canaries import audit_example_in_one_run
+    from algorithms.verification.attacks.experiments import audit_example
+
+    budget = PrivacyBudget.of(epsilon, delta, relation)
+    if name == _ALL:
+        return _everything(budget, runs, float(confidence), seed, folder, as_json)
+    if one_run:
+        finding = audit_example_in_one_run(name, budget, confidence=float(confidence), seed=seed)
+    else:
+        finding = audit_example(name, budget, runs=runs, confidence=float(confidence), seed=seed)
+    if as_json:
+        output.print_json(_document(finding, seed))
+    else:
+        _print(finding)
+    return DONE if finding.sound else DOES_NOT_HOLD
+
+
+def _document(finding: AuditedAlgorithm, seed: int) -> dict[str, object]:
+    claim = finding.claim
+    return {
+        "algorithm": finding.name,
+        "runs": finding.runs,
+        "seed": seed,
+        "lower": _lower(finding.audit, finding.attack),
+        "certified": finding.certified if math.isfinite(finding.certified) else str(finding.certified),
+        "claim": {"epsilon": float(claim.epsilon), "delta": float(claim.delta), "relation": str(claim.relation)},
+        "sound": finding.sound,
+        "claim_refuted": finding.refutes_claim,
+    }
+
+
+def _lower(audit: Audit, attack: str) -> dict[str, object]:
+    return {
+        "epsilon": audit.epsilon,
+        "delta": audit.delta,
+        "confidence": audit.confidence,
+        "attack": attack,
+        "method": audit.method,
+    }
+
+
+def _print(finding: AuditedAlgorithm) -> None:
+    audit, claim = finding.audit, finding.claim
+    certified = "nothing: no finite bound is proven"
+    if math.isfinite(finding.certified):
+        certified = to_decimal(Fraction(finding.certified), 6, "up")
+    how = "one run on canaries" if finding.runs == 1 else f"{finding.runs} runs on two neighbouring data sets"
+    click.echo(f"{finding.name}: {how} ({claim.relation})")
+    output.print_rows(
+        {
+            "  at least": f"epsilon {audit.epsilon:.4g} at delta = {audit.delta:g}, {audit.confidence:.4g} confidence",
+            "  found by": f"{finding.attack} ({audit.method})",
+            "  certified": certified + ("" if finding.sound else "  <- exceeded: ledger or code is wrong"),
+            "  claimed": f"{float(claim.epsilon):.6g}" + ("  <- refuted" if finding.refutes_claim else ""),
+        }
+    )
+
+
+def _everything(
+    budget: PrivacyBudget, runs: int, confidence: float, seed: int, folder: Path | None, as_json: bool
+) -> int:
+    """Every example, those as printed included; a sound exit status means that no lower bound exceeds its ledger's."""
+    from algorithms.verification.attacks.experiments import audit_example
+    from algorithms.verification.catalogue import all_examples
+    from algorithms.verification.judging.slopes import confidence_of
+
+    findings, each = [], confidence_of(1 - confidence, len(all_examples()))
+    for one in all_examples():
+        findings.append(audit_example(one.name, budget, runs=runs, confidence=each, seed=seed))
+        if not as_json:
+            if len(findings) == 1:
+                click.echo(_line(*_HEADINGS))
+            click.echo(_line(*_cells(findings[-1])))
+    if folder is not None:
+        command = (
+            f"dpbounds audit all --runs {runs} --confidence {confidence:g} --seed {seed} --relation {budget.relation}"
+        )
+        _write(folder / "audits-algorithms.md", command, confidence, _HEADINGS, [_cells(found) for found in findings])
+    if as_json:
+        output.print_json({"findings": [_document(found, seed) for found in findings], "confidence": confidence})
+    else:
+        click.echo(f"\n{_together(confidence)}")
+    return DONE if all(found.sound for found in findings) else DOES_NOT_HOLD
+
+
+def _cells(finding: AuditedAlgorithm) -> tuple[str, ...]:
+    certified = "none" if math.isinf(finding.certified) else f"{finding.certified:.4g}"
+    verdict = "claim refuted" if finding.refutes_claim else "agrees"
+    return (
+        finding.name,
+        f"{finding.audit.epsilon:.4g}",
+        certified,
+        f"{float(finding.claim.epsilon):.4g}",
+        verdict if finding.sound else "EXCEEDED",
+        finding.attack,
+    )
+
+
+def _line(name: str, lower: str, certified: str, claim: str, verdict: str, attack: str) -> str:
+    return f"{name:<38} {lower:>9} {certified:>10} {claim:>8}  {verdict:<14} {attack}"
+
+
+def _together(confidence: float) -> str:
+    """What the confidence of a table is about: its lines share the error, as so many would else raise false alarms."""
+    return f"All lower bounds together hold with {confidence:.4g} confidence; each has its share of the error."
+
+
+def _write(path: Path, command: str, confidence: float, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """One table as Markdown, under the command that made it."""
+    lines = [
+        "# Empirical lower bounds on ε",
+        "",
+        f"Made by `{command}` with dpbounds {__version__} on {dt.date.today():%Y-%m-%d}. {_together(confidence)}",
+        "",
+        "| " + " | ".join(headings) + " |",
+        "| " + " | ".join("---" for _ in headings) + " |",
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    writing(path, "\n".join(lines) + "\n", "--output")
+    click.echo(f"wrote {path}", err=True)
+
+
+def _mutations(runs: int, confidence: float, seed: int, folder: Path | None, as_json: bool) -> int:
+    from algorithms.verification.attacks.mutations import judged, mutations
+    from algorithms.verification.judging.slopes import confidence_of
+
+    verdicts, each = [], confidence_of(1 - confidence, len(mutations()))
+    for mutation in mutations():
+        verdicts.append(judged(mutation, runs=runs, confidence=each, seed=seed))
+        if not as_json:
+            if len(verdicts) == 1:
+                click.echo(_row(*_COPIES))
+            click.echo(_row(*_of_copy(verdicts[-1])))
+    right = all(verdict.right for verdict in verdicts)
+    if folder is not None:
+        command = f"dpbounds audit --mutations --runs {runs} --confidence {confidence:g} --seed {seed}"
+        rows = [_of_copy(verdict) for verdict in verdicts]
+        _write(folder / "audits-broken-copies.md", command, confidence, _COPIES, rows)
+    if as_json:
+        output.print_json({"copies": _copies(verdicts), "all_as_expected": right, "confidence": confidence})
+    else:
+        wrong = [verdict.mutation.name for verdict in verdicts if not verdict.right]
+        caught = sum(verdict.caught for verdict in verdicts)
+        click.echo(f"\n{_together(confidence)}")
+        click.echo(
+            f"{caught} of {len(verdicts)} caught; {'not as expected: ' + ', '.join(wrong) if wrong else 'right'}"
+        )
+    return DONE if right else DOES_NOT_HOLD
+
+
+def _of_copy(verdict: AuditedCopy) -> tuple[str, ...]:
+    one = verdict.mutation
+    said = "caught" if verdict.caught else "not caught"
+    return one.name, f"{one.claim:.4g}", f"{one.delta:.3g}", f"{verdict.audit.epsilon:.4g}", said, one.flaw
+
+
+def _row(name: str, claim: str, delta: str, lower: str, verdict: str, flaw: str) -> str:
+    return f"{name:<34} {claim:>6} {delta:>9} {lower:>9}  {verdict:<11} {flaw}"
+
+
+def _copies(verdicts: Sequence[AuditedCopy]) -> list[dict[str, object]]:
+    return [
+        {
+            "name": verdict.mutation.name,
+            "flaw": verdict.mutation.flaw,
+            "broken": verdict.mutation.broken,
+            "claim": {"epsilon": verdict.mutation.claim, "delta": verdict.mutation.delta},
+            "lower": _lower(verdict.audit, verdict.attack),
+            "caught": verdict.caught,
+        }
+        for verdict in verdicts
+    ]

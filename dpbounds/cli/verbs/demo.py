@@ -1,0 +1,153 @@
+"""`dpbounds demo`: the main job end to end on real data: calibrate, train, account, verify, report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpbounds.cli.answers import demo_report
+from dpbounds.cli.answers.demo_training import prepared, trained, without_noise
+from dpbounds.cli.questions.options import FILE, PROBABILITY, note, number, number_of_runs, warn_if_delta_is_large
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import exact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_BUDGETS = ("1", "4", "10")
+
+
+@click.command("demo", short_help="The main job on real data: calibrate, train, account, verify.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("dpbounds-demo"),
+    show_default=True,
+    metavar="DIR",
+    help="Where to write the table, the data and the plot.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random streams.")
+@click.option("--epsilon", "epsilons", multiple=True, metavar="E", help="A budget; may be repeated (default 1, 4, 10).")
+@click.option("--delta", callback=PROBABILITY, default="1e-5", show_default=True, metavar="D", help="Of every budget.")
+@click.option(
+    "--repetitions", callback=number_of_runs, default="32", show_default=True, metavar="R", help="For measuring."
+)
+@click.option("--data", type=FILE, metavar="CSV", help="Your own records, with a line of column names.")
+@click.option("--label", metavar="NAME", help="Label column of --data (default: the last).")
+@click.option("--positive", metavar="V", help="Label that means +1; all others mean -1.")
+@click.option("--ranges", type=FILE, metavar="FILE", help="Public ranges: CSV with columns feature, lower, upper.")
+@click.option(
+    "--centre",
+    callback=number("a number from 0 to 1", lambda x: 0 <= x <= 1),
+    metavar="F",
+    help="Where in its public range a feature counts as zero (default: 1/2, the middle; 1/4 for the built-in data).",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(
+    output: Path,
+    seed: int,
+    epsilons: tuple[str, ...],
+    delta: Fraction,
+    repetitions: int,
+    data: Path | None,
+    label: str | None,
+    positive: str | None,
+    ranges: Path | None,
+    centre: Fraction | None,
+    as_json: bool,
+) -> int:
+    """Train on real data with proven privacy, and hold what was spent and measured against what was promised.
+
+    Example: dpbounds demo --output dpbounds-demo
+    """
+    _require("matplotlib", "rich", *(() if data is not None else ("sklearn",)))
+    budgets = _budgets(epsilons)
+    if data is None:
+        for option, value in (("--label", label), ("--positive", positive), ("--ranges", ranges)):
+            if value is not None:
+                raise InvalidValue(option, value, "only together with --data")
+    _demand_place(output)
+    dataset, problem, preparation = prepared(data, label, positive, ranges, centre)
+    warn_if_delta_is_large(delta, problem.records, "--delta")
+    if repetitions == 1:
+        note("one repetition has no confidence interval: the measured norms will be undecided")
+
+    with _progress(len(budgets) + 1) as tick:
+        rows = []
+        for epsilon in budgets:
+            tick(f"training at epsilon = {float(epsilon):g}, {repetitions} repetitions")
+            rows.append(trained(problem, dataset.labels, epsilon, delta, seed, repetitions))
+        tick("training without noise")
+        baseline = without_noise(problem, dataset.labels)
+        tick("writing")
+    _make_directory(output)  # only now: what is refused leaves nothing behind
+
+    report = demo_report.Report(dataset, problem, preparation, tuple(rows), baseline, seed)
+    files = demo_report.write(report, output)
+    demo_report.show(report, files, as_json=as_json)
+    return 1 if report.failed else 0
+
+
+def _budgets(epsilons: tuple[str, ...]) -> tuple[Fraction, ...]:
+    budgets = tuple(exact(text, "--epsilon") for text in epsilons or _BUDGETS)
+    for text, budget in zip(epsilons or _BUDGETS, budgets, strict=True):
+        if budget <= 0:
+            raise InvalidValue("--epsilon", text, "a number greater than 0")
+        if budgets.count(budget) > 1:
+            raise InvalidValue("--epsilon", text, "each budget once")
+    return tuple(sorted(budgets))
+
+
+def _require(*modules: str) -> None:
+    for module in modules:
+        if find_spec(module) is None:
+            name = {"sklearn": "scikit-learn"}.get(module, module)
+            raise click.UsageError(f"the demo needs {name}, which is not installed: pip install 'dpbounds[demo]'")
+
+
+def _demand_place(path: Path) -> None:
+    """Refuse early, and make nothing, where a directory cannot be made or written to."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # told below
+    except OSError as error:
+        raise InvalidValue("--output", path, "a directory that can be made", error.strerror or "") from None
+    place = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        advice = f"{place} is no directory that can be written to"
+        raise InvalidValue("--output", path, "a directory that can be made", advice)
+
+
+def _make_directory(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidValue("--output", path, "a directory that can be made", error.strerror or "") from None
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[str], None]]:
+    """A progress bar on standard error; the yielded function names the next of ``total`` pieces of work."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=total)
+        started = False
+
+        def tick(description: str) -> None:
+            nonlocal started
+            bar.update(task, description=description, advance=1 if started else 0)
+            started = True
+
+        yield tick

@@ -1,0 +1,72 @@
+"""`dpbounds errata`: what is wrong in print, and how that is known.
+
+JSON: a list of id, where, printed, right, severity, evidence, survives, relation,
+also (ids of statements with the same fault).
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+import click
+
+from dpbounds.cli.printing import output
+from dpbounds.errors import InvalidValue, one_of
+from dpbounds.theorems.index import listing
+
+SEVERITIES = ("typo", "harmless", "constant", "gap", "false", "privacy")
+
+
+@click.command("errata", short_help="What is wrong in print, and why.")
+@click.option("--paper", metavar="P", help="Of one paper, such as wang-xu-2019.")
+@click.option("--severity", metavar="S", help="One of " + ", ".join(SEVERITIES) + ".")
+@click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
+def command(paper: str | None, severity: str | None, as_json: bool) -> int:
+    """List what is wrong in print: what is printed, what is right, what survives, and the test that shows it.
+
+    Example: dpbounds errata --severity privacy
+    """
+    if severity is not None and severity not in SEVERITIES:
+        raise InvalidValue("--severity", severity, "one of " + ", ".join(SEVERITIES))
+    entries = listing()
+    papers = {entry.paper for entry in entries} | {"cited"}
+    if paper is not None and paper not in papers:
+        raise InvalidValue("--paper", paper, one_of(paper, sorted(papers), "`dpbounds theorems`"))
+    found = [
+        (entry, one)
+        for entry in entries
+        if paper is None or entry.paper == paper or entry.paper.startswith(paper + "/")
+        for one in entry.errata
+        if severity is None or one.severity == severity
+    ]
+    if as_json:
+        output.print_json(
+            [
+                {
+                    "id": entry.id,
+                    "where": one.where,
+                    "printed": one.printed,
+                    "right": one.right,
+                    "severity": one.severity,
+                    "evidence": one.evidence,
+                    "survives": one.survives or None,
+                    "relation": one.relation or None,
+                    "also": list(one.also),
+                }
+                for entry, one in found
+            ]
+        )
+        return 0
+    for entry, one in found:
+        under = f", under {one.relation}" if one.relation else ""
+        click.echo(f"{entry.id}  [{one.severity}{under}]  {one.where}")
+        for label, text in (("printed", one.printed), ("right", one.right), ("survives", one.survives)):
+            if text:
+                click.echo(textwrap.fill(f"{label}: {text}", 110, initial_indent="    ", subsequent_indent="      "))
+        if one.also:
+            click.echo(
+                textwrap.fill(f"also in: {', '.join(one.also)}", 110, initial_indent="    ", subsequent_indent="      ")
+            )
+        click.echo(f"    evidence: {one.evidence}\n")
+    click.echo(f"{len(found)} errata; each has a test that derives it or exhibits the example")
+    return 0

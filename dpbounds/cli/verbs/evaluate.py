@@ -1,0 +1,166 @@
+"""`dpbounds evaluate`: the value of a part of a statement, to any precision, with its conditions checked.
+
+JSON: id, part, kind, value {lower, upper} (text), digits, conditions [{text, holds, why, missing}]; a rate or a
+parameter that is printed as an order has up_to_constant true, and its value is that of the formula inside the O(.).
+With --part spent: claim, relation, promised, kept beside.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import click
+
+from dpbounds.cli.printing import output
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import exact, to_decimal
+from dpbounds.privacy.relations import Relation
+
+if TYPE_CHECKING:
+    from dpbounds.theorems.evaluation import Checked, Evaluation
+    from dpbounds.theorems.spending import Spending
+
+SPENT = "spent"
+
+
+def assignments(words: tuple[str, ...]) -> dict[str, Fraction]:
+    """``name=value`` words as exact numbers.
+
+    >>> assignments(("n=1e4", "epsilon=1/2"))
+    {'n': Fraction(10000, 1), 'epsilon': Fraction(1, 2)}
+    """
+    values: dict[str, Fraction] = {}
+    for word in words:
+        name, sign, text = word.partition("=")
+        if not sign or not name:
+            raise InvalidValue("value", word, "name=value, such as n=10000 or epsilon=0.5")
+        if name in values:
+            raise InvalidValue(name, text, "given once only")
+        values[name] = exact(text, name)
+    return values
+
+
+@click.command("evaluate", short_help="The value of a statement's formula, to any precision.")
+@click.argument("name", metavar="ID")
+@click.argument("words", metavar="NAME=VALUE...", nargs=-1)
+@click.option(
+    "--part", metavar="PART", help="bound, rate, spent or a part's own name; by default the bound, else the rate."
+)
+@click.option("--digits", type=click.IntRange(1, 10_000), default=15, show_default=True, help="Digits to certify.")
+@click.option(
+    "--relation",
+    type=click.Choice([str(relation) for relation in Relation]),
+    help="For --part spent: which data sets must be hard to tell apart; by default the statement's own.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(
+    name: str, words: tuple[str, ...], part: str | None, digits: int, relation: str | None, as_json: bool
+) -> int:
+    """Evaluate a formula of a statement at exact values, and check every condition of the statement.
+
+    ID is one that `dpbounds theorems` lists, or a file of your own, such as ./my_theorem.py.
+
+    A FILE.py is executed: read it first if it is not yours.
+
+    Example: dpbounds evaluate wang-xu-2019/theorem-2/explicit --part tuned n=1e5 d=50 rho=0.1 lipschitz=1 smoothness=1
+    initial_gap=0.5
+    """
+    from dpbounds.theorems.evaluation import evaluate
+    from dpbounds.theorems.registry import theorem
+
+    values = assignments(words)
+    statement = theorem(name)
+    if part == SPENT:
+        from dpbounds.theorems.spending import spending
+
+        _print_spending(statement.id, spending(statement, values, relation), digits, as_json)
+        return 0
+    if relation is not None:
+        raise InvalidValue("--relation", relation, "only together with --part spent")
+    _print_value(evaluate(statement, part, values, digits=digits), digits, as_json)
+    return 0
+
+
+def _print_value(found: Evaluation, digits: int, as_json: bool) -> None:
+    lower, upper = found.value.decimals(digits + 2)
+    if as_json:
+        output.print_json(
+            {
+                "id": found.id,
+                "part": found.part,
+                "kind": str(found.kind),
+                "value": {"lower": lower, "upper": upper},
+                "digits": found.value.digits if lower != upper else digits,
+                "up_to_constant": found.up_to_constant,
+                "conditions": [_condition(one) for one in found.conditions],
+            }
+        )
+        return
+    value = lower if lower == upper else f"[{lower}, {upper}]"
+    rows = {
+        "statement": found.id,
+        str(found.kind): found.part,
+        "formula" if found.up_to_constant else "value": f"{value}  (proven)",
+    }
+    if found.up_to_constant:
+        rows["kind"] = "order of growth: it holds up to a constant that is not stated, so this is no bound"
+    output.print_rows(rows)
+    for one in found.conditions:
+        click.echo(f"  {_verdict(one)}: {one.text}" + (f"  ({one.why})" if one.why else ""))
+    if found.applies is False:
+        click.echo("  THE STATEMENT DOES NOT APPLY at these values")
+
+
+def _condition(one: Checked) -> dict[str, object]:
+    return {"text": one.text, "holds": one.holds, "why": one.why or None, "missing": list(one.missing)}
+
+
+def _verdict(one: Checked) -> str:
+    if one.holds is None:
+        return f"not checked ({', '.join(one.missing)} not given)" if one.missing else "not decided"
+    return "holds" if one.holds else "FAILS"
+
+
+def _print_spending(name: str, found: Spending, digits: int, as_json: bool) -> None:
+    if as_json:
+        output.print_json(
+            {
+                "id": name,
+                "part": SPENT,
+                "kind": "bound",
+                "value": output.json_ends(found.spent, digits if digits > 15 else None),
+                "digits": found.spent.digits,
+                "claim": str(found.claim),
+                "relation": str(found.relation),
+                "promised": output.json_given(found.promised),
+                "kept": found.kept,
+                "conditions": [],
+            }
+        )
+        return
+    verdict = {True: "kept (proven)", False: "BROKEN (proven)", None: "not decided"}[found.kept]
+    output.print_rows(
+        {
+            "statement": name,
+            "promised": f"{output.plain(found.promised)}  {found.claim}",
+            "spent": _spent(found),
+            "promise": verdict,
+            "relation": str(found.relation),
+        }
+    )
+
+
+def _spent(found: Spending) -> str:
+    """What is spent, so that it can be read beside what is promised.
+
+    What is prescribed is rounded to the safe side in its 30th digit before it is accounted for. Where that alone makes
+    the difference, it is said: a rounded number would look larger than the promise.
+    """
+    above = Fraction(found.spent.exact_upper) - found.promised if found.kept else 0
+    if above <= 0:
+        return output.shown(found.spent, limit=found.promised)
+    return (
+        f"{output.plain(found.promised)}, and at most {to_decimal(above, 2, 'up')} more  (proven; from rounding "
+        "what is prescribed in its 30th digit, which is not held against the promise)"
+    )

@@ -1,0 +1,161 @@
+"""`dpbounds regimes`: who wins where, exactly.
+
+JSON: metric, space, regions [{winner, ties, where (in the exponents), conditions (in n, d, ε), value, gap,
+by_logarithms, pure (those of the winners that are ε-DP), pure_gap (to the best lower bound for ε-DP)}], crossovers,
+left_out [{id, reason}], statuses, derived (ids whose order follows from a bound with constants), advice (options with
+which there would be more to compare). Where nothing can be compared there are no regions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpbounds.cli.printing import output
+from dpbounds.cli.questions.options import AT_LEAST_ZERO, FILE, writable
+from dpbounds.cli.verbs.evaluate import assignments
+from dpbounds.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from dpbounds.rates.promises import Promises
+    from dpbounds.rates.regimes import Regime
+
+
+@click.command("regimes", short_help="Who wins where: exact regions and crossovers.")
+@click.argument("metric", metavar="METRIC")
+@click.option(
+    "--epsilon-power",
+    "power",
+    callback=AT_LEAST_ZERO,
+    metavar="B",
+    help="Only ε = d^(-B); 0 for a constant ε. By default ε is an axis of its own.",
+)
+@click.option("--axis", metavar="rank|width", help="One more: the rank of the features, or the width of the set.")
+@click.option(
+    "--status", "statuses", metavar="A,B", help="Statements of these statuses, such as proved,claimed,disputed."
+)
+@click.option("--assuming", metavar="A,B", help="Special classes of problems, such as quasar-convex.")
+@click.option("--with", "words", multiple=True, metavar="NAME=VALUE", help="A quantity in exponents, as kl_exponent=2.")
+@click.option("--output", "file", type=FILE, callback=writable, metavar="FILE", help="A map, as PNG or SVG.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(
+    metric: str,
+    power: Fraction | None,
+    axis: str | None,
+    statuses: str | None,
+    assuming: str | None,
+    words: tuple[str, ...],
+    file: Path | None,
+    as_json: bool,
+) -> int:
+    """Say in which region of n, d and ε which result is best, up to constants and logarithms.
+
+    Results are orders of growth, and those that follow from bounds with constants.
+
+    Example: dpbounds regimes gradient-norm --output map.png
+    """
+    from dpbounds.rates.planes import exponent_inequalities
+    from dpbounds.rates.promises import ACCEPTED, compared, promises
+    from dpbounds.rates.regimes import boundaries
+    from dpbounds.rates.spaces import at_epsilon, in_letters, standard, with_rank, with_width
+
+    spaces = {None: standard(), "rank": with_rank(), "width": with_width()}
+    if axis not in spaces:
+        raise InvalidValue("--axis", axis, "rank or width")
+    if file is not None and file.suffix not in (".png", ".svg"):
+        raise InvalidValue("--output", file, "a file that ends in .png or .svg")
+    if file is not None and power is not None:
+        raise InvalidValue("--epsilon-power", power, "left out for a map", "the map has ε on its second axis")
+    if axis is not None and (file is not None or power is not None):
+        raise InvalidValue("--axis", axis, "left out for a map and for a fixed power", "both are planes")
+    space = at_epsilon(power) if power is not None else spaces[axis]
+    known = promises(
+        metric,
+        space=space,
+        statuses=statuses.split(",") if statuses else ACCEPTED,
+        assuming=assuming.split(",") if assuming else (),
+        values=assignments(words),
+    )
+    found = compared(known, space)
+    if file is not None:
+        if not found:
+            raise InvalidValue("--output", file, "left out: there is nothing to compare", _try(known))
+        _draw(file, found, metric)
+    every = (*known.uppers, *known.lowers, *known.pure_lowers)
+    if as_json:
+        output.print_json(
+            {
+                "metric": metric,
+                "space": [str(axis) for axis in space.axes],
+                "regions": [
+                    {
+                        "winner": regime.best[0],
+                        "ties": list(regime.best[1:]),
+                        "where": list(exponent_inequalities(regime.cone, space)),
+                        "conditions": list(space.inequalities(regime.cone)),
+                        "value": in_letters(regime.value),
+                        "gap": None if regime.gap is None else in_letters(regime.gap),
+                        "by_logarithms": list(regime.by_logarithms),
+                        "pure": list(regime.pure),
+                        "pure_gap": None if regime.pure_gap is None else in_letters(regime.pure_gap),
+                    }
+                    for regime in found
+                ],
+                "crossovers": list(boundaries(found, space)),
+                "left_out": [{"id": name, "reason": reason} for name, reason in known.left_out],
+                "statuses": {one.id: str(one.standing) for one in every},
+                "derived": [one.id for one in every if one.explicit],
+                "advice": list(known.advice),
+            }
+        )
+        return 0
+    name = metric.replace("-", " ")
+    if found:
+        click.echo(f"{name}: the best known order, up to constants and logarithms; every loss has unit scale\n")
+    else:
+        click.echo(f"{name}: nothing to compare here; {_try(known)}")
+    for regime in found:
+        click.echo("where " + (" and ".join(space.inequalities(regime.cone)) or "everywhere"))
+        click.echo(f"  {in_letters(regime.value)}  by {', '.join(regime.best)}")
+        if regime.by_logarithms and regime.by_logarithms != regime.best:
+            click.echo(f"  fewest logarithms: {', '.join(regime.by_logarithms)}")
+        if regime.gap is not None:
+            gap = in_letters(regime.gap)
+            click.echo("  equals the lower bound" if gap == "1" else f"  {gap} above the best lower bound")
+        if regime.pure_gap is not None and regime.pure_gap != regime.gap:
+            gap = in_letters(regime.pure_gap)
+            click.echo(f"  for ε-DP: {'equals the lower bound' if gap == '1' else f'{gap} above the best lower bound'}")
+    edges = boundaries(found, space)
+    if edges:
+        click.echo(f"\nboundaries: {'; '.join(edges)}")
+    doubtful = [one for one in known.uppers if one.standing == "disputed"]
+    for one in doubtful:
+        click.echo(f"note: {one.id} is disputed: `dpbounds show {one.id}`")
+    if known.left_out:
+        click.echo("\nnot compared")
+        for name, reason in known.left_out:
+            click.echo(f"  {name}: {reason}")
+    if file is not None:
+        click.echo(f"\nwrote {file}")
+    return 0
+
+
+def _try(known: Promises) -> str:
+    """What to do where nothing can be compared."""
+    return "try " + " or ".join(known.advice) if known.advice else "no statement about it has an order of growth"
+
+
+def _draw(file: Path, found: Sequence[Regime], metric: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise InvalidValue("--output", file, "a map needs matplotlib", "pip install 'dpbounds[demo]'")
+    from dpbounds.rates.spaces import standard
+    from dpbounds.render.regime_map import regime_map, save
+
+    title = f"{metric.replace('-', ' ')}: who wins where"
+    save(regime_map(found, standard(), title=title), file)

@@ -1,0 +1,133 @@
+"""`dpbounds remaining`: what a ledger spent of a budget, and what still fits.
+
+JSON: epsilon {lower, upper} at the target_delta; within (true, false, or null where neither is proven); target_epsilon;
+target_delta; relation; noise_multiplier (of one more full-batch Gaussian release; null where none is proven to fit) and
+noise_fails_at; more (releases like the last, in words in last) and more_fails_at; tight; certified; ledger.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpbounds.cli import DOES_NOT_HOLD, DONE
+from dpbounds.cli.printing import output
+from dpbounds.cli.questions.options import (
+    LEDGER_OPTION,
+    POSITIVE,
+    PROBABILITY,
+    RELATION_OPTION,
+    TIME_LIMIT_OPTION,
+    missing,
+    note,
+    note_if_stopped,
+    warn_if_delta_is_large,
+    whole,
+)
+from dpbounds.expressions.exact import to_decimal
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.budgets.remaining import Remaining
+
+_DIGITS = 12
+_KEPT = {True: "kept (proven)", False: "NOT kept (proven)", None: "NOT proven to be kept"}
+
+
+@click.command("remaining", short_help="What is left of a budget after a ledger.")
+@LEDGER_OPTION
+@click.option("--target-epsilon", callback=POSITIVE, metavar="E", help="The ε to keep.")
+@click.option("--target-delta", callback=PROBABILITY, metavar="D", help="The δ to keep.")
+@click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public).")
+@RELATION_OPTION
+@TIME_LIMIT_OPTION
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(
+    ledger: Path | None,
+    target_epsilon: Fraction | None,
+    target_delta: Fraction | None,
+    dataset_size: int | None,
+    relation: str,
+    time_limit: Fraction | None,
+    as_json: bool,
+) -> int:
+    """What a ledger spent of a budget, and what still fits; exit status 1 where the budget is not proven to be kept.
+
+    Example: dpbounds remaining --ledger ledger.json --target-epsilon 4 --target-delta 1e-5 --relation replace-one
+    """
+    if ledger is None:
+        raise missing("--ledger", "--ledger FILE, the releases of a run")
+    if target_epsilon is None:
+        raise missing("--target-epsilon", "--target-epsilon E, a number greater than 0")
+    if target_delta is None:
+        raise missing("--target-delta", "--target-delta D, a number greater than 0 and less than 1")
+    from dpbounds.cli.questions.subjects import is_gaussian, read_ledger
+    from dpbounds.privacy.budgets.remaining import remaining
+
+    subject = read_ledger(ledger, dataset_size)
+    warn_if_delta_is_large(target_delta, subject.dataset_size, "--target-delta")
+    if not is_gaussian(subject.mechanism):
+        note("for other than Gaussian noise, or batches of a fixed size, this can take a few minutes")
+    left = remaining(subject.mechanism, target_epsilon, target_delta, relation, time_limit=time_limit)
+    note_if_stopped(left.complete)
+    if as_json:
+        output.print_json(_as_json(left, ledger))
+    else:
+        output.print_rows(_as_rows(left))
+    return DONE if left.within else DOES_NOT_HOLD
+
+
+def _as_json(left: Remaining, path: Path) -> dict[str, object]:
+    from dpbounds.cli.printing.wording import described
+
+    noise = left.noise
+    fails_at = None if noise is None else noise.fails_at
+    return {
+        "epsilon": output.json_ends(left.spent.enclosure),
+        "within": left.within,
+        "target_epsilon": output.json_given(left.target_epsilon),
+        "target_delta": output.json_given(left.target_delta),
+        "relation": str(left.relation),
+        "noise_multiplier": None if noise is None else output.json_number(noise.value, "up"),
+        "noise_fails_at": None if fails_at is None else output.json_number(fails_at, "down"),
+        "more": left.more,
+        "more_fails_at": left.too_many,
+        "last": described(left.last),
+        "tight": left.spent.tight,
+        "certified": True,
+        **({} if left.complete else {"complete": False}),
+        "ledger": str(path),
+    }
+
+
+def _as_rows(left: Remaining) -> dict[str, str]:
+    from dpbounds.cli.printing.wording import described, drawn, noise_of
+
+    budget = f"epsilon {output.plain(left.target_epsilon)}, delta {output.plain(left.target_delta)}"
+    return {
+        "epsilon spent": output.shown(left.spent.enclosure, tight=left.spent.tight, limit=left.target_epsilon),
+        "budget": f"{budget}: {_KEPT[left.within]}",
+        "relation": str(left.relation),
+        "ledger": described(left.spent.mechanism),
+        "one more Gaussian": _one_more(left),
+        "more of the last": f"{_more(left)}: on {drawn(left.last)}, {noise_of(left.last)}",
+    }
+
+
+def _one_more(left: Remaining) -> str:
+    if left.noise is None:
+        return "no noise is proven to fit"
+    fits = to_decimal(left.noise.value, _DIGITS, "up")
+    if left.noise.fails_at is None:
+        return f"noise multiplier {fits} fits on the full batch (proven)"
+    fails = to_decimal(left.noise.fails_at, _DIGITS, "down")
+    return f"noise multiplier {fits} fits on the full batch (proven), {fails} does not (proven)"
+
+
+def _more(left: Remaining) -> str:
+    fits = f"{left.more} more fit{'s' if left.more == 1 else ''} (proven)" if left.more else "none is proven to fit"
+    if left.too_many is None or left.too_many == 0:
+        return fits
+    return f"{fits}, {left.too_many} {'does' if left.too_many == 1 else 'do'} not (proven)"

@@ -1,0 +1,143 @@
+"""`dpbounds table`: comparison tables and pages made from the library, and whether the committed ones are fresh.
+
+JSON (with --check): stale, missing and superfluous files.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from dpbounds.cli import DOES_NOT_HOLD, DONE
+from dpbounds.cli.printing import output
+from dpbounds.cli.questions.options import writing
+from dpbounds.cli.verbs.evaluate import assignments
+from dpbounds.errors import InvalidValue, one_of
+from dpbounds.expressions.exact import practical
+
+_HOME = Path("tables")
+_FORMATS = ("md", "latex", "html", "csv")
+
+
+@click.command("table", short_help="Comparison tables, and pages of the library.")
+@click.argument("name", metavar="NAME|all")
+@click.option("--format", "form", default="md", metavar="F", help="md (the default), latex, html or csv.")
+@click.option("--at", "point", metavar="n=1e6,d=100,...", help="Values: adds columns with numbers, and sorts by them.")
+@click.option("--output", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Write files there.")
+@click.option("--check", is_flag=True, help="Say which files in DIR (default: tables) are stale; exit 1 if any is.")
+@click.option("--figures", is_flag=True, help="With all and --output: draw DIR/figures, too (needs matplotlib).")
+@click.option("--json", "as_json", is_flag=True, help="With --check: one JSON object on standard output.")
+def command(
+    name: str, form: str, point: str | None, folder: Path | None, check: bool, figures: bool, as_json: bool
+) -> int:
+    """Print a table or a page; or write all of them.
+
+    NAME is a table (gradient-norm, noise-constants, ...), a paper's id, cited, dpbounds, or errata.
+
+    Example: dpbounds table gradient-norm --at n=1e6,d=100,epsilon=1,delta=1e-6
+    """
+    given = assignments(tuple(point.split(","))) if point else {}
+    at = {quantity: practical(value, quantity) for quantity, value in given.items()}
+    if form not in _FORMATS:
+        raise InvalidValue("--format", form, "one of " + ", ".join(_FORMATS))
+    if as_json and not check:
+        raise InvalidValue("--json", name, "only together with --check; --format csv is for programs")
+    if figures and (name != "all" or folder is None or check):
+        raise InvalidValue("--figures", name, "only together with all and --output DIR")
+    if figures and find_spec("matplotlib") is None:
+        raise InvalidValue("--figures", name, "left out: they need matplotlib", "pip install 'dpbounds[demo]'")
+    if name == "all":
+        if at or form != "md":
+            raise InvalidValue("NAME", name, "one table's name, with --format or --at")
+        if folder is None and not check:
+            raise InvalidValue("NAME", name, "one table's name, or all together with --output DIR or --check")
+        files = _everything()
+    elif check:
+        files = _committed(name)
+    else:
+        files = _files_of(name, form, at)
+    if check:
+        return _report(_stale(files, folder or _HOME, everything=name == "all"), as_json)
+    if folder is None:
+        click.echo(next(iter(files.values())), nl=False)
+        return DONE
+    _write(files, folder)
+    if figures:
+        from dpbounds.render.figures import write
+
+        for path in write(folder / "figures"):
+            click.echo(f"wrote {path}")
+    return DONE
+
+
+def _files_of(name: str, form: str, at: dict[str, Fraction]) -> dict[str, str]:
+    """The one file of a table or a page in a form."""
+    from dpbounds.render import catalogue, pages
+    from dpbounds.render.tables import ENDINGS, rendered
+
+    if name in pages.names():
+        if form != "md" or at:
+            raise InvalidValue("--format", form, f"left out for the page {name}, which is Markdown without numbers")
+        return {f"{name}.md": pages.page(name)}
+    if name not in catalogue.names():
+        raise InvalidValue("table", name, one_of(name, (*catalogue.names(), *pages.names(), "all")))
+    return {f"{name}.{ENDINGS[form]}": rendered(catalogue.table(name, at), form)}
+
+
+def _committed(name: str) -> dict[str, str]:
+    """The files of a table or a page that belong into ``tables``."""
+    from dpbounds.render import pages
+    from dpbounds.render.catalogue import table
+    from dpbounds.render.tables import COMMITTED, ENDINGS, rendered
+
+    if name in pages.names():
+        return {f"{name}.md": pages.page(name)}
+    made = table(name)
+    return {f"{name}.{ENDINGS[form]}": rendered(made, form) for form in COMMITTED}
+
+
+def _everything() -> dict[str, str]:
+    from dpbounds.render import catalogue, pages
+
+    files: dict[str, str] = {}
+    for name in (*catalogue.names(), *pages.names()):
+        files.update(_committed(name))
+    return files
+
+
+def _write(files: dict[str, str], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, text in files.items():
+        writing(folder / file, text, "--output")
+        click.echo(f"wrote {folder / file}")
+
+
+def _stale(files: dict[str, str], folder: Path, everything: bool) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {"stale": [], "missing": [], "superfluous": []}
+    for file, text in files.items():
+        path = folder / file
+        if not path.is_file():
+            found["missing"].append(str(path))
+        elif path.read_bytes() != text.encode():
+            found["stale"].append(str(path))
+    if everything:
+        known = (path for ending in ("md", "tex", "csv") for path in folder.glob(f"*.{ending}"))
+        found["superfluous"] = sorted(str(path) for path in known if path.name not in files)
+    return found
+
+
+def _report(found: dict[str, list[str]], as_json: bool) -> int:
+    if as_json:
+        output.print_json(found)
+    else:
+        for kind, files in found.items():
+            for file in files:
+                click.echo(f"{kind}: {file}")
+        if not any(found.values()):
+            click.echo("every file is fresh")
+        else:
+            click.echo("run: dpbounds table all --output tables")
+    return DOES_NOT_HOLD if any(found.values()) else DONE

@@ -1,0 +1,143 @@
+"""`dpbounds verify`: theory against empirical behaviour, statement by statement.
+
+JSON: checks [{theorem, name, kind, predicted, measured {mean, low, high}, verdict, reason, seconds}], counts,
+suite_error, experiments [{theorem, name, findings}].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpbounds.cli import DOES_NOT_HOLD, DONE
+from dpbounds.cli.answers import verification_report as report
+from dpbounds.cli.printing import output
+from dpbounds.cli.printing.progress import progress_bar
+from dpbounds.cli.questions.options import FILE, number_of_processes, writable
+from dpbounds.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from algorithms.verification.experiments import Picture
+    from algorithms.verification.suite import Outcome
+    from algorithms.verification.sweeping.store import Store
+
+_MEMORY = ":memory:"
+_EXPORTS = (".csv", ".parquet")
+
+
+@click.command("verify", short_help="Theory against empirical behaviour.")
+@click.argument("names", metavar="[ID...]", nargs=-1)
+@click.option("--quick", is_flag=True, help="Every check at small size, in minutes (the default).")
+@click.option("--full", is_flag=True, help="Every check at full size, overnight.")
+@click.option("--store", "store", type=FILE, callback=writable, metavar="FILE", help="Keep finished cells; resumable.")
+@click.option(
+    "--jobs",
+    default="1",
+    callback=number_of_processes,
+    show_default=True,
+    metavar="N",
+    help="Processes on this machine.",
+)
+@click.option("--scheduler", metavar="tcp://...", help="A Dask scheduler, instead of processes on this machine.")
+@click.option("--experiments", is_flag=True, help="Run the papers' experiments again, too; pictures with --output.")
+@click.option("--output", "folder", type=FILE, metavar="DIR", help="Write verification.md and verification.csv there.")
+@click.option(
+    "--export", type=FILE, callback=writable, metavar="FILE", help="Write all finished cells: .csv or .parquet."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(
+    names: tuple[str, ...],
+    quick: bool,
+    full: bool,
+    store: Path | None,
+    jobs: int,
+    scheduler: str | None,
+    experiments: bool,
+    folder: Path | None,
+    export: Path | None,
+    as_json: bool,
+) -> int:
+    """Hold statements against what is measured. ID is a statement or a paper; all of them by default.
+
+    Exit status 1 when a check fails; undecided ones are listed with what would decide them.
+
+    Example: dpbounds verify tholeti-kalyani-2020 --jobs 2
+    """
+    if quick and full:
+        raise InvalidValue("--quick", "--full", "one of the two")
+
+    if export is not None and export.suffix not in _EXPORTS:
+        raise InvalidValue("--export", export, "a file that ends with " + " or ".join(_EXPORTS))
+
+    from algorithms.verification.judging.planned_checks import Size
+    from algorithms.verification.suite import failed, run_suite
+    from algorithms.verification.sweeping.store import Store
+
+    size = Size.FULL if full else Size.QUICK
+    with Store(_MEMORY if store is None else store) as cells:
+        if cells.set_aside:
+            click.echo(f"{cells.set_aside} finished cells in {store} are of other code, and are not used", err=True)
+        # an id that has an experiment but no check is fine where experiments are asked for
+        checked = [name for name in names if not (experiments and _drawn_only(name))]
+        outcomes: tuple[Outcome, ...] = ()
+        if checked or not names:
+            with progress_bar("checks", shown=not as_json) as progress:
+                outcomes = run_suite(size, cells, theorems=checked, jobs=jobs, scheduler=scheduler, progress=progress)
+        pictures: tuple[Picture, ...] = ()
+        if experiments:
+            from algorithms.verification import experiments as again
+
+            with progress_bar("experiments", shown=not as_json) as progress:
+                pictures = again.run_experiments(
+                    size, cells, theorems=names, jobs=jobs, scheduler=scheduler, progress=progress
+                )
+        if export is not None:
+            _export(cells, export)
+    files: list[Path] = []
+    if folder is not None:
+        words = ["dpbounds verify", *names, f"--{size}", *(["--experiments"] if experiments else [])]
+        files = report.write(folder, outcomes, pictures, " ".join(words))
+    if as_json:
+        output.print_json(report.document(outcomes, pictures))
+    else:
+        _print(outcomes, pictures)
+        if files:
+            click.echo("wrote " + ", ".join(str(file) for file in files))
+    return DOES_NOT_HOLD if failed(outcomes) else DONE
+
+
+def _drawn_only(name: str) -> bool:
+    """Whether a statement or a paper has an experiment and no check."""
+    from algorithms.verification.catalogue import checked_statements
+    from algorithms.verification.experiments import experiments
+    from algorithms.verification.suite import belongs
+
+    drawn = [experiment.theorem for experiment in experiments()]
+    here = [any(belongs(theorem, name) for theorem in theorems) for theorems in (checked_statements(), drawn)]
+    return here == [False, True]
+
+
+def _export(cells: Store, path: Path) -> None:
+    if path.suffix == ".csv":
+        cells.to_csv(path)
+    else:
+        cells.to_parquet(path)
+
+
+def _print(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> None:
+    theorem = ""
+    for one in outcomes:
+        if one.planned.theorem != theorem:
+            theorem = one.planned.theorem
+            click.echo(theorem)
+        click.echo(f"  {one.check.verdict!s:<9} {one.planned.kind}: {one.planned.name}")
+        click.echo(f"            {one.check.reason}")
+    for picture in pictures:
+        click.echo(picture.experiment.title)
+        for sentence in picture.findings:
+            click.echo(f"  {sentence}")
+    counts = report.counts(outcomes)
+    click.echo(f"\n{counts['holds']} hold, {counts['undecided']} undecided, {counts['fails']} fail")

@@ -1,0 +1,1 @@
+"""Accounts of a mechanism: certified, for groups, by other methods, as trade-off curves."""

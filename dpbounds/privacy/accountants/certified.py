@@ -1,0 +1,802 @@
+"""What a mechanism spends: proven ε(δ) and δ(ε), by the first route that can prove it well.
+
+Closed forms come first; then the contour integral, good for a dozen digits wherever the loss has an analytic density;
+then the lattice with exact integers, which covers what the contour declines. Two routes that answer the same question
+must overlap.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal, get_args
+
+from flint import arb
+
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand, demand_one_of
+from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.exact import ExactLike, brief, exact, to_float
+from dpbounds.expressions.time_limit import TimeIsUp, is_limited, time_limited, without_time_limit
+from dpbounds.expressions.working import OUTER_PRECISION, working
+from dpbounds.limits import SMALLEST_TOLERANCE
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.mechanisms.algebra import listed
+from dpbounds.privacy.pairs.domination import NeighbourClass, NeighbourClasses, neighbour_classes
+from dpbounds.privacy.pairs.pairs import FourPoints, GaussianProduct, Product, as_gaussian
+from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.renyi.accountant import renyi_delta, renyi_epsilon
+from dpbounds.privacy.renyi.moments import has_moments_of_its_own
+from dpbounds.privacy.routes.beside_gaussian import delta_beside, epsilon_beside, lies_beside
+from dpbounds.privacy.routes.closed_forms import (
+    ball,
+    certainly_infinite,
+    closed_form_delta,
+    closed_form_epsilon,
+    has_closed_form,
+)
+from dpbounds.privacy.routes.contour import (
+    ACCURACY,
+    chernoff_bound,
+    contour_at_most,
+    contour_delta,
+    contour_deltas,
+    contour_epsilon,
+)
+from dpbounds.privacy.routes.contour.estimate import quick_log_delta
+from dpbounds.privacy.routes.contour.landscape import survey
+from dpbounds.privacy.routes.contour.plan import plain_draft
+from dpbounds.privacy.routes.drawn_steps import delta_between, epsilon_between, nearly_full_batch, negligible, plannable
+from dpbounds.privacy.routes.grouping import between, by_groups
+from dpbounds.privacy.routes.lattice import LARGEST_WORK, Work, delta_bounds, delta_bounds_at, epsilon_bounds, resolved
+from dpbounds.privacy.routes.outcomes import delta_by_outcomes, epsilon_by_outcomes, has_few_outcomes
+
+Named = tuple[tuple[str, Proof], ...]  # proofs by the names of the classes of neighbours
+Route = Literal["auto", "closed form", "contour", "lattice"]
+
+DEFAULT_TOLERANCE = 1e-9
+_ACCEPTED = 1e-3  # the width, relative, at which the contour's answer is taken even where less was wished for
+_LATTICE_AIM = 1e-5  # the same where there is no contour integral, and the lattice is asked first
+_BESIDE_AIM = 1e-4  # the same for one law beside a Gaussian, if it is continuous: a few hundred cells
+_LOOSE = 10 * _ACCEPTED  # the width at which a lattice's answer is still taken
+_WORK = LARGEST_WORK // 2  # of the lattice, for all classes of one question
+_WIDE = 0.03  # relative width at which simple bounds are worth a try
+_MANY = 32  # distinct pairs, above which it is asked what they take together
+_LATTICE_LEVELS, _LATTICE_GROUPS = 100, 48  # distinct pairs for a lattice at ``_ACCEPTED``: once, or for each end
+_NODES, _LAW = 250, 70_000  # of a law; and node-frequency products that take as long as what else it takes
+_EXACT_WORK, _GROUPED_WORK = 70_000_000, 25_000_000  # products: some ten seconds, and four for both ends of groups
+_GROUPED_ACCURACY = 1e-7  # of δ: groups are wider
+_FEWEST_GROUPS = 16
+_STOPPED = "stopped by the time limit"
+_NOT_PLANNABLE = "these numbers lie beyond what this route can plan in doubles; ask with route='auto'"
+_CLOSED_FORM_PRECISION = 160
+_CLOSED_FORM_WIDTH = 2.0**-52  # relative, of what has a closed form, unless less is asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a mechanism spends, with the proofs.
+
+    Attributes:
+        mechanism: What ran, or will run.
+        relation: The neighbouring relation.
+        given: Which of the two was given, "delta" or "epsilon"; ``enclosure`` holds the other.
+        target: Its value.
+        enclosure: The proven ends.
+        proofs: For each class of ordered neighbours, how much its dominating pairs spend.
+        attacks: For the classes whose dominating pairs are not attained, what explicit attacks attain. Where there are
+            any, the lower end of ``enclosure`` is theirs.
+        moments: Where Rényi divergences prove a smaller upper end than the pairs, how; else None.
+        complete: False where a time limit ended the proofs: what is here was proven by then.
+    """
+
+    mechanism: Mechanism
+    relation: Relation
+    given: Literal["delta", "epsilon"]
+    target: Fraction
+    enclosure: Enclosure
+    proofs: Named
+    attacks: Named = ()
+    moments: Proof | None = None
+    complete: bool = True
+
+    def __post_init__(self) -> None:
+        demand("mechanism", self.mechanism, Mechanism)
+        demand("relation", self.relation, Relation)
+        demand("given", self.given, str)
+        demand("target", self.target, Fraction)
+        demand("enclosure", self.enclosure, Enclosure)
+        demand("proofs", self.proofs, tuple)
+        demand("attacks", self.attacks, tuple)
+        demand("moments", self.moments, Proof, type(None))
+        demand("complete", self.complete, bool)
+
+    @property
+    def tight(self) -> bool:
+        """Whether what is proven to suffice is, up to the width of the proofs, also what an attack attains."""
+        return neighbour_classes(self.mechanism, self.relation).tight
+
+    def __str__(self) -> str:
+        lower, upper = self.enclosure.decimals(min(12, self.enclosure.digits + 2))
+        wanted = "epsilon" if self.given == "delta" else "delta"
+        return f"{wanted} in [{lower}, {upper}] at {self.given} = {brief(self.target)} ({self.relation})"
+
+
+def valid_delta(delta: ExactLike, name: str = "delta") -> Fraction:
+    """Return δ as an exact number in (0, 1), or raise ``InvalidValue``."""
+    number = exact(delta, name)
+    if not 0 < number < 1:
+        raise InvalidValue(name, delta, "a number greater than 0 and less than 1")
+    return number
+
+
+def valid_epsilon(epsilon: ExactLike, name: str = "epsilon") -> Fraction:
+    """Return ε as an exact number >= 0, or raise ``InvalidValue``."""
+    number = exact(epsilon, name)
+    if number < 0:
+        raise InvalidValue(name, epsilon, "a number that is at least 0")
+    return number
+
+
+def _valid_tolerance(tolerance: ExactLike) -> float:
+    number = exact(tolerance, "tolerance")
+    if not SMALLEST_TOLERANCE <= number < 1:
+        raise InvalidValue("tolerance", tolerance, "a number less than 1 and at least 1e-300")
+    return float(number)
+
+
+def epsilon(
+    mechanism: Mechanism,
+    delta: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    tolerance: float = DEFAULT_TOLERANCE,
+    time_limit: ExactLike | None = None,
+) -> Enclosure:
+    """Enclose ε(δ) = inf{ε >= 0 : the mechanism is (ε, δ)-DP}, taken over its dominating pairs.
+
+    Args:
+        mechanism: What ran, or will run.
+        delta: In (0, 1); text such as ``"1e-6"`` is exact.
+        relation: The neighbouring relation.
+        tolerance: Relative width aimed at; what is reached is the width of the answer. One below 1e-9 is a demand.
+        time_limit: Seconds after which the best that is proven by then is returned (None: no limit).
+
+    Returns:
+        Proven ends; publish the upper one. Both are 0 where δ is at least the total variation distance.
+
+    Raises:
+        InvalidValue: δ, the tolerance or the relation is not allowed.
+        UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
+        NotCertified: No route could prove an answer, or not one as narrow as was demanded, or nothing within the time.
+
+    Threads may call this and all of dpbounds at once: they wait for each other, and get the answers that one would get.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> epsilon(Gaussian(5), delta="1e-5").contains("0.72552175085779582692")
+    True
+    """
+    return account(mechanism, delta=delta, relation=relation, tolerance=tolerance, time_limit=time_limit).enclosure
+
+
+def delta(
+    mechanism: Mechanism,
+    epsilon: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    tolerance: float = DEFAULT_TOLERANCE,
+    time_limit: ExactLike | None = None,
+) -> Enclosure:
+    """Enclose δ(ε), the smallest δ for which the dominating pairs are (ε, δ)-indistinguishable.
+
+    Arguments and errors as for :func:`epsilon`, with ``epsilon`` at least 0 in place of ``delta``.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> "1.7546333e-8" < delta(Gaussian(5), epsilon=1) < "1.7546334e-8"
+    True
+    """
+    return account(mechanism, epsilon=epsilon, relation=relation, tolerance=tolerance, time_limit=time_limit).enclosure
+
+
+@working(OUTER_PRECISION)
+def account(
+    mechanism: Mechanism,
+    *,
+    delta: ExactLike | None = None,
+    epsilon: ExactLike | None = None,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    tolerance: float = DEFAULT_TOLERANCE,
+    route: Route = "auto",
+    time_limit: ExactLike | None = None,
+) -> Account:
+    """Prove ε(δ) or δ(ε), whichever was not given, and keep the proofs.
+
+    Args:
+        mechanism: What ran, or will run.
+        delta: In (0, 1), or None.
+        epsilon: At least 0, or None; exactly one of the two is given.
+        relation: The neighbouring relation.
+        tolerance: Relative width aimed at; one below the default, 1e-9, is a demand.
+        route: One route alone, or "auto".
+        time_limit: Seconds after which the best that is proven by then is returned (None: no limit).
+
+    Raises:
+        InvalidValue: Both or neither of δ and ε, or a value (or a route) that is not allowed.
+        UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
+        NotCertified: No route could prove an answer, or not one as narrow as was demanded, or nothing within the time.
+    """
+    if (delta is None) == (epsilon is None):
+        raise InvalidValue("delta, epsilon", (delta, epsilon), "exactly one of the two")
+    tolerance = _valid_tolerance(tolerance)
+    demand_one_of("route", route, get_args(Route))
+    neighbours = as_relation(relation)
+    work = Work(_WORK)
+    question = _Question("delta", valid_delta(delta), tolerance, route, work) if delta is not None else None
+    if question is None:
+        assert epsilon is not None
+        question = _Question("epsilon", valid_epsilon(epsilon), tolerance, route, work)
+    with time_limited(time_limit) as limit:
+        found = _accounted(mechanism, neighbours, (question,))[0]
+    if limit.passed:
+        if found.enclosure.exact_upper == math.inf > found.enclosure.exact_lower:
+            raise NotCertified("the time limit passed before any ε was proven to suffice; allow more time")
+        return replace(found, enclosure=replace(found.enclosure, method=_STOPPED), complete=False)
+    if tolerance < DEFAULT_TOLERANCE:
+        _demand_narrow(found.proofs, tolerance)
+    return found
+
+
+def _demand_narrow(proofs: Named, tolerance: float) -> None:
+    width = max(_relative_width(proof) for _, proof in proofs if proof.route != "dominated")
+    if width > tolerance:
+        raise NotCertified(
+            f"the relative width reached is {width:.2g}, not {tolerance:.2g}; ask for a looser tolerance"
+        )
+
+
+@working(OUTER_PRECISION)
+def delta_curve(
+    mechanism: Mechanism,
+    epsilons: Iterable[ExactLike],
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    tolerance: float = DEFAULT_TOLERANCE,
+) -> tuple[Enclosure, ...]:
+    """Enclose δ(ε) at many ε at once, for little more than one costs: one integral or lattice serves them all.
+
+    Arguments and errors as for :func:`delta`, with any number of ε.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> [ends.decimals(6)[1] for ends in delta_curve(Gaussian(1), [0, 1])]
+    ['0.382925', '0.126937']
+    """
+    tolerance = _valid_tolerance(tolerance)
+    targets = [valid_epsilon(each) for each in listed(epsilons, "epsilons", "numbers that are at least 0")]
+    questions = [_Question("epsilon", target, tolerance, "auto", Work(_WORK)) for target in targets]
+    found = _accounted(mechanism, as_relation(relation), questions)
+    if tolerance < DEFAULT_TOLERANCE:
+        for each in found:
+            _demand_narrow(each.proofs, tolerance)
+    return tuple(each.enclosure for each in found)
+
+
+def _accounted(mechanism: Mechanism, neighbours: Relation, questions: Sequence[_Question]) -> list[Account]:
+    with without_time_limit():
+        classes = neighbour_classes(mechanism, neighbours)
+    proofs = _all_classes(classes, questions)
+    attacks = _attacked(classes, questions, proofs)
+    return [_account(mechanism, neighbours, classes, *each) for each in zip(questions, proofs, attacks, strict=True)]
+
+
+def _account(
+    mechanism: Mechanism,
+    neighbours: Relation,
+    classes: NeighbourClasses,
+    question: _Question,
+    proofs: Named,
+    attacks: Named,
+) -> Account:
+    enclosure = _together(classes, proofs, attacks)
+    moments: Proof | None = None
+    if question.route == "auto" and not classes.tight and _moments_may_help(classes, proofs, enclosure):
+        moments = _by_moments(enclosure, mechanism, question, neighbours)
+    if moments is not None:
+        enclosure = moments.enclosure
+    return Account(mechanism, neighbours, question.given, question.target, enclosure, proofs, attacks, moments)
+
+
+def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclosure) -> bool:
+    """Whether Rényi divergences could give a visibly smaller upper end.
+
+    Converted, the divergences of a pair promise no less than the pair itself spends (``renyi.md``, section 1): where
+    they are all that is known, at most the width of the pairs' own proof could be gained.
+    """
+    if not all(has_moments_of_its_own(pair) for each in classes.every() for pair, _ in each.product):
+        return True
+    lower, upper = max(proof.enclosure.exact_lower for _, proof in proofs), enclosure.exact_upper
+    return not (upper <= lower or (upper < math.inf and upper - lower <= _ACCEPTED * upper))
+
+
+def _by_moments(enclosure: Enclosure, mechanism: Mechanism, question: _Question, relation: Relation) -> Proof | None:
+    """A smaller upper end by Rényi divergences; None where the pairs' is smaller, or nothing is proven.
+
+    Where pairs are not attained, adding up divergences can be better than composing the pairs.
+    """
+    convert = renyi_epsilon if question.given == "delta" else renyi_delta
+    try:
+        found = convert(mechanism, question.target, relation)
+    except (UnsupportedMechanism, NotCertified, TimeIsUp):  # the pairs' answer stands
+        return None
+    if found.enclosure.exact_upper >= enclosure.exact_upper:
+        return None
+    upper = max(found.enclosure.exact_upper, enclosure.exact_lower)
+    better = Enclosure(enclosure.exact_lower, upper, "Rényi divergences", found.enclosure.precision)
+    return Proof(better, "Rényi divergences", {} if found.order is None else {"order": found.order})
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked of every product: ε at δ, or δ at ε; and the lattice's work for all of them."""
+
+    given: Literal["delta", "epsilon"]
+    target: Fraction
+    tolerance: float
+    route: Route
+    work: Work
+
+    def answered(self, product: Product) -> Proof:
+        prove = prove_epsilon if self.given == "delta" else prove_delta
+        try:
+            return prove(product, self.target, self.tolerance, self.route, self.work)
+        except TimeIsUp:
+            with without_time_limit():
+                return self._at_once(resolved(product))
+
+    def _at_once(self, product: Product) -> Proof:
+        """What closed forms prove in milliseconds; else what always holds."""
+        between = _epsilon_between if self.given == "delta" else _delta_between
+        try:
+            return between(product, as_gaussian(product), self.target, refine=False)
+        except (NotCertified, Declined):
+            top = math.inf if self.given == "delta" else Fraction(1)
+            return Proof(Enclosure(Fraction(0), top, _STOPPED), "bounds")
+
+    def at_most(self, product: Product, least: Fraction) -> bool:
+        """Whether a quick bound shows that the product spends no more than ``least``."""
+        gaussian = as_gaussian(product)
+        if gaussian is None or has_closed_form(product) or not plannable(product, self.target):
+            return False
+        try:
+            if self.given == "delta":
+                return contour_at_most(gaussian, least, self.target)
+            return least > 0 and contour_at_most(gaussian, self.target, least)
+        except TimeIsUp:
+            return False
+
+
+def _all_classes(classes: NeighbourClasses, questions: Sequence[_Question]) -> list[Named]:
+    """Prove the first class; prove of each other that it spends no more, or how much it spends."""
+    first, *others = classes.every()
+    firsts = _answered(first.product, questions)
+    proofs: list[Named] = [((first.name, proof),) for proof in firsts]
+    for each in others:
+        leasts = [proof.enclosure.exact_lower for proof in firsts]
+        below = [
+            isinstance(least, Fraction) and first.tight and question.at_most(_in_as_few(each.product, proof), least)
+            for question, proof, least in zip(questions, firsts, leasts, strict=True)
+        ]
+        asked = iter(
+            _answered(each.product, [q for q, dominated in zip(questions, below, strict=True) if not dominated])
+        )
+        for index, dominated in enumerate(below):
+            least = Enclosure(Fraction(0), leasts[index], "Chernoff bound")
+            proofs[index] += ((each.name, Proof(least, "dominated") if dominated else next(asked)),)
+    return proofs
+
+
+def _in_as_few(product: Product, proof: Proof) -> Product:
+    """A product that dominates this one, in as few groups as the proof took."""
+    groups = proof.parameters.get("groups")
+    return between(product, groups).dearer if isinstance(groups, int) else product
+
+
+def _attacked(classes: NeighbourClasses, questions: Sequence[_Question], proofs: Sequence[Named]) -> list[Named]:
+    """What explicit attacks attain in the classes whose pairs are not attained."""
+    found: list[Named] = [()] * len(questions)
+    for each in classes.every():
+        worth = [index for index, known in enumerate(proofs) if _worth_attacking(each, known)]
+        for product in () if each.tight else each.attacks:
+            for index, proof in zip(worth, _answered(product, [questions[index] for index in worth]), strict=True):
+                found[index] += ((each.name, proof),)
+    return found
+
+
+def _answered(product: Product, questions: Sequence[_Question]) -> list[Proof]:
+    """One proof per question; where several ask for δ(ε), what they have in common is computed once."""
+    known: Mapping[Fraction, Proof] = {}
+    if len(questions) > 1:
+        with contextlib.suppress(TimeIsUp):
+            known = _shared_deltas(resolved(product), [each.target for each in questions], questions[0].tolerance)
+    return [known.get(each.target) or each.answered(product) for each in questions]
+
+
+def _shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> Mapping[Fraction, Proof]:
+    """δ(ε) by the route that :func:`prove_delta` would take, where that one serves many ε at once."""
+    if has_closed_form(product) or _infinite_losses(product, Fraction(1)):
+        return {}
+    if has_few_outcomes(product) or lies_beside(product) or nearly_full_batch(product) or len(product) > _MANY:
+        return {}
+    able = [epsilon for epsilon in epsilons if plannable(product, epsilon)]
+    gaussian = as_gaussian(product)
+    if gaussian is None:
+        return delta_bounds_at(product, able, tolerance=_enough(tolerance, _lattice_aim(product)), work=_WORK)
+    found = contour_deltas(gaussian, [epsilon for epsilon in able if not negligible(gaussian, epsilon)])
+    enough = tolerance if tolerance < DEFAULT_TOLERANCE else _enough(tolerance, _ACCEPTED)
+    return {epsilon: proof for epsilon, proof in found.items() if _relative_width(proof) <= enough}
+
+
+def _worth_attacking(each: NeighbourClass, proofs: Named) -> bool:
+    return any(name == each.name and proof.enclosure.exact_upper > 0 for name, proof in proofs)
+
+
+def _together(
+    classes: NeighbourClasses,
+    proofs: Named,
+    attacks: Named,
+) -> Enclosure:
+    """The maximum over the classes: upper ends from what dominates, lower ends from what is attained."""
+    found: Enclosure | None = None
+    for each, (_, proof) in zip(classes.every(), proofs, strict=True):
+        if proof.route == "dominated":
+            continue
+        enclosure = proof.enclosure
+        if not each.tight:
+            lowers = [attack.enclosure.exact_lower for name, attack in attacks if name == each.name]
+            lowest = min(max([Fraction(0), *lowers]), enclosure.exact_upper)
+            enclosure = Enclosure(lowest, enclosure.exact_upper, enclosure.method, enclosure.precision)
+        found = enclosure if found is None else found.larger(enclosure)
+    assert found is not None
+    return found
+
+
+@working(OUTER_PRECISION)
+def prove_epsilon(
+    product: Product, delta: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
+) -> Proof:
+    """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
+    return _proven_epsilon(resolved(product), delta, tolerance, route, work)
+
+
+def _proven_epsilon(
+    product: Product, delta: Fraction, tolerance: float, route: Route, work: Work | None, accuracy: float = ACCURACY
+) -> Proof:
+    if route == "closed form" or (route == "auto" and has_closed_form(product)):
+        return _closed_form_epsilon(product, delta, tolerance)
+    if route == "auto" and _infinite_losses(product, delta):
+        return Proof(Enclosure(math.inf, math.inf, "infinite losses"), "closed form")
+    summed = _summed(
+        product,
+        route,
+        lambda: epsilon_by_outcomes(product, delta, tolerance),
+        lambda: epsilon_beside(product, delta, max(tolerance, _BESIDE_AIM)),
+    )
+    if summed is not None:
+        return summed
+    gaussian = as_gaussian(product)
+    if route == "auto":
+        quick = _quick(product, delta, lambda: _epsilon_between(product, gaussian, delta), tolerance)
+        if quick is not None:
+            return quick
+        most = None if tolerance < DEFAULT_TOLERANCE or accuracy > ACCURACY else _groups_for(product, delta, "delta")
+        if most is not None:
+            wide = max(tolerance, _ACCEPTED)
+            return by_groups(
+                product, most, lambda few: _proven_epsilon(few, delta, wide, route, work, _GROUPED_ACCURACY)
+            )
+    elif not plannable(product, delta):
+        raise NotCertified(_NOT_PLANNABLE)
+    found: Proof | None = None
+    try:
+        found = _first_good(
+            tolerance,
+            route,
+            None if gaussian is None else lambda: contour_epsilon(gaussian, delta, accuracy),
+            lambda width, left, kept: epsilon_bounds(product, delta, tolerance=width, work=left, kept=kept),
+            _lattice_aim(product),
+            work or Work(),
+        )
+    except NotCertified:
+        if route != "auto":
+            raise
+    if found is not None and (_relative_width(found) <= _WIDE or route != "auto"):
+        return found
+    between = _epsilon_between(product, gaussian, delta)
+    return between if found is None or _relative_width(between) < _relative_width(found) else found
+
+
+@working(OUTER_PRECISION)
+def prove_delta(
+    product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
+) -> Proof:
+    """Prove an enclosure of δ(ε) for one product of pairs; the narrowest that the routes tried could reach."""
+    return _proven_delta(resolved(product), epsilon, tolerance, route, work)
+
+
+def _proven_delta(
+    product: Product, epsilon: Fraction, tolerance: float, route: Route, work: Work | None, accuracy: float = ACCURACY
+) -> Proof:
+    if route == "closed form" or (route == "auto" and has_closed_form(product)):
+        _require_closed_form(product)
+        bits = max(64, math.ceil(-math.log2(tolerance)) + 8)
+        value, precision = closed_form_delta(product[0][0], epsilon, bits)
+        return Proof(Enclosure.from_balls(value, value, "closed form", precision).within(0, 1), "closed form")
+    if route == "auto" and _infinite_losses(product, Fraction(1)):
+        return Proof(Enclosure.exactly(1, "infinite losses"), "closed form")
+    summed = _summed(
+        product,
+        route,
+        lambda: delta_by_outcomes(product, epsilon, tolerance),
+        lambda: delta_beside(product, epsilon, max(tolerance, _BESIDE_AIM)),
+    )
+    if summed is not None:
+        return summed
+    gaussian = as_gaussian(product)
+    if route == "auto":
+        if gaussian is not None and negligible(gaussian, epsilon):
+            return _delta_between(product, gaussian, epsilon, refine=False)
+        quick = _quick(product, epsilon, lambda: _delta_between(product, gaussian, epsilon), tolerance)
+        if quick is not None:
+            return quick
+        most = (
+            None if tolerance < DEFAULT_TOLERANCE or accuracy > ACCURACY else _groups_for(product, epsilon, "epsilon")
+        )
+        if most is not None:
+            wide = max(tolerance, _ACCEPTED)
+            return by_groups(
+                product, most, lambda few: _proven_delta(few, epsilon, wide, route, work, _GROUPED_ACCURACY)
+            )
+    elif not plannable(product, epsilon):
+        raise NotCertified(_NOT_PLANNABLE)
+    found: Proof | None = None
+    try:
+        found = _first_good(
+            tolerance,
+            route,
+            None if gaussian is None else lambda: contour_delta(gaussian, epsilon, accuracy),
+            lambda width, left, kept: delta_bounds(product, epsilon, tolerance=width, work=left, kept=kept),
+            _lattice_aim(product),
+            work or Work(),
+        )
+    except NotCertified:
+        if route != "auto":
+            raise
+    if found is not None and (_relative_width(found) <= _WIDE or route != "auto"):
+        return found
+    between = _delta_between(product, gaussian, epsilon)
+    return between if found is None or _relative_width(between) < _relative_width(found) else found
+
+
+def _summed(product: Product, route: Route, outcomes: Callable[[], Proof], beside: Callable[[], Proof]) -> Proof | None:
+    """The sum over few outcomes, or over one other release's losses beside Gaussian ones, if narrow as a lattice's."""
+    if route != "auto" or not (has_few_outcomes(product) or lies_beside(product)):
+        return None
+    try:
+        found = outcomes() if has_few_outcomes(product) else beside()
+    except (Declined, NotCertified):
+        return None
+    return found if _relative_width(found) <= _ACCEPTED else None
+
+
+def _infinite_losses(product: Product, delta: Fraction) -> bool:
+    """Whether P(some loss is infinite) is proven to exceed δ, or to be 1: then no ε suffices, or δ(ε) = 1."""
+    with working(_CLOSED_FORM_PRECISION):
+        exponent = arb(0)
+        for pair, count in product:
+            if has_closed_form(((pair, 1),)):
+                one = certainly_infinite(pair)
+                if one >= 1:
+                    return True
+                exponent += count * (-one).log1p()
+        return bool(-exponent.expm1() > ball(delta))
+
+
+def _quick(product: Product, target: Fraction, between: Callable[[], Proof], tolerance: float) -> Proof | None:
+    """What closed forms alone prove: taken where the other routes cannot plan, or need not."""
+    if not plannable(product, target):
+        return between()
+    if nearly_full_batch(product):
+        found = between()
+        return found if _relative_width(found) <= max(tolerance, _ACCEPTED) else None
+    return None
+
+
+def _groups_for(product: Product, target: Fraction, given: Literal["delta", "epsilon"]) -> int | None:
+    """How many groups of levels fit into the time of one question; None where all levels do."""
+    if len(product) <= _MANY:
+        return None
+    gaussian = as_gaussian(product)
+    if gaussian is None:
+        return None if len(product) <= _LATTICE_LEVELS else _LATTICE_GROUPS
+    few = as_gaussian(between(product, _FEWEST_GROUPS).dearer)
+    assert few is not None
+    try:
+        each = _LAW + _NODES * _frequencies(few, target, given)
+    except Declined:  # no plain contour, and no cheap one
+        each = _EXACT_WORK // _MANY
+    return None if len(product) * each <= _EXACT_WORK else max(_FEWEST_GROUPS, _GROUPED_WORK // (2 * each))
+
+
+def _frequencies(few: GaussianProduct, target: Fraction, given: Literal["delta", "epsilon"]) -> int:
+    """How many frequencies a plain contour for few laws takes, roughly."""
+    log_delta = math.log(target.numerator) - math.log(target.denominator) if given == "delta" else None
+    landscape, saddle = survey(few, 1.0, math.log(ACCURACY), log_delta, float(target) if given == "epsilon" else None)
+    return plain_draft(few, landscape, saddle, ACCURACY).frequencies
+
+
+def _epsilon_between(
+    product: Product, gaussian: GaussianProduct | None, delta: Fraction, *, refine: bool = True
+) -> Proof:
+    """What is left where every route declines: bounds from closed forms and, if doubles can plan it, Chernoff's."""
+    if gaussian is None:
+        return _epsilon_by_basic(product, delta)
+    found = epsilon_between(gaussian, delta)
+    low, high = Fraction(found.exact_lower), Fraction(found.exact_upper)
+    method = found.method
+    if refine and plannable(product, delta):
+        floor = low
+        for _ in range(20):
+            middle = (floor + high) / 2
+            if contour_at_most(gaussian, middle, delta):
+                high, method = middle, f"{found.method} and Chernoff bound"
+            else:
+                floor = middle
+    return Proof(Enclosure(low, high, method, found.precision), "bounds")
+
+
+def _delta_between(
+    product: Product, gaussian: GaussianProduct | None, epsilon: Fraction, *, refine: bool = True
+) -> Proof:
+    """The same for δ(ε)."""
+    if gaussian is None:
+        return _delta_by_basic(product, epsilon)
+    found = delta_between(gaussian, epsilon)
+    high = Fraction(found.exact_upper)
+    if refine and plannable(product, epsilon):
+        with contextlib.suppress(Declined, NotCertified):  # what there is stands
+            high = min(high, chernoff_bound(gaussian, epsilon, quick_log_delta(gaussian, float(epsilon), False)))
+    return Proof(Enclosure(min(Fraction(found.exact_lower), high), high, found.method, found.precision), "bounds")
+
+
+def _epsilon_by_basic(product: Product, delta: Fraction) -> Proof:
+    """What is left of other pairs where the lattice declines: the dearest release below, basic composition above.
+
+    Each release at δ/T, T of them: Σ ε_i(δ/T) suffices at δ (Dwork & Roth 2014, Theorem 3.16).
+    """
+    total = sum(count for _, count in product)
+    low, high = Fraction(0), Fraction(0)
+    for pair, count in product:
+        single: Product = ((pair, 1),)
+        lower = _closed_form_epsilon(single, delta).enclosure.exact_lower
+        upper = _closed_form_epsilon(single, delta / total).enclosure.exact_upper
+        if isinstance(lower, float) or isinstance(upper, float):  # an infinite loss is likelier than δ/T
+            raise NotCertified(f"at δ = {brief(delta)} not even basic composition of these releases is finite")
+        low, high = max(low, lower), high + count * upper
+    return Proof(Enclosure(low, high, "single release and basic composition"), "bounds")
+
+
+def _delta_by_basic(product: Product, epsilon: Fraction) -> Proof:
+    """The same for δ(ε): the dearest release below, each release at ε/T above."""
+    total = sum(count for _, count in product)
+    low, high = Fraction(0), Fraction(0)
+    for pair, count in product:
+        if not has_closed_form(((pair, 1),)):
+            return Proof(Enclosure(Fraction(0), Fraction(1), "no bound"), "bounds")
+        low = max(low, ball_end(closed_form_delta(pair, epsilon)[0], "down"))
+        high += count * ball_end(closed_form_delta(pair, epsilon / total)[0], "up")
+    return Proof(Enclosure(low, max(low, min(high, Fraction(1))), "single release and basic composition"), "bounds")
+
+
+def _closed_form_epsilon(product: Product, delta: Fraction, tolerance: float = _CLOSED_FORM_WIDTH) -> Proof:
+    _require_closed_form(product)
+    pair = product[0][0]
+    if isinstance(pair, FourPoints) and pair.delta == delta:  # δ(ε') = δ from ε' = ε on, and more below: a tie, exactly
+        return Proof(Enclosure.exactly(pair.epsilon, "closed form"), "closed form")
+    with working(_CLOSED_FORM_PRECISION):
+        certain = certainly_infinite(pair)
+        if certain > ball(delta):
+            return Proof(Enclosure(math.inf, math.inf, "closed form", _CLOSED_FORM_PRECISION), "closed form")
+        if not certain < ball(delta):
+            raise NotCertified(f"δ = {brief(delta)} cannot be told from the probability that the loss is infinite")
+    low, high = closed_form_epsilon(pair, delta, min(tolerance, _CLOSED_FORM_WIDTH))
+    return Proof(Enclosure(low, high, "closed form", _CLOSED_FORM_PRECISION), "closed form")
+
+
+def _require_closed_form(product: Product) -> None:
+    if not has_closed_form(product):
+        raise NotCertified("there is no closed form for several subsampled releases; use another route")
+
+
+def _first_good(
+    tolerance: float,
+    route: Route,
+    contour: Callable[[], Proof] | None,
+    lattice: Callable[[float, Work, list[Proof]], Proof],
+    lattice_aim: float,
+    work: Work,
+) -> Proof:
+    """The contour's answer if it is narrow enough, else the lattice's, else the narrower of the two."""
+    if contour is None and route == "contour":
+        raise NotCertified("the contour integral needs an analytic density, which these pairs do not have")
+    accepted = _ACCEPTED if contour is not None else lattice_aim
+    enough = _enough(tolerance, accepted)
+    found: list[Proof] = []
+    reasons: list[str] = []
+    if contour is not None and route in ("auto", "contour"):
+        try:
+            found.append(contour())
+            if _relative_width(found[0]) <= enough or route == "contour":
+                return found[0]
+        except Declined as reason:
+            reasons.append(f"contour: {reason}")
+    if route in ("auto", "lattice"):
+        widths = sorted({enough, max(enough, _ACCEPTED), max(enough, _LOOSE)})
+        found += _by_lattice(widths, lattice, work, reasons, every=route == "auto" or is_limited())
+    if not found:
+        raise NotCertified("no route could prove an answer (" + "; ".join(reasons) + ")")
+    return min(found, key=_relative_width)
+
+
+def _enough(tolerance: float, accepted: float) -> float:
+    """The default tolerance is a wish that only the contour can grant: where it does not, ``accepted`` must do."""
+    return tolerance if tolerance > DEFAULT_TOLERANCE else accepted
+
+
+def _by_lattice(
+    widths: list[float],
+    lattice: Callable[[float, Work, list[Proof]], Proof],
+    work: Work,
+    reasons: list[str],
+    every: bool,
+) -> list[Proof]:
+    """What a lattice proves: the first width that it reaches, and what attempts at narrower ones gave (``every`` one).
+
+    Where time is limited, the widest comes first.
+
+    Raises:
+        TimeIsUp: The limit passed before anything was proven.
+    """
+    found: list[Proof] = []
+    kept: list[Proof] = []
+    for width in reversed(widths) if is_limited() else widths:
+        try:
+            found.append(lattice(width, work, kept))
+            if not is_limited():
+                break
+        except TimeIsUp:
+            if not found + kept:
+                raise
+            return found + [each for each in kept if every or _relative_width(each) <= widths[-1]]
+        except Declined as reason:
+            reasons.append(f"lattice to {width:g}: {reason}")
+            if any(_relative_width(each) <= widths[-1] for each in kept):
+                break
+            work.reserve()
+    return found + [each for each in kept if every or _relative_width(each) <= widths[-1]]
+
+
+def _lattice_aim(product: Product) -> float:
+    """A width that the lattice reaches in about a second; laws of several draws take ten times as long to cut."""
+    if len(product) > _MANY:
+        return _ACCEPTED
+    draws = (getattr(pair, "draws", None) for pair, _ in product)
+    return _LATTICE_AIM if all(each is None or each.slots == 1 for each in draws) else 10 * _LATTICE_AIM
+
+
+def _relative_width(proof: Proof) -> float:
+    upper = proof.enclosure.exact_upper
+    if upper == 0:
+        return 0.0
+    return to_float((upper - proof.enclosure.exact_lower) / upper, "up")

@@ -1,0 +1,446 @@
+"""What a mechanism spends when k records differ instead of one: proven ε(δ) and δ(ε) for groups.
+
+A group is k records that are all in one data set and not in the other (add-or-remove-one: a person with k records), or
+that are all replaced (replace-one).
+
+Full-batch releases are enlarged k-fold and composed as usual. On a Poisson sample under add-or-remove-one the number of
+the group's records that are drawn is Binomial(k, q), which gives a pair, too. For Gaussian noise nothing is lost in
+either. Blocks in parallel share the group out in every possible way, of which the dearest counts (``pairs.md``, section
+6). Anything else goes by a chain of k neighbours (``group_privacy.py``) whose links have the certified profile of one
+record: where ε is best cut into links is searched for with estimates, and the profile then certified at those points.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.expressions.working import OUTER_PRECISION, working
+from dpbounds.privacy.accountants.certified import (
+    DEFAULT_TOLERANCE,
+    Account,
+    account,
+    prove_delta,
+    prove_epsilon,
+    valid_delta,
+    valid_epsilon,
+)
+from dpbounds.privacy.mechanisms import InParallel, Mechanism, PoissonSampled, parts_of
+from dpbounds.privacy.notions.group_privacy import Chain, Link
+from dpbounds.privacy.pairs.domination import (
+    NeighbourClasses,
+    blocks_of,
+    by_partition,
+    neighbour_classes,
+    nested,
+    orders_of,
+)
+from dpbounds.privacy.pairs.pairs import (
+    DrawnGaussians,
+    Draws,
+    FourPoints,
+    Order,
+    Pair,
+    Product,
+    Responses,
+    Sampled,
+    ShiftedGaussians,
+    ShiftedLaplaces,
+    TwoResponses,
+    UniformBalls,
+    as_gaussian,
+    enlarged,
+)
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta, has_closed_form
+from dpbounds.privacy.routes.contour.estimate import quick_log_delta
+from dpbounds.privacy.routes.lattice import estimated_profile, resolved
+
+_MOST_WAYS = 64  # in which a group lies in blocks, each with an account of its own
+_POINTS = 28  # of a profile that are certified along one chain, at most
+_PRECISION = 160
+_LARGEST_GROUP = 1_000  # whose number of draws is summed over
+_TOLERANCE = 1e-2  # relative, of δ at a point, and of the lower end, what one record spends: a chain loses more
+_SEARCH_TOLERANCE = 1e-5  # relative, of ε along the chain
+_DEEPEST, _LEAST_LOG = -500.0, -700.0  # log δ that an estimate still sees; below that, it is 0
+_FIRST_NODE, _NODES_PER_DOUBLING = 2.0**-20, 16  # ε at which estimates are made: 0, and a geometric sequence
+_STEEP = 3.0  # what log δ may fall by between two of them, to be taken as linear
+_ROUNDS, _ENOUGH = 6, 0.99  # of the search for ε; how much of δ a found ε is to use
+_GROWTHS = (Fraction(11, 10), Fraction(3, 2), Fraction(4))  # of the parts, where no round of it succeeded
+
+
+@working(OUTER_PRECISION)
+def group_account(
+    mechanism: Mechanism,
+    group_size: int,
+    *,
+    delta: ExactLike | None = None,
+    epsilon: ExactLike | None = None,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+) -> Enclosure:
+    """Enclose ε(δ) or δ(ε) for groups of at most ``group_size`` records.
+
+    Args:
+        mechanism: What ran, or will run.
+        group_size: k >= 1; 1 is what ``account`` answers.
+        delta: In (0, 1), or None.
+        epsilon: At least 0, or None; exactly one of the two.
+        relation: The neighbouring relation whose steps are counted.
+
+    Returns:
+        Proven ends; publish the upper one. The lower end is what one record spends, unless the pairs enlarge exactly.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+        UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
+        NotCertified: No route could prove an answer.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> group_account(Gaussian(15), 3, delta="1e-5").contains("0.72552175085779582692")  # as Gaussian(5) for one
+    True
+    """
+    k = positive_integer(group_size, "group_size")
+    if (delta is None) == (epsilon is None):
+        raise InvalidValue("delta, epsilon", (delta, epsilon), "exactly one of the two")
+    neighbours = as_relation(relation)
+    target = valid_delta(delta) if delta is not None else valid_epsilon(epsilon if epsilon is not None else 0)
+    if k == 1:
+        return account(mechanism, delta=delta, epsilon=epsilon, relation=neighbours).enclosure
+
+    def one_record() -> Account:
+        return account(mechanism, delta=delta, epsilon=epsilon, relation=neighbours, tolerance=_TOLERANCE)
+
+    classes = neighbour_classes(mechanism, neighbours)  # refuses what has no proven pair
+    try:
+        ways = tuple(dict.fromkeys(way for order in orders_of(neighbours) for way in _grown(mechanism, order, k)))
+    except UnsupportedMechanism:
+        chains = _chains(classes, neighbours, k)
+        if epsilon is not None and target == 0:  # the total variation, which has no direction
+            chains = chains[:1]
+        bounds = [chain.epsilon(target) if delta is not None else chain.delta(target) for chain in chains]
+        found = Enclosure(Fraction(0), max(bounds), "group privacy")
+    else:
+        prove = prove_epsilon if delta is not None else prove_delta
+        found, *others = (prove(way, target, DEFAULT_TOLERANCE).enclosure for way in ways)
+        for other in others:
+            found = found.larger(other)
+        if all(map(_is_exact, ways)):
+            return found
+    one = account(mechanism, delta=delta, epsilon=epsilon, relation=neighbours, tolerance=_TOLERANCE)
+    return _from_one_record(found, one)
+
+
+def _from_one_record(found: Enclosure, one: Account) -> Enclosure:
+    """The upper end of what is found, over what one record of the group spends."""
+    lower = one.enclosure.exact_lower
+    return Enclosure(lower, max(lower, found.exact_upper), found.method, one.enclosure.precision)
+
+
+# --- Dominating pairs for k records at once ---------------------------------------------------------------------------
+
+
+def _grown(mechanism: Mechanism, order: Order, k: int) -> tuple[Product, ...]:
+    """Products that dominate for a group that leaves (remove), joins (add) or is replaced, by how it lies in blocks.
+
+    Raises:
+        UnsupportedMechanism: For a part no such pair is proven, or there are too many ways.
+    """
+    if k == 0:
+        return ((),)
+    options = [
+        _shared_out(blocks_of(key, members), order, k)
+        if isinstance(key, InParallel)
+        else (((_grown_part(key, order, k), sum(count for _, count in members)),),)
+        for key, members in by_partition(parts_of(mechanism)).items()
+    ]
+    return _dearest(_together(choice) for choice in itertools.product(*options))
+
+
+def _together(products: Iterable[Product]) -> Product:
+    """Independent products as one: full-batch Gaussians are one shift, equal pairs are counted together."""
+    squared_shift = Fraction(0)
+    counts: Counter[Pair] = Counter()
+    for pair, count in itertools.chain.from_iterable(products):
+        if isinstance(pair, ShiftedGaussians):
+            squared_shift += count * pair.squared_shift
+        else:
+            counts[pair] += count
+    merged: Product = ((ShiftedGaussians(squared_shift), 1),) if squared_shift else ()
+    return merged + tuple(counts.items())
+
+
+def _shared_out(partition: InParallel, order: Order, k: int) -> tuple[Product, ...]:
+    """The ways in which k records lie in the blocks.
+
+    Replaced records may change blocks: k removals and k additions, 2k steps in all, are shared out then.
+    """
+    blocks = partition.blocks
+    if order is Order.REPLACE and partition.partition == "record" and len(partition.blocks) > 1:
+        order, k = Order.REMOVE, 2 * k
+        if any(isinstance(part, PoissonSampled) for block in blocks for part, _ in parts_of(block)):
+            raise UnsupportedMechanism("records that change blocks, of which samples are taken, are not one pair")
+    blocks = tuple(
+        block
+        for index, block in enumerate(blocks)
+        if block not in blocks[:index] or not _gathers(_grown(block, order, 1))
+    )
+    reached: list[tuple[Product, ...]] = [((),), *(() for _ in range(k))]
+    for block in blocks:
+        grown = [_grown(block, order, j) for j in range(k + 1)]
+        reached = [
+            _dearest(
+                _together((before, more))
+                for j in range(used + 1)
+                for before, more in itertools.product(reached[used - j], grown[j])
+            )
+            for used in range(k + 1)
+        ]
+    return reached[k]
+
+
+def _gathers(products: Sequence[Product]) -> bool:
+    """Whether, of equal blocks, one that holds all the records is the dearest: proven for these pairs."""
+    bases = [pair.base if isinstance(pair, Sampled) else pair for product in products for pair, _ in product]
+    gathering = (ShiftedGaussians, ShiftedLaplaces, UniformBalls, DrawnGaussians, Responses, TwoResponses, FourPoints)
+    return all(isinstance(base, gathering) for base in bases)
+
+
+def _dearest(products: Iterable[Product]) -> tuple[Product, ...]:
+    """The products without those that another one dominates for a plain reason."""
+    kept: list[Product] = []
+    for product in products:
+        if not any(_is_at_least(other, product) for other in kept):
+            kept = [*(other for other in kept if not _is_at_least(product, other)), product]
+        if len(kept) > _MOST_WAYS:
+            raise UnsupportedMechanism(f"the group can lie in blocks in more than {_MOST_WAYS} ways")
+    return tuple(kept)
+
+
+def _is_at_least(one: Product, other: Product) -> bool:
+    """Whether one product dominates the other: more Gaussian shift, no less Laplace shift on one axis, else equal."""
+    gaussian, laplace, rest = _sorted_out(one)
+    other_gaussian, other_laplace, other_rest = _sorted_out(other)
+    shifts = sum(shift * count for shift, count in other_laplace.items())
+    return (
+        gaussian >= other_gaussian
+        and rest == other_rest
+        and (laplace == other_laplace or (laplace.total() == 1 and max(laplace) >= shifts))
+    )
+
+
+def _sorted_out(product: Product) -> tuple[Fraction, Counter[Fraction], dict[Pair, int]]:
+    gaussian, laplace, rest = Fraction(0), Counter[Fraction](), dict[Pair, int]()
+    for pair, count in product:
+        match pair:
+            case ShiftedGaussians(squared_shift=squared):
+                gaussian += count * squared
+            case ShiftedLaplaces(shift=shift):
+                laplace[shift] += count
+            case _:
+                rest[pair] = count
+    return gaussian, laplace, rest
+
+
+def _grown_part(part: Mechanism, order: Order, k: int) -> Pair:
+    if isinstance(part, PoissonSampled) and order is not Order.REPLACE and part.sample_rate < 1:
+        # the records of the group are drawn independently: j of them with probability Binomial(k, q)(j)
+        base = _single(part.mechanism, Order.REMOVE)
+        if k > _LARGEST_GROUP:
+            raise NotCertified(
+                f"groups of more than {_LARGEST_GROUP} records on Poisson samples are not summed here; the full batch "
+                "spends no less: ask for it"
+            )
+        enlarged(base, k)  # refuses what has no proven pair for several records
+        if isinstance(base, ShiftedGaussians):
+            return DrawnGaussians(order, Draws(part.sample_rate, k), base.squared_shift)
+        return Sampled(order, Draws(part.sample_rate, k), base)
+    return enlarged(_single(part, order), k)
+
+
+def _single(mechanism: Mechanism, order: Order) -> Pair:
+    """The one pair of a mechanism that is a single release on all it is given, without a direction."""
+    if any(isinstance(inner, InParallel) for inner in nested(mechanism)):
+        raise UnsupportedMechanism("records of a group that lie in different blocks of one sample are not one pair")
+    relation = Relation.REPLACE_ONE if order is Order.REPLACE else Relation.ADD_OR_REMOVE_ONE
+    products = [each.product for each in neighbour_classes(mechanism, relation).every()]
+    match products:
+        case [((pair, 1),)]:
+            return pair
+    raise UnsupportedMechanism(f"what {mechanism!r} spends on several records together is not known as one pair")
+
+
+def _is_exact(product: Product) -> bool:
+    """Whether the enlarged pairs are attained: Gaussian, Laplace and ball noise."""
+    return all(
+        isinstance(pair, ShiftedGaussians | ShiftedLaplaces | UniformBalls | DrawnGaussians) for pair, _ in product
+    )
+
+
+# --- Chains of k neighbours -------------------------------------------------------------------------------------------
+
+
+def _chains(classes: NeighbourClasses, relation: Relation, k: int) -> tuple[_GroupChain, ...]:
+    """The chains of k removals and of k additions, or of k replacements.
+
+    Records of a group may lie in different blocks: each link has the largest profile of its direction.
+    """
+    products = {order: tuple(each.product for each in classes.along(order)) for order in orders_of(relation)}
+    if len({frozenset(some) for some in products.values()}) == 1:  # both directions spend the same
+        (same, *_) = products.values()
+        return (_GroupChain(same, same, k),)
+    remove, add = products[Order.REMOVE], products[Order.ADD]
+    return _GroupChain(remove, add, k), _GroupChain(add, remove, k)
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupChain:
+    """A chain of k equal links.
+
+    Attributes:
+        forward: Products of which one dominates each link.
+        backward: The same for the links' reversals.
+        k: How many links.
+    """
+
+    forward: tuple[Product, ...]
+    backward: tuple[Product, ...]
+    k: int
+
+    def delta(self, epsilon: Fraction) -> Fraction:
+        """A proven upper bound on δ_k(ε)."""
+        search = self._estimated()
+        parts = search.best(epsilon)
+        return self._proven(parts) if search.upper(parts) < 1 else Fraction(1)  # which needs no proof
+
+    def epsilon(self, delta: Fraction) -> Fraction:
+        """A proven upper bound on ε_k(δ).
+
+        Raises:
+            NotCertified: None was found.
+        """
+        search, aim, best = self._estimated(), delta, None
+        for _ in range(_ROUNDS):
+            parts = search.parts_for(aim, _SEARCH_TOLERANCE)
+            found = self._proven(parts)
+            if found <= delta and (best is None or sum(parts) < best):
+                best = sum(parts, Fraction(0))
+            if _ENOUGH * delta <= found <= delta or (found <= delta and best == 0) or found >= 1:
+                break
+            aim *= Fraction(float(delta / found)) * (1 + Fraction(_ENOUGH)) / 2  # where proofs and estimates differ
+        for growth in _GROWTHS:  # where estimates mislead
+            if best is not None:
+                break
+            longer = [growth * part for part in parts]
+            best = sum(longer, Fraction(0)) if self._proven(longer) <= delta else None
+        if best is None:
+            raise NotCertified(
+                f"no ε was proven to suffice for {self.k} records at δ = {float(delta):.3g}; ask for fewer records or "
+                "a larger δ, or for the mechanism without sampling, which spends no less"
+            )
+        return best
+
+    def _estimated(self) -> Chain:
+        forward = _estimate(self.forward)
+        backward = forward if self.backward == self.forward else _estimate(self.backward)
+        return Chain((Link(forward, backward),) * self.k)
+
+    def _proven(self, parts: Sequence[Fraction]) -> Fraction:
+        """The chain's bound at a split of ε, with certified profiles."""
+        forward = ChordCurve.of(self.forward, [part for part in parts if part >= 0])
+        backward = ChordCurve.of(self.backward, [-part for part in parts if part < 0])
+        return Chain((Link(forward, backward),) * self.k).upper(parts)
+
+
+def _estimate(products: Sequence[Product]) -> Callable[[Fraction], Fraction]:
+    """The largest of the products' profiles, roughly: looked at near where it is asked for, interpolated in between."""
+    profiles = [_estimated_log_delta(resolved(product)) for product in products]
+
+    @cache
+    def at_node(index: int) -> float:
+        return max(profile(_node(index)) for profile in profiles)
+
+    def at(epsilon: Fraction) -> Fraction:
+        right = max(1, math.ceil(_NODES_PER_DOUBLING * math.log2(max(float(epsilon) / _FIRST_NODE, 1.0))) + 1)
+        low, high = at_node(right - 1), at_node(right)
+        share = (float(epsilon) - _node(right - 1)) / (_node(right) - _node(right - 1))
+        if low - high < _STEEP:
+            log_delta = low + share * (high - low)
+        else:  # where the loss ends: the chord
+            log_delta = low + math.log1p(-share) if share < 1 else high
+        return Fraction(math.exp(min(0.0, log_delta))) if log_delta > _LEAST_LOG else Fraction(0)
+
+    return at
+
+
+def _node(index: int) -> float:
+    return _FIRST_NODE * 2 ** ((index - 1) / _NODES_PER_DOUBLING) if index else 0.0
+
+
+def _estimated_log_delta(product: Product) -> Callable[[float], float]:
+    if has_closed_form(product):
+        ((pair, _),) = product
+
+        def closed(epsilon: float) -> float:
+            with working(_PRECISION):
+                middle = closed_form_delta(pair, Fraction(epsilon), 30)[0].mid()
+                return float(middle.log().mid()) if middle > 0 else -math.inf
+
+        return closed
+    gaussian = as_gaussian(product)
+    if gaussian is not None:
+        return lambda epsilon: quick_log_delta(gaussian, epsilon, False)
+    return estimated_profile(product, _DEEPEST)
+
+
+@dataclass(frozen=True, slots=True)
+class ChordCurve:
+    """An upper bound on δ(ε) for every ε >= 0, from certified values at some points.
+
+    δ is a convex function of e^ε, so that it lies below the chord between two certified upper ends; beyond the last
+    point it is at most the value there, before the first at most 1.
+
+    Attributes:
+        points: Increasing ε >= 0.
+        uppers: Certified upper ends there.
+    """
+
+    points: tuple[Fraction, ...]
+    uppers: tuple[Fraction, ...]
+
+    @classmethod
+    def of(cls, products: Sequence[Product], wanted: Sequence[Fraction]) -> ChordCurve:
+        """The largest of the products' profiles, certified where it is wanted, or at evenly spaced points between."""
+        points = sorted(set(wanted))
+        if len(points) > _POINTS:
+            low, high = points[0], points[-1]
+            points = [low + (high - low) * i / (_POINTS - 1) for i in range(_POINTS)]
+        return cls(
+            tuple(points),
+            tuple(
+                max(Fraction(prove_delta(product, e, _TOLERANCE).enclosure.exact_upper) for product in products)
+                for e in points
+            ),
+        )
+
+    def __call__(self, epsilon: Fraction) -> Fraction:
+        """The bound at ε >= 0, rounded up."""
+        right = bisect_right(self.points, epsilon)
+        if right == 0:
+            return Fraction(1)
+        if right == len(self.points) or self.points[right - 1] == epsilon:
+            return self.uppers[right - 1]
+        (a, b), (low, high) = self.points[right - 1 : right + 1], self.uppers[right - 1 : right + 1]
+        if low < high:
+            return high
+        with working(_PRECISION):
+            weight = ball(epsilon - a).expm1() / ball(b - a).expm1()  # in [0, 1], and so is its upper end
+            return min(low, ball_end(ball(low) + weight * ball(high - low), "up"))

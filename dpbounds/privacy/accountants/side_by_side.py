@@ -1,0 +1,219 @@
+"""Every accountant side by side: what each promises for the same mechanism, and why it lies above the certified value.
+
+All but the central limit approximation are proven. Basic, advanced and optimal composition know of each release only
+one (ε_i, δ_i), which is certified here and chosen well: equal shares of a part of δ, the best of a few parts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import ExactLike
+from dpbounds.expressions.working import OUTER_PRECISION, working
+from dpbounds.privacy.accountants.certified import Account, account, valid_delta, valid_epsilon
+from dpbounds.privacy.mechanisms import Mechanism, parts_of
+from dpbounds.privacy.notions.composition_theorems import (
+    ADVANCED_SHARP,
+    BASIC,
+    OPTIMAL,
+    Guarantee,
+    Parts,
+    advanced_epsilon,
+    basic_epsilon,
+)
+from dpbounds.privacy.notions.optimal_composition import optimal_epsilon
+from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.renyi.accountant import renyi_delta, renyi_epsilon
+from dpbounds.privacy.renyi.concentrated_accounts import gdp_clt_epsilon, zcdp_epsilon
+
+Method = Literal["certified", "rdp", "zcdp", "zcdp-classical", "gdp", "optimal", "advanced", "basic"]
+
+METHODS: tuple[Method, ...] = ("certified", "rdp", "zcdp", "zcdp-classical", "gdp", "optimal", "advanced", "basic")
+# of δ that the releases may fail with
+_SHARES = (Fraction(1, 2), Fraction(9, 10), Fraction(1, 100), Fraction(1, 10**6))
+_SHARE_TOLERANCE = 1e-3  # relative, of a release's ε
+_STEPS = 40
+_LEAST_DELTA = Fraction(1, 10**250)
+
+_WHY = {
+    "certified": "the largest profile of the dominating pairs, composed as it is",
+    "rdp": "one moment of the loss bounds its tail (Markov), and the moments forget its shape",
+    "zcdp": "one number ρ for all moments; sampling gains nothing here",
+    "zcdp-classical": "the same ρ by the older formula ρ + 2 sqrt(ρ log 1/δ)",
+    "gdp": "an approximation by the central limit theorem: no bound, and often too small",
+    "optimal": OPTIMAL.why,
+    "advanced": ADVANCED_SHARP.why,
+    "basic": BASIC.why,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MethodValue:
+    """What one method says.
+
+    Attributes:
+        method: Its name.
+        enclosure: Proven; the upper end is what the method promises. None for the approximation, and where it does not
+            apply.
+        value: The approximation's number, without proof; else None.
+        certified: Whether the upper end is proven to suffice.
+        ratio: The promise over the certified one; None where either is not finite, or the certified one is 0.
+        why: In one line, why it lies above the certified value; or why it does not apply.
+    """
+
+    method: Method
+    enclosure: Enclosure | None
+    value: float | None
+    certified: bool
+    ratio: float | None
+    why: str
+
+
+@working(OUTER_PRECISION)
+def by_method(
+    method: Method,
+    mechanism: Mechanism,
+    *,
+    delta: ExactLike | None = None,
+    epsilon: ExactLike | None = None,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+) -> MethodValue:
+    """Return ε(δ), or δ(ε), by one method.
+
+    Args:
+        method: One of ``METHODS``.
+        mechanism: What ran, or will run.
+        delta: In (0, 1), or None.
+        epsilon: At least 0, or None; exactly one of the two.
+        relation: The neighbouring relation.
+
+    Raises:
+        InvalidValue: There is no such method, or a value is not allowed.
+        UnsupportedMechanism: The method does not apply to the mechanism.
+        NotCertified: The method could not prove an answer.
+    """
+    demand_one_of("method", method, METHODS)
+    if (delta is None) == (epsilon is None):
+        raise InvalidValue("delta, epsilon", (delta, epsilon), "exactly one of the two")
+    neighbours = as_relation(relation)
+    if method == "certified":
+        return _certified(account(mechanism, delta=delta, epsilon=epsilon, relation=neighbours))
+    if delta is not None:
+        return _epsilon_by(method, mechanism, valid_delta(delta), neighbours)
+    return _delta_by(method, mechanism, valid_epsilon(epsilon if epsilon is not None else 0), neighbours)
+
+
+@working(OUTER_PRECISION)
+def all_methods(
+    mechanism: Mechanism,
+    *,
+    delta: ExactLike | None = None,
+    epsilon: ExactLike | None = None,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+) -> tuple[MethodValue, ...]:
+    """Return what every method says, the certified one first; arguments and errors as for :func:`by_method`.
+
+    A method that does not apply is in the list, with the reason.
+    """
+    first = by_method("certified", mechanism, delta=delta, epsilon=epsilon, relation=relation)
+    found = [first]
+    for method in METHODS[1:]:
+        try:
+            each = by_method(method, mechanism, delta=delta, epsilon=epsilon, relation=relation)
+        except (UnsupportedMechanism, NotCertified, Declined) as reason:
+            each = MethodValue(method, None, None, certified=False, ratio=None, why=f"does not apply: {reason}")
+        found.append(_with_ratio(each, first))
+    return tuple(found)
+
+
+def _with_ratio(each: MethodValue, first: MethodValue) -> MethodValue:
+    assert first.enclosure is not None
+    base = first.enclosure.upper
+    promise = each.value if each.enclosure is None else each.enclosure.upper
+    if promise is None or not (math.isfinite(promise) and 0 < base < math.inf):
+        return each
+    return MethodValue(each.method, each.enclosure, each.value, each.certified, promise / base, each.why)
+
+
+def _certified(found: Account) -> MethodValue:
+    return MethodValue("certified", found.enclosure, None, certified=True, ratio=1.0, why=_WHY["certified"])
+
+
+def _proven(method: Method, enclosure: Enclosure) -> MethodValue:
+    return MethodValue(method, enclosure, None, certified=True, ratio=None, why=_WHY[method])
+
+
+def _epsilon_by(method: Method, mechanism: Mechanism, delta: Fraction, relation: Relation) -> MethodValue:
+    match method:
+        case "rdp":
+            return _proven(method, renyi_epsilon(mechanism, delta, relation).enclosure)
+        case "zcdp":
+            return _proven(method, zcdp_epsilon(mechanism, delta, relation, "tight"))
+        case "zcdp-classical":
+            return _proven(method, zcdp_epsilon(mechanism, delta, relation, "classical"))
+        case "gdp":
+            value = gdp_clt_epsilon(mechanism, delta, relation).epsilon
+            return MethodValue(method, None, value, certified=False, ratio=None, why=_WHY[method])
+    return _proven(method, _by_theorem(method, mechanism, delta, relation))
+
+
+def _by_theorem(method: Method, mechanism: Mechanism, delta: Fraction, relation: Relation) -> Enclosure:
+    """The best of a few ways to split δ between the releases and the theorem."""
+    if method == "basic":
+        return basic_epsilon(_guarantees(mechanism, delta, relation), delta)
+    theorem: Callable[[Parts, Fraction], Enclosure] = advanced_epsilon if method == "advanced" else optimal_epsilon
+    found: list[Enclosure] = []
+    reason: Exception = NotCertified("no split of δ gave a finite ε")
+    for share in _SHARES:
+        try:
+            found.append(theorem(_guarantees(mechanism, share * delta, relation), delta))
+        except (NotCertified, Declined) as error:
+            reason = error
+    if not found:
+        raise NotCertified(str(reason))
+    return min(found, key=lambda each: each.exact_upper)
+
+
+def _guarantees(mechanism: Mechanism, delta: Fraction, relation: Relation) -> Parts:
+    """One certified (ε_i, δ_i) per release, the δ_i equal shares of δ."""
+    parts = parts_of(mechanism)
+    share = delta / sum(count for _, count in parts)
+    found = []
+    for part, count in parts:
+        upper = account(part, delta=share, relation=relation, tolerance=_SHARE_TOLERANCE).enclosure.exact_upper
+        if isinstance(upper, float):
+            raise NotCertified("a release has an infinite loss with a probability above its share of δ")
+        found.append((Guarantee(upper, share), count))
+    return tuple(found)
+
+
+def _delta_by(method: Method, mechanism: Mechanism, epsilon: Fraction, relation: Relation) -> MethodValue:
+    if method == "rdp":
+        return _proven(method, renyi_delta(mechanism, epsilon, relation).enclosure)
+    low, high = math.log(_LEAST_DELTA.numerator) - math.log(_LEAST_DELTA.denominator), math.log(0.999)
+
+    def promised(log_delta: float) -> MethodValue:
+        return _epsilon_by(method, mechanism, Fraction(math.exp(log_delta)), relation)
+
+    def suffices(log_delta: float) -> bool:
+        at = promised(log_delta)
+        value = at.value if at.enclosure is None else at.enclosure.exact_upper
+        return value is not None and value <= epsilon
+
+    if not suffices(high):
+        return _proven(method, Enclosure(Fraction(0), Fraction(1), method))
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+        if high - low < 1e-4 * abs(high):
+            break
+    if method == "gdp":
+        return MethodValue(method, None, math.exp(high), certified=False, ratio=None, why=_WHY[method])
+    return _proven(method, Enclosure(Fraction(0), Fraction(math.exp(high)), method))

@@ -1,0 +1,109 @@
+"""What an attacker can achieve at best: a certified lower bound on the trade-off function, from certified δ(ε).
+
+A test that tells D from D' errs in two ways: with probability a it accuses D, with probability b it acquits D'. For any
+two neighbours in either order, (ε, δ)-privacy says 1 - b <= e^ε a + δ and 1 - a <= e^ε b + δ (an event, and its
+complement, under the two laws), that is
+
+    b >= 1 - δ - e^ε a   and   b >= e^(-ε) (1 - δ - a).
+
+Both hold at every ε, with any δ that suffices there, so that the largest of them bounds the trade-off function f(a),
+the least b of all tests, from below (Wasserman & Zhou 2010; Dong, Roth & Su 2022, Proposition 2.12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.exact import ExactLike, exact, rational
+from dpbounds.expressions.working import working
+from dpbounds.privacy.accountants.certified import DEFAULT_TOLERANCE, delta, delta_curve, valid_epsilon
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.mechanisms.algebra import listed, listed_pairs
+from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.routes.closed_forms import ball
+
+_PRECISION = 128
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class TradeOff:
+    """A lower bound on the trade-off function f(a) of every two neighbours, in either order.
+
+    Attributes:
+        points: Pairs (ε, δ), each of them a guarantee under one relation, in any order.
+
+    Raises:
+        InvalidValue: There is no point, an ε is negative, or a δ not in [0, 1].
+
+    >>> pure = TradeOff([(1, 0)])
+    >>> pure(0), float(pure("0.1")) > 1 - 0.1 * 2.7183
+    (Fraction(1, 1), True)
+    """
+
+    points: tuple[tuple[Fraction, Fraction], ...]
+
+    def __init__(self, points: Iterable[tuple[ExactLike, ExactLike]]) -> None:
+        pairs = listed_pairs(points, "points", "pairs of ε and δ")
+        known = tuple((valid_epsilon(epsilon), rational(failure, "delta")) for epsilon, failure in pairs)
+        if not known or any(not 0 <= failure <= 1 for _, failure in known):
+            raise InvalidValue("points", [(str(e), str(d)) for e, d in known], "pairs of ε >= 0 and δ from 0 to 1")
+        object.__setattr__(self, "points", known)
+
+    @classmethod
+    def of(
+        cls,
+        mechanism: Mechanism,
+        epsilons: Iterable[ExactLike],
+        relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+        *,
+        tolerance: float = DEFAULT_TOLERANCE,
+    ) -> TradeOff:
+        """Take the certified upper ends of δ(ε) at some ε, each at least 0; more of them give a better bound.
+
+        Raises:
+            InvalidValue: A value is not allowed.
+            UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
+            NotCertified: No route could prove an answer.
+        """
+        given = listed(epsilons, "epsilons", "numbers that are at least 0")
+        found = delta_curve(mechanism, given, relation, tolerance=tolerance)
+        return cls((epsilon, Fraction(ends.exact_upper)) for epsilon, ends in zip(given, found, strict=True))
+
+    def __call__(self, type_one_error: ExactLike) -> Fraction:
+        """Return the bound, rounded down: no test with this error of the first kind has less of the second.
+
+        Args:
+            type_one_error: a in [0, 1].
+
+        Raises:
+            InvalidValue: a is not in [0, 1].
+        """
+        a = exact(type_one_error, "type_one_error")
+        if not 0 <= a <= 1:
+            raise InvalidValue("type_one_error", type_one_error, "a number from 0 to 1")
+        least = Fraction(0)
+        with working(_PRECISION):
+            for epsilon, failure in self.points:
+                if failure + a < 1:
+                    least = max(least, ball_end(ball(1 - failure - a) * (-ball(epsilon)).exp(), "down"))
+                    least = max(least, 1 - failure - a * ball_end(ball(epsilon).exp(), "up"))
+        return least
+
+
+def membership_advantage(
+    mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE, *, tolerance: float = DEFAULT_TOLERANCE
+) -> Enclosure:
+    """Enclose δ(0), the largest total variation distance: the most by which true positives can exceed false ones.
+
+    Of all guesses whether the record is in the data, half of the cases being so, a share of (1 + δ(0))/2 at most is
+    right. Errors as for :func:`dpbounds.privacy.accountants.certified.delta`.
+
+    >>> from dpbounds.privacy.mechanisms import PureDP
+    >>> membership_advantage(PureDP(1, relation="add-or-remove-one")).decimals(12)  # tanh(1/2)
+    ('0.462117157260', '0.462117157261')
+    """
+    return delta(mechanism, 0, relation, tolerance=tolerance)

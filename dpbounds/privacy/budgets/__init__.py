@@ -1,0 +1,1 @@
+"""What a budget allows: calibration, filters, what remains."""

@@ -1,0 +1,443 @@
+"""The smallest noise, the most steps, the largest rate that keep a budget, with a proof of both sides.
+
+The search runs in floating point; what is returned rests on two certified evaluations alone, one on each side. That no
+smaller noise (more steps, higher rate) would do either follows from monotonicity, proven in ``pairs.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import get_args
+
+from dpbounds.errors import InvalidValue, NotCertified, demand, demand_one_of
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer, practical, to_float
+from dpbounds.expressions.time_limit import TimeIsUp, checkpoint, time_limited
+from dpbounds.expressions.working import OUTER_PRECISION, working
+from dpbounds.privacy.accountants.certified import (
+    DEFAULT_TOLERANCE,
+    account,
+    epsilon,
+    prove_epsilon,
+    valid_delta,
+    valid_epsilon,
+)
+from dpbounds.privacy.budgets.crossing import Crossing, Solve
+from dpbounds.privacy.budgets.moment_crossing import least_by_moments
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
+from dpbounds.privacy.pairs.domination import Key, neighbour_classes
+from dpbounds.privacy.pairs.pairs import Product, as_gaussian
+from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta, has_closed_form
+from dpbounds.privacy.routes.contour.estimate import quick_log_delta
+from dpbounds.privacy.routes.grouping import between
+from dpbounds.privacy.routes.lattice import expected_log_delta, resolved
+
+_FIRST_MARGIN = 2.0**-37  # relative, between the estimate and the first point tried on either side
+_LARGEST, _SMALLEST = 2.0**60, 2.0**-60
+_TRIALS = 40
+_LEVELS = 96  # of a schedule, that an estimate looks at
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A parameter that keeps the budget, and a neighbouring one that does not, both proven.
+
+    Attributes:
+        value: Suffices (a noise multiplier, a whole number of steps, or a sample rate): by the dominating pairs or,
+            where these are not attained, by Rényi divergences, whichever allows less noise.
+        fails_at: Does not; None where even the largest sample rate, 1, suffices, or where no attack is known. Where the
+            dominating pairs are not attained, it is what an explicit attack breaks, and may lie at a distance.
+        epsilon: Proven enclosure of what ``value`` spends at the target δ.
+        target_epsilon: The budget.
+        target_delta: The budget.
+        relation: The neighbouring relation.
+        solve: What ``value`` is: "noise", "steps" or "sample-rate".
+        mechanism: The calibrated mechanism.
+        failing: The mechanism at ``fails_at``, or None.
+        complete: False where a time limit ended the search: ``value`` suffices, and better ones may.
+    """
+
+    value: Fraction
+    fails_at: Fraction | None
+    epsilon: Enclosure
+    target_epsilon: Fraction
+    target_delta: Fraction
+    relation: Relation
+    solve: Solve
+    mechanism: Mechanism
+    failing: Mechanism | None
+    complete: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("value", "target_epsilon", "target_delta"):
+            demand(name, getattr(self, name), Fraction)
+        demand("fails_at", self.fails_at, Fraction, type(None))
+        demand("epsilon", self.epsilon, Enclosure)
+        demand("relation", self.relation, Relation)
+        demand("solve", self.solve, str)
+        demand("mechanism", self.mechanism, Mechanism)
+        demand("failing", self.failing, Mechanism, type(None))
+        demand("complete", self.complete, bool)
+
+    def __str__(self) -> str:
+        value, fails_at, epsilon, delta = (
+            None if number is None else to_float(number, "down")
+            for number in (self.value, self.fails_at, self.target_epsilon, self.target_delta)
+        )
+        fails = "" if fails_at is None else f" ({fails_at:.12g} does not)"
+        budget = f"epsilon = {epsilon:g}, delta = {delta:g} ({self.relation})"
+        return f"{self.solve} {value:.12g} suffices{fails} for {budget}"
+
+
+@working(OUTER_PRECISION)
+def calibrate(
+    factory: Callable[[Fraction], Mechanism],
+    target_epsilon: ExactLike,
+    target_delta: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    solve: Solve = "noise",
+    time_limit: ExactLike | None = None,
+) -> Calibration:
+    """Find the parameter that just keeps an (ε, δ) budget.
+
+    Args:
+        factory: From the parameter, an exact number, to a mechanism; it must be monotone as the parameter's name says
+            (more noise spends less; more steps or a higher rate spend more).
+        target_epsilon: At least 0.
+        target_delta: In (0, 1).
+        relation: The neighbouring relation.
+        solve: "noise" for the smallest, "steps" or "sample-rate" for the largest value that suffices.
+        time_limit: Seconds after which the best value that is proven by then is returned (None: no limit).
+
+    Returns:
+        The value and a neighbouring one that fails. Noise and rate are doubles, steps a whole number.
+
+    Raises:
+        InvalidValue: A target is not allowed, or no value of the parameter keeps the budget.
+        NotCertified: The proof did not close on either side, or not within the time.
+
+    >>> found = calibrate(lambda z: Gaussian(z) ** 100, target_epsilon=1, target_delta="1e-6")
+    >>> float(found.value) > float(found.fails_at)
+    True
+    """
+    demand_one_of("solve", solve, get_args(Solve))
+    demand("factory", factory, Callable)
+    budget = valid_epsilon(practical(target_epsilon, "target_epsilon"), "target_epsilon")
+    failure = valid_delta(target_delta, "target_delta")
+    neighbours = as_relation(relation)
+    with time_limited(time_limit) as limit:
+        try:
+            value, fails_at, spent = _calibrated(factory, budget, failure, neighbours, solve)
+        except TimeIsUp:
+            raise NotCertified(f"the time limit passed before any {solve} was proven to suffice; allow more") from None
+        except Declined as reason:
+            raise NotCertified(
+                f"the search for {solve} cannot plan these numbers ({reason}); try a budget closer to 1, or fewer steps"
+            ) from None
+    # what suffices spends no more than the budget (the proof may be of δ at that ε), whatever else was proven of it
+    method = "stopped by the time limit" if limit.passed else spent.method
+    spent = Enclosure(spent.exact_lower, min(spent.exact_upper, budget), method, spent.precision)
+    failing = None if fails_at is None else factory(fails_at)
+    return Calibration(
+        value, fails_at, spent, budget, failure, neighbours, solve, factory(value), failing, not limit.passed
+    )
+
+
+def _calibrated(
+    factory: Callable[[Fraction], Mechanism], budget: Fraction, failure: Fraction, neighbours: Relation, solve: Solve
+) -> tuple[Fraction, Fraction | None, Enclosure]:
+    """A value that suffices, one that does not, and what the first spends."""
+    probe = neighbour_classes(factory(Fraction(1)), neighbours)
+    if all(as_gaussian(each.product) is not None for each in probe.every()):
+        return _Search(factory, budget, failure, neighbours, solve).certified()
+    value, fails_at = _by_delta(factory, budget, failure, neighbours, solve)
+    at_value = account(factory(value), delta=failure, relation=neighbours)
+    if at_value.moments is not None:  # divergences promise less than the pairs: they may keep the budget further on
+        further = least_by_moments(factory, value, budget, failure, neighbours, solve)
+        at_further = account(factory(further), delta=failure, relation=neighbours)
+        if at_further.enclosure.exact_upper <= budget:
+            value, at_value = further, at_further
+    return value, fails_at, at_value.enclosure
+
+
+def _by_delta(
+    factory: Callable[[Fraction], Mechanism], budget: Fraction, failure: Fraction, relation: Relation, solve: Solve
+) -> tuple[Fraction, Fraction | None]:
+    """A value that suffices by what dominates, and one that fails by what is attained (None: no attack is known)."""
+
+    def dominating(value: Fraction) -> tuple[Product, ...]:
+        return tuple(resolved(each.product) for each in neighbour_classes(factory(value), relation).every())
+
+    def attained(value: Fraction) -> tuple[Product, ...]:
+        classes = neighbour_classes(factory(value), relation)
+        return tuple(resolved(attack) for each in classes.every() for attack in each.attacks)
+
+    def tight(value: Fraction) -> bool:
+        return neighbour_classes(factory(value), relation).tight
+
+    probe = Fraction(1, 2) if solve == "sample-rate" else Fraction(1)
+    both = tight(probe)
+    value, fails_at = Crossing(dominating, budget, failure, solve, "both" if both else "safe").search()
+    assert value is not None
+    if (fails_at is None and both) or (solve == "sample-rate" and value == 1):
+        return value, None
+    if fails_at is not None and tight(value) and tight(fails_at):
+        return value, fails_at
+    if not attained(value):
+        return value, None
+    return value, Crossing(attained, budget, failure, solve, "unsafe", value).search()[1]
+
+
+@working(OUTER_PRECISION)
+def hidden_constant(
+    sample_rate: ExactLike,
+    steps: int,
+    target_epsilon: ExactLike,
+    target_delta: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+) -> Enclosure:
+    """What c2 really is in "noise multiplier σ >= c2 q sqrt(T log(1/δ))/ε suffices" (Abadi et al. 2016, Theorem 1).
+
+    The theorem says that some constant works for ε < c1 q² T. For given numbers the smallest one is the smallest noise
+    multiplier that suffices, divided by q sqrt(T log(1/δ))/ε.
+
+    Args:
+        sample_rate: q, in (0, 1].
+        steps: T, a positive integer.
+        target_epsilon: Greater than 0.
+        target_delta: In (0, 1).
+        relation: The neighbouring relation.
+
+    Returns:
+        Proven ends of c2 (no unit).
+
+    Raises:
+        InvalidValue: A value is outside its domain.
+        NotCertified: The proof did not close on either side.
+    """
+    q, count = exact(sample_rate, "sample_rate"), positive_integer(steps, "steps")
+    budget = valid_epsilon(practical(target_epsilon, "target_epsilon"), "target_epsilon")
+    if budget == 0:
+        raise InvalidValue("target_epsilon", target_epsilon, "a number greater than 0", "the formula divides by it")
+    found = calibrate(lambda z: PoissonSampled(Gaussian(z), q) ** count, budget, target_delta, relation)
+    assert found.fails_at is not None
+    with working(128):
+        unit = ball(budget) / (ball(q) * (count * -ball(found.target_delta).log()).sqrt())
+        return Enclosure.from_balls(ball(found.fails_at) * unit, ball(found.value) * unit, found.epsilon.method, 128)
+
+
+@dataclass(slots=True)
+class _Search:
+    factory: Callable[[Fraction], Mechanism]
+    budget: Fraction
+    failure: Fraction
+    relation: Relation
+    solve: Solve
+    worst: Key | None = None  # of the class that spends most
+
+    def spent(self, value: Fraction) -> Enclosure:
+        return epsilon(self.factory(value), self.failure, self.relation)
+
+    def spent_at_least(self, value: Fraction) -> Enclosure:
+        """What the class that spends most costs: enough to prove that a value fails."""
+        worst = (
+            None if self.worst is None else neighbour_classes(self.factory(value), self.relation).with_key(self.worst)
+        )
+        if worst is None:
+            return self.spent(value)
+        return prove_epsilon(resolved(worst.product), self.failure, DEFAULT_TOLERANCE).enclosure
+
+    def excess(self, parameter: float, precise: bool) -> float:
+        """Estimate of log δ(ε) - log δ, positive where the budget is overspent; it decides nothing."""
+        if self.solve == "noise" and not _SMALLEST**2 < parameter < _LARGEST**2:
+            raise NotCertified(f"the budget does not bound the noise between {_SMALLEST**2:g} and {_LARGEST**2:g}")
+        value = Fraction(max(1, round(parameter))) if self.solve == "steps" else Fraction(parameter)
+        classes = neighbour_classes(self.factory(value), self.relation)
+        worst = None if self.worst is None else classes.with_key(self.worst)
+        if worst is not None:
+            estimate = self._log_delta(resolved(worst.product), precise)
+        else:
+            estimates = {each.keys: self._log_delta(resolved(each.product), precise) for each in classes.every()}
+            dearest = max(estimates, key=estimates.__getitem__)
+            estimate = estimates[dearest]
+            if precise:  # the class that spends most here does so nearby; the proof looks at all of them
+                self.worst, *_ = dearest
+        return estimate - math.log(self.failure.numerator) + math.log(self.failure.denominator)
+
+    def _log_delta(self, product: Product, precise: bool) -> float:
+        if not has_closed_form(product):
+            gaussian = as_gaussian(between(product, _LEVELS).dearer if len(product) > _LEVELS else product)
+            if gaussian is None:
+                return expected_log_delta(product, float(self.budget))
+            return quick_log_delta(gaussian, float(self.budget), precise)
+        with working(64):
+            middle = closed_form_delta(product[0][0], self.budget, 50)[0].mid()
+            return float(middle.log().mid()) if middle > 0 else -math.inf
+
+    def overspends(self, parameter: float, precise: bool) -> bool:
+        return self.excess(parameter, precise) > 0
+
+    def bracket(self) -> tuple[float, float]:
+        """(safe, unsafe) parameters within a factor of two, by doubling."""
+        safer = 2.0 if self.solve == "noise" else 0.5
+        top = {"noise": _LARGEST, "steps": _LARGEST, "sample-rate": 1.0}[self.solve]
+        parameter = {"noise": 1.0, "steps": 1024.0, "sample-rate": 2.0**-6}[self.solve]
+        bottom = 1.0 if self.solve == "steps" else _SMALLEST
+        if self.overspends(parameter, precise=False):
+            while self.overspends(parameter, precise=False):
+                unsafe, parameter = parameter, parameter * safer
+                if not bottom <= parameter <= top:
+                    return max(bottom, min(top, parameter)), unsafe
+            return parameter, unsafe
+        while not self.overspends(parameter, precise=False):
+            safe, parameter = parameter, parameter / safer
+            if parameter > top and top == 1.0:
+                return safe, 1.0
+            if not bottom <= parameter <= top:
+                raise NotCertified(f"the budget does not bound the {self.solve} between {bottom:g} and {top:g}")
+        return safe, parameter
+
+    def crossing(self) -> float:
+        """Where the estimate crosses the target: to ten digits where that is cheap, else to a few."""
+        safe, unsafe = self.bracket()
+        values = {x: self.excess(x, precise=False) for x in (safe, unsafe)}
+        if self.solve == "sample-rate" and values[unsafe] <= 0:
+            return unsafe
+        middle = self._narrow(safe, unsafe, values, False, 1e-3)
+        # the precise estimate crosses nearby: step outwards from the rough crossing until it is bracketed
+        toward_safety = 1.0 if self.solve == "noise" else -1.0
+        factor = 1.01
+        values = {middle: self.excess(middle, precise=True)}
+        safe = unsafe = middle
+        while values[safe] > 0 or values[unsafe] <= 0:
+            if values[safe] > 0:
+                unsafe, safe = safe, safe * factor**toward_safety
+                values[safe] = self.excess(safe, precise=True)
+            else:
+                safe, unsafe = unsafe, min(unsafe / factor**toward_safety, self._top())
+                values[unsafe] = self.excess(unsafe, precise=True)
+                if unsafe == self._top():
+                    break
+            factor *= factor
+        return self._narrow(safe, unsafe, values, True, 1e-12)
+
+    def _narrow(
+        self, safe: float, unsafe: float, values: dict[float, float], precise: bool, resolution: float
+    ) -> float:
+        """Regula falsi (Illinois) in log parameter on the excess, which is nearly linear there."""
+        low, high = values[safe], values[unsafe]
+        side = 0
+        for _ in range(80):
+            if abs(math.log(unsafe / safe)) < resolution:
+                break
+            weight = low / (low - high) if math.isfinite(low) and math.isfinite(high) and low < high else 0.5
+            point = safe * math.exp(math.log(unsafe / safe) * min(max(weight, 1e-6), 1 - 1e-6))
+            if point in (safe, unsafe):
+                break
+            value = self.excess(point, precise)
+            if abs(value) < (1e-11 if precise else 1e-3):
+                return point
+            if value <= 0:
+                safe, low, high = point, value, high / 2 if side < 0 else high
+                side = -1
+            else:
+                unsafe, high, low = point, value, low / 2 if side > 0 else low
+                side = 1
+        return safe
+
+    def _top(self) -> float:
+        return 1.0 if self.solve == "sample-rate" else math.inf
+
+    # Below, y is the logarithm of the parameter, signed so that more y spends less.
+
+    def _value(self, y: float) -> Fraction:
+        parameter = math.exp(y if self.solve == "noise" else -y)
+        if self.solve == "steps":
+            return Fraction(max(1, round(parameter)))
+        return Fraction(min(parameter, self._top()))
+
+    def certified(self) -> tuple[Fraction, Fraction | None, Enclosure]:
+        """A value that provably suffices and one that provably does not, as close as the proofs allow.
+
+        Certified enclosures of ε correct the estimate (secant steps) until the two sides meet.
+        """
+        whole = self._first_values()
+        if whole is not None:
+            return whole
+        centre = self.crossing()
+        y = math.log(centre) if self.solve == "noise" else -math.log(centre)
+        safe: tuple[float, Fraction, Enclosure] | None = None
+        unsafe: tuple[float, Fraction] | None = None
+        last: tuple[float, float] | None = None
+        slope = -max(float(self.budget), 2.0**-40)
+        shift, aim = _FIRST_MARGIN, 1.0
+        tried: set[Fraction] = set()
+        for _ in range(_TRIALS):
+            value = self._value(y + aim * shift)
+            if value in tried:  # steps come in whole numbers
+                value += -1 if aim > 0 else 1
+                if value in tried or value < 1:
+                    break
+            tried.add(value)
+            try:
+                checkpoint()
+            except TimeIsUp:
+                if safe is None:
+                    raise
+                return safe[1], None if unsafe is None else unsafe[1], safe[2]
+            at = math.log(value) if self.solve == "noise" else -math.log(value)
+            spent = self.spent_at_least(value) if aim < 0 else self.spent(value)
+            if aim < 0 and spent.exact_lower <= self.budget:
+                spent = self.spent(value)  # it does not fail by that order alone
+            middle = (spent.lower + spent.upper) / 2
+            if spent.exact_upper <= self.budget:
+                if safe is None or at < safe[0]:
+                    safe = (at, value, spent)
+            elif spent.exact_lower > self.budget and (unsafe is None or at > unsafe[0]):
+                unsafe = (at, value)
+            if last is not None and abs(at - last[0]) > 1e-13 and (middle - last[1]) / (at - last[0]) < 0:
+                slope = (middle - last[1]) / (at - last[0])
+            last = (at, middle)
+            shift = max(_FIRST_MARGIN, shift if spent.exact_lower <= self.budget < spent.exact_upper else 0.0)
+            shift = max(shift, 2 * spent.width / abs(slope))
+            if self._met(safe, unsafe, shift):
+                break
+            y = at - (middle - float(self.budget)) / slope
+            if safe is not None and unsafe is not None and not unsafe[0] < y < safe[0]:
+                y = (safe[0] + unsafe[0]) / 2
+                shift = min(shift, (safe[0] - unsafe[0]) / 8)
+            aim = -1.0 if safe is not None and abs(safe[0] - y) <= 4 * shift + self._grain(value) else 1.0
+        if safe is None or unsafe is None:
+            raise NotCertified(f"the {self.solve} that just keeps the budget could not be enclosed near {centre:g}")
+        return safe[1], unsafe[1], safe[2]
+
+    def _grain(self, value: Fraction) -> float:
+        return 1.5 / float(value) if self.solve == "steps" else 0.0
+
+    def _met(
+        self, safe: tuple[float, Fraction, Enclosure] | None, unsafe: tuple[float, Fraction] | None, shift: float
+    ) -> bool:
+        if safe is None or unsafe is None:
+            return False
+        if self.solve == "steps":
+            return unsafe[1] - safe[1] == 1
+        return safe[0] - unsafe[0] <= 4 * shift
+
+    def _first_values(self) -> tuple[Fraction, Fraction | None, Enclosure] | None:
+        """The end of the parameter's range, where it already decides the question."""
+        if self.solve == "noise":
+            return None
+        spent = self.spent(Fraction(1))
+        if self.solve == "sample-rate" and spent.exact_upper <= self.budget:
+            return Fraction(1), None, spent
+        if self.solve == "steps" and spent.exact_lower > self.budget:
+            raise InvalidValue(
+                "target_epsilon", float(self.budget), "no number of steps: one step already spends more", "add noise"
+            )
+        return None

@@ -1,0 +1,122 @@
+"""What is left of a budget after some releases: the least noise of one more, and how many more of the last kind.
+
+The accountant answers for releases that are fixed in advance. Whoever looks at outputs before deciding what else to
+release, and with how much noise, needs a filter (``filters.py``): what is computed here is for planning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpbounds.errors import InvalidValue, NotCertified, demand
+from dpbounds.expressions.exact import ExactLike, practical
+from dpbounds.expressions.time_limit import time_limited
+from dpbounds.expressions.working import OUTER_PRECISION, working
+from dpbounds.privacy.accountants.certified import Account, account, valid_epsilon
+from dpbounds.privacy.budgets.calibration import Calibration, calibrate
+from dpbounds.privacy.budgets.crossing import Solve
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism, parts_of
+from dpbounds.privacy.relations import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """What was spent of a budget, and what still fits.
+
+    Attributes:
+        spent: The account of the releases at the budget's δ; its upper end is what counts.
+        target_epsilon: The budget's ε.
+        target_delta: The budget's δ.
+        relation: The neighbouring relation.
+        noise: The least noise multiplier of one more full-batch Gaussian release, proven to fit, next to one that is
+            proven not to. None where no noise could be proven to fit.
+        last: The kind of release that came last.
+        more: So many more of that kind are proven to fit.
+        too_many: So many more are proven not to: ``more`` + 1 where the analysis is tight, None where none is known.
+        complete: False where a time limit ended the search.
+    """
+
+    spent: Account
+    target_epsilon: Fraction
+    target_delta: Fraction
+    relation: Relation
+    noise: Calibration | None
+    last: Mechanism
+    more: int
+    too_many: int | None
+    complete: bool = True
+
+    def __post_init__(self) -> None:
+        demand("spent", self.spent, Account)
+        demand("target_epsilon", self.target_epsilon, Fraction)
+        demand("target_delta", self.target_delta, Fraction)
+        demand("relation", self.relation, Relation)
+        demand("noise", self.noise, Calibration, type(None))
+        demand("last", self.last, Mechanism)
+        demand("more", self.more, int)
+        demand("too_many", self.too_many, int, type(None))
+        demand("complete", self.complete, bool)
+
+    @property
+    def within(self) -> bool | None:
+        """Whether the budget is kept: proven (True), proven not to be (False), or neither (None)."""
+        return self.spent.enclosure.at_most(self.target_epsilon)
+
+
+@working(OUTER_PRECISION)
+def remaining(
+    mechanism: Mechanism,
+    target_epsilon: ExactLike,
+    target_delta: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    time_limit: ExactLike | None = None,
+) -> Remaining:
+    """Hold what a mechanism spends against a budget, and find what else would fit.
+
+    Args:
+        mechanism: What was released; its last part is the kind of which more are counted.
+        target_epsilon: The budget's ε, at least 0.
+        target_delta: The budget's δ, in (0, 1).
+        relation: The neighbouring relation.
+        time_limit: Seconds after which what is proven by then is returned (None: no limit).
+
+    Raises:
+        InvalidValue: A target is not allowed.
+        UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
+        NotCertified: No route could prove what was spent.
+
+    >>> left = remaining(Gaussian(20) ** 10, target_epsilon=1, target_delta="1e-6")
+    >>> left.within, left.more, left.too_many
+    (True, 12, 13)
+    """
+    budget = valid_epsilon(practical(target_epsilon, "target_epsilon"), "target_epsilon")
+    with time_limited(time_limit) as limit:
+        found = _found(mechanism, budget, target_delta, relation)
+    return replace(found, complete=False) if limit.passed else found
+
+
+def _found(mechanism: Mechanism, budget: Fraction, target_delta: ExactLike, relation: str | Relation) -> Remaining:
+    spent = account(mechanism, delta=target_delta, relation=relation)
+    failure, neighbours = spent.target, spent.relation
+    last, _ = parts_of(mechanism)[-1]
+
+    def calibrated(factory: Callable[[Fraction], Mechanism], solve: Solve) -> Calibration | None:
+        try:
+            return calibrate(factory, budget, failure, neighbours, solve=solve)
+        except (InvalidValue, NotCertified):  # the targets are valid, so that it is the budget that is used up
+            return None
+
+    noise: Calibration | None = None
+    more, too_many = 0, None if spent.enclosure.exact_lower <= budget else 0
+    if spent.enclosure.exact_upper <= budget:
+        noise = calibrated(lambda multiplier: mechanism @ Gaussian(multiplier), "noise")
+        one_more = account(mechanism @ last, delta=failure, relation=neighbours).enclosure
+        too_many = 1 if one_more.exact_lower > budget else None
+        if one_more.exact_upper <= budget:
+            count = calibrated(lambda copies: mechanism @ last ** int(copies), "steps")
+            more = 1 if count is None else int(count.value)
+            too_many = None if count is None or count.fails_at is None else int(count.fails_at)
+    return Remaining(spent, budget, failure, neighbours, noise, last, more, too_many)

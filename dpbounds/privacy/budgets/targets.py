@@ -1,0 +1,148 @@
+"""Calibration to other targets than one (ε, δ): a whole curve, total variation, zCDP, an (ε, δ) by Rényi divergences.
+
+Each returns a value that is proven to suffice; those that go through the certified accountant also return one that is
+proven to fail.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+
+from dpbounds.errors import InvalidValue, NotCertified, demand
+from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.privacy.accountants.certified import valid_delta, valid_epsilon
+from dpbounds.privacy.budgets.calibration import Calibration, calibrate
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.mechanisms.algebra import listed_pairs
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.renyi.accountant import renyi_epsilon
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
+
+_LARGEST = 2.0**60
+_RESOLUTION = 1e-9  # relative, of the noise
+
+
+def calibrate_to_curve(
+    factory: Callable[[Fraction], Mechanism],
+    points: Iterable[tuple[ExactLike, ExactLike]],
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+) -> Calibration:
+    """Find the smallest noise that keeps δ(ε_i) <= δ_i at every point of a curve.
+
+    Args:
+        factory: From the noise, an exact number, to a mechanism that spends less the larger it is.
+        points: (ε_i, δ_i), at least one.
+        relation: The neighbouring relation.
+
+    Returns:
+        The calibration for the point that needs the most noise; its value suffices for all the others, because more
+        noise never spends more.
+
+    Raises:
+        InvalidValue: There is no point, or a value is not allowed.
+        NotCertified: The proof did not close at a point.
+    """
+    found = [
+        calibrate(factory, epsilon, delta, relation)
+        for epsilon, delta in listed_pairs(points, "points", "pairs of ε and δ")
+    ]
+    if not found:
+        raise InvalidValue("points", "none", "at least one (ε, δ)")
+    return max(found, key=lambda each: each.value)
+
+
+def calibrate_to_total_variation(
+    factory: Callable[[Fraction], Mechanism],
+    target: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+) -> Calibration:
+    """Find the smallest noise with which nobody tells neighbours apart better than by ``target``.
+
+    The total variation is δ(0). It is also the membership advantage: the largest true positive rate minus false
+    positive rate of any test for one record.
+
+    Args:
+        factory: As for :func:`calibrate_to_curve`.
+        target: In (0, 1).
+        relation: The neighbouring relation.
+
+    Raises:
+        InvalidValue: The target is not in (0, 1).
+        NotCertified: The proof did not close.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> round(float(calibrate_to_total_variation(Gaussian, "0.1").value), 6)  # 2Φ(1/2z) - 1 = 0.1
+    3.978948
+    """
+    return calibrate(factory, 0, target, relation)
+
+
+def calibrate_to_zcdp(
+    factory: Callable[[Fraction], Mechanism],
+    rho: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+) -> Fraction:
+    """Return noise for which the mechanism is proven to be ρ-zCDP, the smallest such double to nine digits.
+
+    Args:
+        factory: As for :func:`calibrate_to_curve`; sampling gains nothing in zCDP.
+        rho: Greater than 0.
+        relation: The neighbouring relation.
+
+    Raises:
+        InvalidValue: ρ is not positive.
+        UnsupportedMechanism: No finite ρ is proven for such a mechanism.
+        NotCertified: No noise up to 2^60 suffices.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> calibrate_to_zcdp(lambda z: Gaussian(z) ** 8, 1)
+    Fraction(2, 1)
+    """
+    budget = exact(rho, "rho")
+    if budget <= 0:
+        raise InvalidValue("rho", rho, "a number greater than 0")
+    neighbours = as_relation(relation)
+    demand("factory", factory, Callable)
+    return _least_noise(lambda z: zcdp_rho(factory(z), neighbours) <= budget)
+
+
+def calibrate_by_renyi(
+    factory: Callable[[Fraction], Mechanism],
+    target_epsilon: ExactLike,
+    target_delta: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+) -> Fraction:
+    """Return the smallest noise (a double, to nine digits) that the Rényi accountant proves to keep (ε, δ).
+
+    It is what other libraries' Rényi accountants would ask for had they all real orders; ``calibrate`` needs less.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+        NotCertified: No noise up to 2^60 suffices.
+    """
+    budget, failure = valid_epsilon(target_epsilon, "target_epsilon"), valid_delta(target_delta, "target_delta")
+    neighbours = as_relation(relation)
+    demand("factory", factory, Callable)
+    return _least_noise(lambda z: renyi_epsilon(factory(z), failure, neighbours).enclosure.exact_upper <= budget)
+
+
+def _least_noise(suffices: Callable[[Fraction], bool]) -> Fraction:
+    """By bisection of the logarithm; what is returned was itself found to suffice."""
+    high = 1.0
+    while not suffices(Fraction(high)):
+        high *= 2
+        if high > _LARGEST:
+            raise NotCertified(f"no noise up to {_LARGEST:g} keeps the budget")
+    low = high / 2
+    while suffices(Fraction(low)):
+        low, high = low / 2, low
+        if low < 1 / _LARGEST:
+            return Fraction(high)
+    while high / low > 1 + _RESOLUTION:
+        middle = math.sqrt(low * high)
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if suffices(Fraction(middle)) else (middle, high)
+    return Fraction(high)

@@ -1,0 +1,299 @@
+"""What the classical theorems promise of several (ε, δ)-private releases, whatever else they are: basic, advanced.
+
+All guarantees hold under one neighbouring relation, in both orders of the neighbours; a release may depend on what
+earlier ones published, while its guarantee and the number of releases are fixed in advance. Proofs stand in
+``composition_theorems.md``. Every value is an enclosure of what the theorem promises: its upper end may be published.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+from flint import arb, fmpz
+
+from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.working import working
+from dpbounds.privacy.routes.closed_forms import ball
+
+Form = Literal["classical", "sharp"]
+
+_PRECISIONS = (128, 512, 2048, 8192)
+_ACCURACY_BITS = 64
+_LARGEST_EXACT = 1 << 28  # bits of an exact product of survival probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem:
+    """A composition theorem, as it is named beside its value.
+
+    Attributes:
+        name: What enclosures carry as their method.
+        source: Authors and year.
+        why: In one line, why its value lies above what a given mechanism really spends.
+    """
+
+    name: str
+    source: str
+    why: str
+
+
+BASIC = Theorem(
+    "basic composition",
+    "Dwork, Kenthapadi, McSherry, Mironov & Naor 2006",
+    "adds up worst cases, as though every release leaked the most it can on one and the same run",
+)
+ADVANCED_CLASSICAL = Theorem(
+    "advanced composition",
+    "Dwork, Rothblum & Vadhan 2010; Dwork & Roth 2014, Theorem 3.20",
+    "bounds the mean loss by its largest conceivable value and the tail by Azuma's inequality, and adds every δ",
+)
+ADVANCED_SHARP = Theorem(
+    "advanced composition, sharp mean",
+    "Kairouz, Oh & Viswanath 2015",
+    "has the right mean loss, but bounds the tail by Hoeffding's inequality, which ignores its shape",
+)
+OPTIMAL = Theorem(
+    "optimal composition",
+    "Kairouz, Oh & Viswanath 2015; Murtagh & Vadhan 2016",
+    "is attained by some releases with these (ε, δ); knows a single point of each release's profile, nothing else",
+)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Guarantee:
+    """What is known of one release: it is (ε, δ)-differentially private.
+
+    Args:
+        epsilon: At least 0; text such as ``"0.1"`` is exact.
+        delta: In [0, 1].
+
+    Raises:
+        InvalidValue: A number outside its domain.
+
+    >>> Guarantee("0.1", "1e-6").epsilon
+    Fraction(1, 10)
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: ExactLike, delta: ExactLike = 0) -> None:
+        object.__setattr__(self, "epsilon", at_least_zero(epsilon, "epsilon"))
+        object.__setattr__(self, "delta", probability(delta, "delta"))
+
+
+Parts = tuple[tuple[Guarantee, int], ...]
+
+
+def at_least_zero(value: ExactLike, name: str) -> Fraction:
+    """Return the value as an exact number >= 0, or raise ``InvalidValue``."""
+    number = exact(value, name)
+    if number < 0:
+        raise InvalidValue(name, value, "a number that is at least 0")
+    return number
+
+
+def probability(value: ExactLike, name: str) -> Fraction:
+    """Return the value as an exact number in [0, 1], or raise ``InvalidValue``."""
+    number = exact(value, name)
+    if not 0 <= number <= 1:
+        raise InvalidValue(name, value, "a number from 0 to 1")
+    return number
+
+
+def checked(parts: Parts) -> Parts:
+    """Return the parts with their counts as integers, or raise ``InvalidValue``."""
+    if not parts:
+        raise InvalidValue("parts", parts, "at least one guarantee with its count")
+    return tuple((guarantee, positive_integer(count, "count")) for guarantee, count in parts)
+
+
+def basic(parts: Parts) -> Guarantee:
+    """The basic composition theorem: (Σ ε_i, min(1, Σ δ_i)), exactly.
+
+    Args:
+        parts: (guarantee, count) pairs; counts are positive integers.
+
+    Raises:
+        InvalidValue: There are no parts, or a count is not a positive integer.
+
+    Source: Dwork, Kenthapadi, McSherry, Mironov & Naor 2006.
+
+    >>> basic(((Guarantee("0.1", "1e-6"), 10), (Guarantee(2), 1)))
+    Guarantee(epsilon=Fraction(3, 1), delta=Fraction(1, 100000))
+    """
+    known = checked(parts)
+    epsilon = sum((count * guarantee.epsilon for guarantee, count in known), Fraction(0))
+    delta = sum((count * guarantee.delta for guarantee, count in known), Fraction(0))
+    return Guarantee(epsilon, min(Fraction(1), delta))
+
+
+def basic_epsilon(parts: Parts, delta: ExactLike) -> Enclosure:
+    """ε by basic composition: Σ ε_i where Σ δ_i <= δ, 0 at δ = 1, else infinite (the theorem is silent)."""
+    target, total = probability(delta, "delta"), basic(parts)
+    if target == 1:
+        return Enclosure.exactly(0, BASIC.name)
+    return Enclosure.exactly(total.epsilon, BASIC.name) if total.delta <= target else _nothing(BASIC)
+
+
+def basic_delta(parts: Parts, epsilon: ExactLike) -> Enclosure:
+    """δ by basic composition: min(1, Σ δ_i) where Σ ε_i <= ε, else 1 (the theorem is silent)."""
+    target, total = at_least_zero(epsilon, "epsilon"), basic(parts)
+    return Enclosure.exactly(total.delta if total.epsilon <= target else 1, BASIC.name)
+
+
+def advanced_epsilon(parts: Parts, delta: ExactLike, form: Form = "sharp") -> Enclosure:
+    """ε by advanced composition, μ + √(2 V ln(1/δ')), with V = Σ k_i ε_i² over guarantees (ε_i, δ_i) taken k_i times.
+
+    "classical": μ = Σ k_i ε_i (e^ε_i - 1), δ' = δ - Σ k_i δ_i. "sharp": μ = Σ k_i ε_i tanh(ε_i/2), and δ' solves
+    1 - (1-δ') Π (1-δ_i)^k_i = δ. Both hold for guarantees that differ; the sharp value is never the larger one.
+
+    Args:
+        parts: (guarantee, count) pairs; counts are positive integers.
+        delta: The target, in [0, 1).
+        form: Which of the two.
+
+    Returns:
+        An enclosure of the theorem's value (publish its upper end); infinite where δ' is not positive. For few releases
+        it exceeds basic composition.
+
+    Raises:
+        InvalidValue: A value outside its domain.
+        NotCertified: The value is too large to be written down.
+
+    Source: Dwork, Rothblum & Vadhan 2010 (classical, equal guarantees: Dwork & Roth 2014, Theorem 3.20); Kairouz, Oh &
+    Viswanath 2015 (the sharp mean and δ').
+
+    >>> parts = ((Guarantee("0.1", 0), 100),)
+    >>> advanced_epsilon(parts, "1e-6", "classical").decimals(5)[1], advanced_epsilon(parts, "1e-6").decimals(5)[1]
+    ('6.3083', '5.7562')
+    """
+    theorem = _theorem(form)
+    target, known = probability(delta, "delta"), checked(parts)
+    if target == 1:
+        raise InvalidValue("delta", delta, "less than 1")
+    variance = _sum_of_squares(known)
+    added = basic(known).delta
+    spare = (target > added) - (target < added) if form == "classical" else spare_sign(known, target)
+    if variance == 0 and spare >= 0:
+        return Enclosure.exactly(0, theorem.name)
+    if spare <= 0:
+        return _nothing(theorem)
+
+    def value() -> arb:
+        failure = ball(target - added) if form == "classical" else pure_target(known, target)
+        return _mean(known, form) + (-2 * ball(variance) * failure.log()).sqrt()
+
+    return _enclosed(value, theorem)
+
+
+def advanced_delta(parts: Parts, epsilon: ExactLike, form: Form = "sharp") -> Enclosure:
+    """δ by advanced composition; arguments, sources and errors as for :func:`advanced_epsilon`.
+
+    With δ' = exp(-((ε-μ)_+)² / 2V): min(1, δ' + Σ k_i δ_i) ("classical"), 1 - (1-δ') Π (1-δ_i)^k_i ("sharp").
+    """
+    theorem = _theorem(form)
+    target, known = at_least_zero(epsilon, "epsilon"), checked(parts)
+    variance = _sum_of_squares(known)
+
+    def value() -> arb:
+        beyond = (ball(target) - _mean(known, form)).max(arb(0))
+        failure = (-beyond * beyond / (2 * ball(variance))).exp() if variance > 0 else arb(0)
+        return ball(basic(known).delta) + failure if form == "classical" else with_failures(known, failure)
+
+    return _capped(_enclosed(value, theorem))
+
+
+def log_survival(parts: Parts) -> arb:
+    """A ball around log Π (1-δ_i)^k_i; every δ_i is less than 1."""
+    return sum((count * (-ball(guarantee.delta)).log1p() for guarantee, count in parts), arb(0))
+
+
+def with_failures(parts: Parts, pure: arb) -> arb:
+    """A ball around 1 - (1-h) Π (1-δ_i)^k_i, for a ball h: what the δ_i add to the δ of pure releases."""
+    if any(guarantee.delta == 1 for guarantee, _ in parts):
+        return arb(1)
+    survival = log_survival(parts)
+    return -survival.expm1() + survival.exp() * pure
+
+
+def pure_target(parts: Parts, delta: Fraction) -> arb:
+    """A ball around the h with 1 - (1-h) Π (1-δ_i)^k_i = δ < 1."""
+    return -((-ball(delta)).log1p() - log_survival(parts)).expm1()
+
+
+def spare_sign(parts: Parts, delta: Fraction) -> int:
+    """The sign of δ - (1 - Π (1-δ_i)^k_i), decided exactly, for δ < 1.
+
+    Raises:
+        NotCertified: The two are too close to be told apart by balls, and too long to be compared exactly.
+    """
+    if any(guarantee.delta == 1 for guarantee, _ in parts):
+        return -1
+    for precision in _PRECISIONS[:2]:
+        with working(precision):
+            spare = log_survival(parts) - (-ball(delta)).log1p()
+            if spare > 0:
+                return 1
+            if spare < 0:
+                return -1
+    length = sum(count * guarantee.delta.denominator.bit_length() for guarantee, count in parts)
+    if length > _LARGEST_EXACT:
+        raise NotCertified(f"δ = {float(delta):g} is too close to what the single δ add up to; give a larger δ")
+    survives, everything = fmpz(delta.denominator), fmpz(delta.denominator - delta.numerator)
+    for guarantee, count in parts:
+        survives *= fmpz(guarantee.delta.denominator - guarantee.delta.numerator) ** count
+        everything *= fmpz(guarantee.delta.denominator) ** count
+    return int(survives > everything) - int(survives < everything)
+
+
+def accurate(compute: Callable[[], arb]) -> tuple[arb, int]:
+    """Evaluate at growing precision until the ball is finite with 64 good bits (or exact); the ball and the precision.
+
+    Raises:
+        NotCertified: The largest precision does not suffice.
+    """
+    for precision in _PRECISIONS:
+        with working(precision):
+            value = compute()
+            if value.is_finite() and (value.is_exact() or value.rel_accuracy_bits() >= _ACCURACY_BITS):
+                return value, precision
+    raise NotCertified(f"{_PRECISIONS[-1]} bits of precision do not suffice; the values differ by too many magnitudes")
+
+
+def _theorem(form: Form) -> Theorem:
+    if form not in get_args(Form):
+        raise InvalidValue("form", repr(form), " or ".join(map(repr, get_args(Form))))
+    return ADVANCED_CLASSICAL if form == "classical" else ADVANCED_SHARP
+
+
+def _sum_of_squares(parts: Parts) -> Fraction:
+    return sum((count * guarantee.epsilon**2 for guarantee, count in parts), Fraction(0))
+
+
+def _mean(parts: Parts, form: Form) -> arb:
+    total = arb(0)
+    for guarantee, count in parts:
+        epsilon = ball(guarantee.epsilon)
+        total += count * epsilon * (epsilon.expm1() if form == "classical" else (epsilon / 2).tanh())
+    return total
+
+
+def _nothing(theorem: Theorem) -> Enclosure:
+    return Enclosure(math.inf, math.inf, theorem.name)
+
+
+def _enclosed(compute: Callable[[], arb], theorem: Theorem) -> Enclosure:
+    value, precision = accurate(compute)
+    return Enclosure.from_balls(value, value, theorem.name, precision)
+
+
+def _capped(delta: Enclosure) -> Enclosure:
+    one = Fraction(1)
+    return Enclosure(min(delta.exact_lower, one), min(delta.exact_upper, one), delta.method, delta.precision)

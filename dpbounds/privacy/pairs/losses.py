@@ -1,0 +1,697 @@
+"""How the loss of a dominating pair is distributed, in ball arithmetic.
+
+The loss L = log dP/dQ has a continuous part, given by the P- and Q-mass above any point, finitely many atoms, and
+P-mass at infinity. Everything else follows: δ(ε) = E_P (1 - e^(ε-L))_+ is a sum over them, and the lattice cuts them
+into cells. Balls are computed at the working precision, so call everything inside one ``working``.
+
+The derivations, also of what sampling makes of a base pair's law, are in ``laws.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate, pairwise
+
+import numpy as np
+from flint import arb, fmpq
+
+from dpbounds.errors import UnsupportedMechanism
+from dpbounds.expressions.working import working, working_bits
+from dpbounds.privacy.pairs.gaussian_sums import Places, RatioSum, Weights, tails_growing, tails_shrinking, upper_tail
+from dpbounds.privacy.pairs.pairs import (
+    BoundedRange,
+    Combined,
+    Discrete,
+    DrawnGaussians,
+    Draws,
+    FourPoints,
+    Order,
+    Pair,
+    RenyiCurve,
+    Responses,
+    Sampled,
+    SampledBalls,
+    SampledGaussians,
+    SampledLaplaces,
+    ShiftedGaussians,
+    ShiftedLaplaces,
+    TwoGuarantees,
+    TwoPoints,
+    TwoResponses,
+    UniformBalls,
+    enlarged,
+)
+from dpbounds.privacy.proofs import Declined
+
+Masses = tuple[arb, arb]  # P-mass and Q-mass
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """An atom of the loss: where it lies, its P-mass and its Q-mass (p = r e^loss)."""
+
+    loss: arb
+    p: arb
+    r: arb
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The loss of one pair.
+
+    Attributes:
+        tail: P- and Q-mass of the continuous part above a loss.
+        head: The same below a loss.
+        lowest: No continuous loss lies below; None where they are unbounded.
+        highest: No continuous loss lies above; None where they are unbounded.
+        points: The atoms at finite losses.
+        infinite: P-mass at loss ∞.
+        vanishing: Q-mass at loss -∞.
+        symmetric: Whether (Q, P) has the same profile: the law under Q of -L is the law under P of L.
+    """
+
+    tail: Callable[[arb], Masses]
+    head: Callable[[arb], Masses]
+    lowest: arb | None
+    highest: arb | None
+    points: tuple[Point, ...] = ()
+    infinite: arb = field(default_factory=arb)
+    vanishing: arb = field(default_factory=arb)
+    symmetric: bool = True
+
+    @property
+    def whole(self) -> Masses:
+        """P- and Q-mass of the continuous part."""
+        if self.discrete:
+            return arb(0), arb(0)
+        p = sum((point.p for point in self.points), self.infinite)
+        r = sum((point.r for point in self.points), self.vanishing)
+        return 1 - p, 1 - r
+
+    @property
+    def discrete(self) -> bool:
+        """Whether there is no continuous part."""
+        return self.tail is nothing
+
+    def delta(self, epsilon: arb) -> arb:
+        """H_α(P ‖ Q) at α = e^ε."""
+        alpha = epsilon.exp()
+        p, r = self.tail(epsilon)
+        value = p - alpha * r + self.infinite
+        for point in self.points:
+            value = value + positive_part(point.p - alpha * point.r)
+        return value
+
+    def largest_loss(self) -> arb | None:
+        """The least upper bound of the finite losses; None where they are unbounded."""
+        if self.highest is None and not self.discrete:
+            return None
+        ends = [point.loss for point in self.points] + ([] if self.highest is None else [self.highest])
+        if not ends:  # every loss is infinite
+            return arb(0)
+        largest = ends[0]
+        for end in ends[1:]:
+            largest = largest.max(end)
+        return largest
+
+
+def nothing(loss: arb) -> Masses:
+    """No continuous part."""
+    return arb(0), arb(0)
+
+
+def positive_part(x: arb) -> arb:
+    """max(x, 0) as a ball."""
+    return x if x > 0 else arb(0) if x <= 0 else x.max(arb(0))
+
+
+def ball(number: Fraction | int) -> arb:
+    """A ball around a rational number, at the working precision."""
+    return arb(fmpq(number.numerator, number.denominator))
+
+
+def law_of(pair: Pair) -> Law:
+    """Return the law of a pair's loss.
+
+    Raises:
+        UnsupportedMechanism: The pair is a combination of several, whose law has no closed form.
+    """
+    match pair:
+        case ShiftedGaussians(squared_shift=squared):
+            return _shifted_gaussians(squared)
+        case ShiftedLaplaces(shift=shift):
+            return _shifted_laplaces(ball(shift))
+        case UniformBalls(squared_shift=squared, dimension=dimension):
+            tau = overlap_lost(squared, dimension)
+            return _discrete([Point(arb(0), 1 - tau, 1 - tau)], tau)
+        case Responses(epsilon=epsilon, options=options):
+            return _responses(ball(epsilon), options)
+        case TwoResponses(epsilon=epsilon):
+            return _two_responses(ball(epsilon))
+        case FourPoints(epsilon=epsilon, delta=delta):
+            return _four_points(ball(epsilon), ball(delta))
+        case BoundedRange(span=span):
+            return _bounded_range(ball(span))
+        case TwoPoints(high=high, span=span):
+            return _two_points(ball(high), ball(high - span))
+        case RenyiCurve(points=points, rho=rho):
+            return envelope_law(_renyi_profile(points, rho))
+        case SampledGaussians():
+            return _sampled_gaussians(pair)
+        case Sampled(order=order, draws=draws, base=base):
+            return _sampled(order, draws, base)
+        case DrawnGaussians(order=order, draws=draws, squared_shift=squared):
+            return _drawn_gaussians(order, draws, squared)
+        case SampledLaplaces(sample_rate=rate, shift=shift):
+            return _sampled_laplaces(ball(rate), ball(shift))
+        case SampledBalls(sample_rate=rate, squared_shift=squared, dimension=dimension):
+            return _sampled_balls(ball(rate), overlap_lost(squared, dimension), overlap_lost(4 * squared, dimension))
+        case TwoGuarantees(sample_rate=rate, present=present, replaced=replaced):
+            return envelope_law(_two_guarantees(ball(rate), law_of(present), law_of(replaced)))
+        case Discrete(points=atoms, infinite=infinite):
+            return _given(atoms, infinite)
+        case Combined():
+            raise UnsupportedMechanism(f"the law of several pairs taken as one has no closed form: {pair}")
+    raise UnsupportedMechanism(f"the law of {pair} is not known")
+
+
+@lru_cache(maxsize=64)
+def law_at(pair: Pair, precision: int) -> Law:
+    """The law of a pair at a precision in bits, remembered."""
+    with working(precision):
+        return law_of(pair)
+
+
+# --- Without sampling -------------------------------------------------------------------------------------------------
+
+
+def _discrete(points: Iterable[Point], infinite: arb, vanishing: arb | None = None, *, symmetric: bool = True) -> Law:
+    kept = tuple(point for point in points if not point.p.is_zero())
+    missing = infinite if vanishing is None else vanishing
+    return Law(nothing, nothing, None, None, kept, infinite, missing, symmetric)
+
+
+def _mirrored(tail: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
+    """The head of a symmetric law: P(L < l) = Q(L > -l)."""
+
+    def head(loss: arb) -> Masses:
+        p, r = tail(-loss)
+        return r, p
+
+    return head
+
+
+def _shifted_gaussians(squared_shift: Fraction) -> Law:
+    # L ~ N(μ²/2, μ²) under P and N(-μ²/2, μ²) under Q
+    mu = ball(squared_shift).sqrt()
+
+    def tail(loss: arb) -> Masses:
+        return upper_tail(loss / mu - mu / 2), upper_tail(loss / mu + mu / 2)
+
+    return Law(tail, _mirrored(tail), None, None)
+
+
+def _shifted_laplaces(shift: arb) -> Law:
+    # Left of 0 the loss is -s, right of s it is s; between them it is 2x - s.
+    edge = (-shift).exp() / 2
+
+    def tail(loss: arb) -> Masses:
+        if loss <= -shift:
+            return arb(1) / 2 - edge, arb(1) / 2 - edge
+        if loss >= shift:
+            return arb(0), arb(0)
+        inner = loss.min(shift).max(-shift)
+        return -((inner - shift) / 2).expm1() / 2, (-(shift + inner) / 2).exp() / 2 - edge
+
+    points = (Point(shift, arb(1) / 2, edge), Point(-shift, edge, arb(1) / 2))
+    return Law(tail, _mirrored(tail), -shift, shift, points)
+
+
+def overlap_lost(squared_shift: Fraction, dimension: int) -> arb:
+    """τ = I_{s²/4}(1/2, (d+1)/2): the part of a unit d-ball outside of its copy at distance s; 1 from s = 2 on."""
+    if squared_shift >= 4:
+        return arb(1)
+    return ball(squared_shift / 4).beta_lower(ball(Fraction(1, 2)), ball(Fraction(dimension + 1, 2)), 1)
+
+
+def _responses(epsilon: arb, options: int) -> Law:
+    odds = epsilon.exp()
+    true, other = odds / (odds + (options - 1)), 1 / (odds + (options - 1))
+    rest = (options - 2) * other
+    return _discrete([Point(epsilon, true, other), Point(arb(0), rest, rest), Point(-epsilon, other, true)], arb(0))
+
+
+def _two_responses(epsilon: arb) -> Law:
+    high = 1 / (1 + (-epsilon).exp())
+    low = high * (-2 * epsilon).exp()
+    rest = -(-epsilon).expm1() / (1 + epsilon.exp())
+    return _discrete([Point(2 * epsilon, high, low), Point(arb(0), rest, rest), Point(-2 * epsilon, low, high)], arb(0))
+
+
+def _four_points(epsilon: arb, delta: arb) -> Law:
+    if epsilon.is_zero():
+        return _discrete([Point(arb(0), 1 - delta, 1 - delta)], delta)
+    odds = epsilon.exp()
+    high, low = (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds)
+    return _discrete([Point(epsilon, high, low), Point(-epsilon, low, high)], delta)
+
+
+def _bounded_range(span: arb) -> Law:
+    # P-density e^((l-η)/2) / (2 (1 - e^-η)) on [-η, η]
+    norm = -(-span).expm1()
+
+    def tail(loss: arb) -> Masses:
+        if loss >= span:
+            return arb(0), arb(0)
+        inner = loss.min(span).max(-span)
+        return -((inner - span) / 2).expm1() / norm, ((-(inner + span) / 2).exp() - (-span).exp()) / norm
+
+    return Law(tail, _mirrored(tail), -span, span)
+
+
+def _given(atoms: Sequence[tuple[Fraction, Fraction]], infinite: Fraction) -> Law:
+    points = [Point(ball(loss), ball(p), ball(p) * (-ball(loss)).exp()) for loss, p in atoms]
+    rest = 1 - sum((point.r for point in points), arb(0))
+    return _discrete(points, ball(infinite), rest.max(arb(0)), symmetric=False)
+
+
+def _two_points(high: arb, low: arb) -> Law:
+    # P-masses u, 1-u with Q-masses u e^-high, (1-u) e^-low that add up to 1
+    share = (-low).expm1() / ((-low).exp() - (-high).exp())
+    points = (Point(high, share, share * (-high).exp()), Point(low, 1 - share, (1 - share) * (-low).exp()))
+    return _discrete(points, arb(0), symmetric=False)
+
+
+# --- Profiles that are only bounded above -----------------------------------------------------------------------------
+
+_ENVELOPE_POINTS = 800
+_EXCESS_ORDERS = np.geomspace(1e-5, 1e7, 1500)  # λ - 1, to choose from
+_NEGLIGIBLE_LOG = -800  # of H_α: what lies beyond counts as infinite loss
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An upper bound f on a symmetric profile: H_α <= f(log α) for α >= 1.
+
+    Attributes:
+        value: f, as a ball whose upper end counts.
+        reach: From this loss on nothing is gained by looking further.
+    """
+
+    value: Callable[[arb], arb]
+    reach: arb
+
+
+def envelope_law(bound: Bound) -> Law:
+    """The law whose profile is the convex envelope of finitely many upper bounds on H_α.
+
+    A profile is convex, so it lies below every chord between two upper bounds: their lower convex hull is one as well,
+    and it is the profile of a pair. Its kinks are the atoms.
+    """
+    reach = bound.reach.mid()
+    losses = [reach * k * k / _ENVELOPE_POINTS**2 for k in range(_ENVELOPE_POINTS + 1)]
+    # the points (α, h) in increasing order of α: (0, 1), the mirrored ones below 1, those from 1 on
+    right = [(loss, bound.value(loss).upper().min(arb(1))) for loss in losses]
+    left = [(-loss, 1 - (-loss).exp() + (-loss).exp() * value) for loss, value in reversed(right[1:])]
+    alphas = [arb(0)] + [loss.exp() for loss, _ in left + right]
+    # a profile does not increase with α: what is known further left counts, too
+    values = list(accumulate((value.upper() for _, value in left + right), lambda a, b: a.min(b), initial=arb(1)))
+    corners = _lower_hull(alphas, values)
+    slopes = [
+        (values[second] - values[first]) / (alphas[second] - alphas[first]) for first, second in pairwise(corners)
+    ] + [arb(0)]
+    points = []
+    for corner, (before, after) in zip(corners[1:], pairwise(slopes), strict=True):
+        r = after - before
+        points.append(Point((left + right)[corner - 1][0], r * alphas[corner], r))
+    return _discrete(points, values[-1], 1 + slopes[0], symmetric=False)
+
+
+def _lower_hull(xs: Sequence[arb], ys: Sequence[arb]) -> list[int]:
+    """Indices of the corners of the lower convex hull (the first and the last point among them)."""
+    hull: list[int] = []
+    for i in range(len(xs)):
+        while len(hull) >= 2:
+            j, k = hull[-2], hull[-1]
+            turn = (xs[k] - xs[j]) * (ys[i] - ys[j]) - (ys[k] - ys[j]) * (xs[i] - xs[j])
+            if turn > 0:
+                break
+            hull.pop()  # on or above the chord, or not told apart from it: the chord is an upper bound as well
+        hull.append(i)
+    return hull
+
+
+def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | None) -> Bound:
+    """H_α <= e^((λ-1)(ε(λ) - log α)) λ^-1 (1-1/λ)^(λ-1) at the best λ (Canonne, Kamath & Steinke 2020, Prop. 12)."""
+
+    def at(order: arb, value: arb, loss: arb) -> arb:
+        return ((order - 1) * (value - loss)).exp() / order * ((order - 1) * (1 - 1 / order).log()).exp()
+
+    if rho is None:
+        curve = [(ball(order), ball(value)) for order, value in points]
+
+        def value(loss: arb) -> arb:
+            best = arb(1)
+            for order, level in curve:
+                best = best.min(at(order, level, loss))
+            return best
+
+        largest, level = curve[-1]
+        return Bound(value, level + (-_NEGLIGIBLE_LOG) / (largest - 1))
+    concentrated = ball(rho)
+
+    def tight(loss: arb) -> arb:
+        # any order is sound; a good one is found in floating point
+        u, reached = _EXCESS_ORDERS, float(loss)
+        exponents = u * ((1 + u) * float(concentrated) - reached) - np.log1p(u) - u * np.log1p(1 / u)
+        order = 1 + arb(float(u[int(np.argmin(exponents))]))
+        return at(order, order * concentrated, loss).min(arb(1))
+
+    return Bound(tight, concentrated + 2 * (-_NEGLIGIBLE_LOG * concentrated).sqrt())
+
+
+def _two_guarantees(rate: arb, present: Law, replaced: Law) -> Bound:
+    def value(loss: arb) -> arb:
+        inner = (loss.expm1() / rate).log1p()  # α'' = 1 + (α-1)/q
+        share = (loss - inner).exp()
+        return rate * ((1 - share) * present.delta(inner) + share * replaced.delta(inner))
+
+    top = reach_of(replaced)
+    return Bound(value, (rate * top.expm1()).log1p())
+
+
+def reach_of(law: Law) -> arb:
+    """A loss beyond which next to nothing lies: the largest finite one, or where the tail is e^-800."""
+    largest = law.largest_loss()
+    if largest is not None:
+        return largest
+    loss = arb(1)
+    while law.tail(loss)[0].log() > _NEGLIGIBLE_LOG:
+        loss = 2 * loss
+    return loss
+
+
+# --- Samples ----------------------------------------------------------------------------------------------------------
+
+
+_NEGLIGIBLE_BITS = 640  # of a chance, also where few digits are asked for: what is seen then still reaches far out
+
+
+def _counts(draws: Draws) -> tuple[list[arb], arb]:
+    """p_1, p_2, ..., as far as they matter, and an upper bound on the sum of the others."""
+    rate, slots = ball(draws.rate), draws.slots
+    if draws.rate == 1:
+        return [arb(0)] * (slots - 1) + [arb(1)], arb(0)
+    odds = rate / (1 - rate)
+    mass = (slots * (-rate).log1p()).exp()
+    masses: list[arb] = []
+    negligible = arb(2) ** -max(2 * working_bits(), _NEGLIGIBLE_BITS)
+    for k in range(1, slots + 1):
+        mass = mass * odds * (slots - k + 1) / k
+        if mass < negligible and odds * (slots - k) / (k + 1) < ball(Fraction(1, 2)):
+            return masses, 2 * mass  # a geometric series of ratio below 1/2 from here on
+        masses.append(mass)
+    return masses, arb(0)
+
+
+def _sampled(order: Order, draws: Draws, base: Pair) -> Law:
+    weights, rest = _counts(draws)
+    laws = [law_of(enlarged(base, k + 1)) for k in range(len(weights))]
+    sums = _plain_sums(weights, laws)
+    if isinstance(base, ShiftedGaussians) and draws.slots > 1:
+        sums = _gaussian_sums(weights, ball(base.squared_shift).sqrt())
+    law = _mixture(weights, laws, sums, rest, ball(draws.rate), draws.slots)
+    if order is Order.REMOVE:
+        return law
+    return _swapped(law) if order is Order.ADD else _symmetrised(law)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Over the laws of a mixture: Σ w_k p_k and Σ w_k r_k of what lies above a loss, and of what lies below it."""
+
+    tail: Callable[[arb], Masses]
+    head: Callable[[arb], Masses]
+
+
+def _plain_sums(weights: Sequence[arb], laws: Sequence[Law]) -> _Sums:
+    return _Sums(
+        lambda loss: _added(weights, [law.tail(loss) for law in laws]),
+        lambda loss: _added(weights, [law.head(loss) for law in laws]),
+    )
+
+
+def _added(weights: Sequence[arb], parts: Iterable[Masses]) -> Masses:
+    ps, rs = arb(0), arb(0)
+    for (p, r), weight in zip(parts, weights, strict=True):
+        ps, rs = ps + weight * p, rs + weight * r
+    return ps, rs
+
+
+def _gaussian_sums(masses: Sequence[arb], mu: arb) -> _Sums:
+    """The same for N(kμ, 1) against N(0, 1), k = 1, 2, ...: tails at l/(kμ) ∓ kμ/2, monotone in k from some k on."""
+    weights = Weights.of(masses)
+    counts = np.arange(1, len(masses) + 1, dtype=np.float64)
+    shift = float(mu)
+
+    def places(loss: arb, sign: int, side: int) -> Places:
+        """Side · (l/(kμ) + sign · kμ/2): monotone in real k where k²μ² >= 2|l|."""
+        near, half, bound = loss / mu, mu / 2, 2 * abs(loss) / (mu * mu)
+        rough = side * (float(loss) / (counts * shift) + sign * counts * shift / 2)
+
+        def at(j: int) -> arb:
+            return side * (near / (j + 1) + sign * (j + 1) * half)
+
+        return Places.near(at, rough, lambda j: bool((j + 1) ** 2 >= bound))
+
+    return _Sums(
+        lambda loss: (tails_growing(weights, places(loss, -1, 1)), tails_shrinking(weights, places(loss, 1, 1))),
+        lambda loss: (tails_shrinking(weights, places(loss, -1, -1)), tails_growing(weights, places(loss, 1, -1))),
+    )
+
+
+def _mixture(weights: Sequence[arb], laws: Sequence[Law], sums: _Sums, rest: arb, rate: arb, slots: int) -> Law:
+    """H_α = Σ_k w_k h_k((α-1+η)/η): P-mass w (p + r (1-η)/η) and Q-mass w r/η where the base has p and r."""
+    absent = (slots * (-rate).log1p()).exp() if rate < 1 else arb(0)
+    eta = -(slots * (-rate).log1p()).expm1() if rate < 1 else arb(1)
+    slack = arb(0).union(rest / eta)
+
+    def moved(p: arb, r: arb, weight: arb) -> Masses:
+        return weight * (p + r * absent / eta), weight * r / eta
+
+    whole = moved(*_added(weights, [law.whole for law in laws]), arb(1))
+
+    def inner(loss: arb) -> arb | None:
+        """The base's loss log((e^l - (1-η))/η); None at and below log(1-η)."""
+        ratio = 1 + loss.expm1() / eta
+        if ratio > 0:
+            return ratio.log()
+        if ratio <= 0:
+            return None
+        raise Declined("a loss cannot be told from log(1 - sample rate) at this precision")
+
+    def tail(loss: arb) -> Masses:
+        at = inner(loss)
+        p, r = whole if at is None else moved(*sums.tail(at), arb(1))
+        return p + slack, r + slack
+
+    def head(loss: arb) -> Masses:
+        at = inner(loss)
+        p, r = (arb(0), arb(0)) if at is None else moved(*sums.head(at), arb(1))
+        return p + slack, r + slack
+
+    points = []
+    for law, weight in zip(laws, weights, strict=True):
+        for point in law.points:
+            p, r = moved(point.p, point.r, weight)
+            points.append(Point((eta * point.loss.expm1()).log1p(), p, r))
+        if not law.vanishing.is_zero() and rate < 1:
+            p, r = moved(arb(0), law.vanishing, weight)
+            points.append(Point((-eta).log1p(), p, r))
+    continuous = [law for law in laws if not law.discrete]
+    ends = [law.highest for law in continuous]
+    known = [end for end in ends if end is not None]
+    highest = known[-1] if known and len(known) == len(ends) else None  # the base enlarged most reaches farthest
+    infinite = sum((weight * law.infinite for law, weight in zip(laws, weights, strict=True)), arb(0))
+    return Law(
+        tail=tail if continuous else nothing,
+        head=head if continuous else nothing,
+        lowest=(-eta).log1p() if rate < 1 else None,
+        highest=None if highest is None else (eta * highest.expm1()).log1p(),
+        points=tuple(points),
+        infinite=infinite + arb(0).union(rest) if not rest.is_zero() else infinite,
+        vanishing=arb(0) if rate < 1 else laws[-1].vanishing,
+        symmetric=False,
+    )
+
+
+def _swapped(law: Law) -> Law:
+    """The law of (Q, P): the loss changes its sign."""
+
+    def tail(loss: arb) -> Masses:
+        p, r = law.head(-loss)
+        return r, p
+
+    def head(loss: arb) -> Masses:
+        p, r = law.tail(-loss)
+        return r, p
+
+    return Law(
+        tail=nothing if law.discrete else tail,
+        head=nothing if law.discrete else head,
+        lowest=None if law.highest is None else -law.highest,
+        highest=None if law.lowest is None else -law.lowest,
+        points=tuple(Point(-point.loss, point.r, point.p) for point in law.points),
+        infinite=law.vanishing,
+        vanishing=law.infinite,
+        symmetric=law.symmetric,
+    )
+
+
+def _symmetrised(law: Law) -> Law:
+    """The law whose profile is the given one for α >= 1, mirrored below: losses above 0, their mirror, the rest at 0.
+
+    Raises:
+        UnsupportedMechanism: It is not decided which atoms lie above 0.
+    """
+    above_p, above_r = law.tail(arb(0))
+    start = (above_p, above_r)
+    points = []
+    for point in law.points:
+        if point.loss > 0:
+            points += [point, Point(-point.loss, point.r, point.p)]
+            above_p, above_r = above_p + point.p, above_r + point.r
+        elif not point.loss <= 0:
+            raise UnsupportedMechanism("an atom of the loss cannot be told from 0 at this precision")
+    centre = 1 - law.infinite - above_p - above_r
+    if not centre >= 0:  # a base that is an upper bound only need not be symmetric: its mirrored profile, made convex
+        return envelope_law(Bound(law.delta, reach_of(law)))
+
+    def tail(loss: arb) -> Masses:
+        if loss >= 0:
+            return law.tail(loss)
+        p, r = law.tail(-loss.min(arb(0)))
+        if loss < 0:
+            return start[0] + start[1] - r, start[0] + start[1] - p
+        right_p, right_r = law.tail(loss.max(arb(0)))
+        return right_p.union(start[0] + start[1] - r), right_r.union(start[0] + start[1] - p)
+
+    return Law(
+        tail=nothing if law.discrete else tail,
+        head=nothing if law.discrete else _mirrored(tail),
+        lowest=None if law.highest is None else -law.highest,
+        highest=law.highest,
+        points=(*points, Point(arb(0), centre, centre)),
+        infinite=law.infinite,
+        vanishing=law.infinite,
+    )
+
+
+def _sampled_gaussians(pair: SampledGaussians) -> Law:
+    """One Gaussian release on a Poisson sample: by the general mixture, or (replace) by its threshold on x."""
+    if pair.order is not Order.REPLACE:
+        rate, base = ball(pair.sample_rate), _shifted_gaussians(1 / pair.variance)
+        law = _mixture([rate], [base], _plain_sums([rate], [base]), arb(0), rate, 1)
+        return law if pair.order is Order.REMOVE else _swapped(law)
+    # With y = e^{x/v}: (1-q + b y) = e^l (1-q + b/y), b = q e^{-1/2v}; the positive root of b y² - c y - b e^l = 0.
+    q, v = ball(pair.sample_rate), ball(pair.variance)
+    z = v.sqrt()
+    b = q * (-1 / (2 * v)).exp()
+
+    def position(loss: arb) -> arb:
+        if loss < 0:
+            return -position(-loss)
+        c = (1 - q) * loss.expm1()
+        return v * ((c + (c * c + 4 * b * b * loss.exp()).sqrt()) / (2 * b)).log()
+
+    def tail(loss: arb) -> Masses:
+        x = position(loss)
+        without = (1 - q) * upper_tail(x / z)
+        return without + q * upper_tail((x - 1) / z), without + q * upper_tail((x + 1) / z)
+
+    return Law(tail, _mirrored(tail), None, None)
+
+
+def _drawn_gaussians(order: Order, draws: Draws, squared_shift: Fraction) -> Law:
+    weights, rest = _counts(draws)
+    shift, rate = ball(squared_shift).sqrt(), ball(draws.rate)
+    absent = (draws.slots * (-rate).log1p()).exp()
+    slack = arb(0).union(rest)
+    ratios = RatioSum(Weights.of(weights), shift)
+    everyone = Weights.of([absent, *weights])
+    counts = np.arange(len(weights) + 1, dtype=np.float64)
+
+    def position(loss: arb) -> arb | None:
+        """The x at which Σ_k p_k e^(ksx - k²s²/2) = e^l; None at and below log p_0."""
+        wanted = loss.expm1() - (absent - 1)
+        if wanted <= 0:
+            return None
+        if not wanted > 0:
+            raise Declined("a loss cannot be told from the logarithm of the chance of no draw at this precision")
+        return ratios.root(wanted.log())
+
+    def places(x: arb, side: int) -> Places:
+        return Places.near(
+            lambda k: side * (x - k * shift), side * (float(x) - counts * float(shift)), steady=lambda _: True
+        )
+
+    def tail(loss: arb) -> Masses:
+        x = position(loss)
+        if x is None:
+            return arb(1), arb(1)
+        return tails_growing(everyone, places(x, 1)) + slack, upper_tail(x)
+
+    def head(loss: arb) -> Masses:
+        x = position(loss)
+        if x is None:
+            return arb(0), arb(0)
+        return tails_shrinking(everyone, places(x, -1)) + slack, upper_tail(-x)
+
+    # Whether k exceeds what is summed counts as revealed: on the upper side that is an infinite loss. On the lower side
+    # cells of x keep their true masses, which lie within the slack.
+    infinite = arb(0) if rest.is_zero() else arb(0).union(rest)
+    law = Law(tail, head, absent.log(), None, infinite=infinite, symmetric=False)
+    return law if order is Order.REMOVE else _swapped(law)
+
+
+def _sampled_laplaces(rate: arb, shift: arb) -> Law:
+    # For 0 <= x <= s: e^L = (1-q + q e^(2x-s)) / (1-q + q e^-s); beyond s it is constant.
+    below = 1 - rate + rate * (-shift).exp()
+    largest = ((1 - rate + rate * shift.exp()) / below).log()
+    near, far = (-shift).exp() / 2, (-2 * shift).exp() / 2  # mass beyond s of the unmoved and of the opposite law
+
+    def above(loss: arb) -> Masses:
+        if loss >= largest:
+            return arb(0), arb(0)
+        x = (shift + ((loss.min(largest).exp() * below - (1 - rate)) / rate).log()) / 2
+        unmoved = (1 - rate) * ((-x).exp() / 2 - near)
+        return (
+            unmoved + rate * (arb(1) / 2 - (x - shift).exp() / 2),
+            unmoved + rate * ((-x - shift).exp() / 2 - far),
+        )
+
+    start = above(arb(0))
+
+    def tail(loss: arb) -> Masses:
+        if loss >= 0:
+            return above(loss)
+        p, r = above((-loss).max(arb(0)))
+        left = start[0] + start[1] - r, start[0] + start[1] - p
+        if loss <= 0:
+            return left
+        right = above(loss.max(arb(0)))
+        return right[0].union(left[0]), right[1].union(left[1])
+
+    p, r = (1 - rate) * near + rate / 2, (1 - rate) * near + rate * far
+    return Law(tail, _mirrored(tail), -largest, largest, (Point(largest, p, r), Point(-largest, r, p)))
+
+
+def _sampled_balls(rate: arb, one: arb, two: arb) -> Law:
+    edge = -(-rate).log1p()
+    gap = two - one
+    centre = 1 - two + (1 - rate) * (one - gap)
+    points = (Point(edge, gap, (1 - rate) * gap), Point(arb(0), centre, centre), Point(-edge, (1 - rate) * gap, gap))
+    return _discrete(points, rate * one)

@@ -1,0 +1,158 @@
+"""One release on all the data it is given: the pair that dominates it, and pairs that attacks attain.
+
+The proofs are in ``laws.md`` (noise, selection, black boxes) and ``sampling.md``, section 9 (attacks).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpbounds.errors import UnsupportedMechanism, shown
+from dpbounds.privacy.mechanisms import (
+    ZCDP,
+    AboveThreshold,
+    ApproximateDP,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    PureDP,
+    RandomizedResponse,
+    RenyiDP,
+    UniformBall,
+)
+from dpbounds.privacy.pairs.pairs import (
+    BoundedRange,
+    FourPoints,
+    Order,
+    Pair,
+    RenyiCurve,
+    Responses,
+    ShiftedGaussians,
+    ShiftedLaplaces,
+    TwoPoints,
+    TwoResponses,
+    UniformBalls,
+    enlarged,
+)
+from dpbounds.privacy.relations import Relation
+
+_TWO_POINT_ATTACKS = (Fraction(1, 2), Fraction(5, 8), Fraction(3, 4))  # of the range; the best depends on ε
+
+
+@dataclass(frozen=True, slots=True)
+class StepBound:
+    """One step: the pair that dominates it, and pairs that attacks attain.
+
+    Attributes:
+        pair: Dominates the step.
+        attacks: Attained, each by some mechanism of the description and two data sets, in every step of a composition.
+        only_once: In a single step, not in a composition, the dominating pair itself is attained at every ε.
+        size: The number of records of the data sets that attain the attacks, where it matters.
+    """
+
+    pair: Pair
+    attacks: tuple[Pair, ...]
+    only_once: bool = False
+    size: int | None = None
+
+    @classmethod
+    def attained(cls, pair: Pair, size: int | None = None) -> StepBound:
+        """A step whose dominating pair is attained."""
+        return cls(pair, (pair,), size=size)
+
+    @property
+    def tight(self) -> bool:
+        """Whether the dominating pair is attained."""
+        return self.attacks == (self.pair,)
+
+
+def single_release(mechanism: Mechanism, order: Order) -> StepBound:
+    """The bound of one release on all the data it is given.
+
+    Raises:
+        UnsupportedMechanism: No pair is proven for it, or its guarantee is for another relation.
+    """
+    replace = order is Order.REPLACE
+    match mechanism:
+        case Gaussian():
+            return StepBound.attained(ShiftedGaussians(_gaussian_shift(mechanism, replace) ** 2))
+        case Laplace():
+            return StepBound.attained(ShiftedLaplaces(_laplace_shift(mechanism, replace)))
+        case UniformBall():
+            return StepBound.attained(UniformBalls(_ball_shift(mechanism, replace) ** 2, mechanism.dimension))
+        case RandomizedResponse():
+            if not replace:
+                raise UnsupportedMechanism(
+                    "randomised response publishes one answer per record, and so the number of records: it is private "
+                    "under replace-one only; ask with relation='replace-one'"
+                )
+            return StepBound.attained(Responses(mechanism.epsilon, mechanism.options))
+        case ExponentialMechanism():
+            span = mechanism.loss_range * _times(mechanism, mechanism.relation, replace)
+            two_points = tuple(TwoPoints(share * span, span) for share in _TWO_POINT_ATTACKS)
+            return StepBound(BoundedRange(span), two_points)
+        case AboveThreshold():
+            twice = _times(mechanism, mechanism.relation, replace) == 2
+            return StepBound(TwoResponses(mechanism.epsilon) if twice else Responses(mechanism.epsilon), ())
+        case PureDP() | ApproximateDP() | ZCDP() | RenyiDP():
+            return _black_box(mechanism, replace)
+    raise UnsupportedMechanism(f"no dominating pair is proven here for {shown(mechanism)} ({order})")
+
+
+def _gaussian_shift(mechanism: Gaussian, replace: bool) -> Fraction:
+    if mechanism.noise_multiplier is not None:
+        return (2 if replace else 1) / mechanism.noise_multiplier
+    assert mechanism.noise_stddev is not None
+    assert mechanism.sensitivity is not None
+    return mechanism.sensitivity / mechanism.noise_stddev
+
+
+def _laplace_shift(mechanism: Laplace, replace: bool) -> Fraction:
+    if mechanism.noise_multiplier is not None:
+        return (2 if replace else 1) / mechanism.noise_multiplier
+    assert mechanism.noise_scale is not None
+    assert mechanism.sensitivity is not None
+    return mechanism.sensitivity / mechanism.noise_scale
+
+
+def _ball_shift(mechanism: UniformBall, replace: bool) -> Fraction:
+    if mechanism.sensitivity is None:
+        return (2 if replace else 1) / mechanism.radius
+    return mechanism.sensitivity / mechanism.radius
+
+
+def _times(mechanism: Mechanism, declared: Relation, replace: bool) -> int:
+    """How many steps of the declared relation one step of the relation asked for takes: 1, or 2 (remove, then add)."""
+    if declared is Relation.REPLACE_ONE and not replace:
+        raise UnsupportedMechanism(
+            f"{mechanism!r} is private under replace-one, which says nothing about adding or removing a record (it may "
+            "publish how many there are): establish the guarantee under add-or-remove-one, or ask under replace-one"
+        )
+    return 2 if replace and declared is Relation.ADD_OR_REMOVE_ONE else 1
+
+
+def _black_box(mechanism: PureDP | ApproximateDP | ZCDP | RenyiDP, replace: bool) -> StepBound:
+    times = _times(mechanism, mechanism.relation, replace)
+    pair: Pair
+    instance: Pair
+    match mechanism:
+        case PureDP(epsilon=epsilon):
+            return StepBound.attained(Responses(epsilon) if times == 1 else TwoResponses(epsilon))
+        case ApproximateDP(epsilon=epsilon, delta=delta):
+            pair = instance = FourPoints(epsilon, delta)
+        case ZCDP(rho=rho):
+            pair, instance = RenyiCurve((), rho), ShiftedGaussians(2 * rho * times**2)
+        case RenyiDP(points=points):
+            if times > 1:
+                raise UnsupportedMechanism(
+                    "a Rényi guarantee under add-or-remove-one gives none here under replace-one (the triangle "
+                    "inequality of Rényi divergences changes the orders): declare it under replace-one, or use ZCDP"
+                )
+            pair = RenyiCurve(points)
+            least = min(value / order for order, value in points)
+            return StepBound(pair, (ShiftedGaussians(2 * least),) if least > 0 else ())
+    if isinstance(mechanism, ApproximateDP) and times == 1:
+        return StepBound.attained(pair)
+    return StepBound(pair if times == 1 else enlarged(pair, times), (instance,))

@@ -1,0 +1,596 @@
+"""The privacy statement that a person publishes, and the certificate that a program re-checks.
+
+A certificate records a claim, the mechanism it is about, and how it was proven; its format is documented in
+``certificate_format.md``. Checking believes none of the recorded enclosures: the dominating pairs are derived again,
+the claim is held against another route, and its two exact inequalities are evaluated by ``standalone_checker.py``,
+which shares no code with the routes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import flint
+
+from dpbounds import documents
+from dpbounds.errors import CertificateError, DpboundsError, InvalidValue, NotCertified
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import Direction, to_decimal
+from dpbounds.privacy.accountants.certified import Account, Route, account, prove_delta, prove_epsilon
+from dpbounds.privacy.budgets.calibration import Calibration
+from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
+from dpbounds.privacy.mechanisms.descriptions import digest
+from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.pairs.pairs import Product, SampledGaussians, ShiftedGaussians, as_gaussian
+from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.publishing import standalone_checker
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.routes.contour import contour_at_most
+from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds
+
+FORMAT, FORMAT_VERSION = standalone_checker.FORMAT, standalone_checker.VERSION
+
+_IDEAL_NOISE = "pseudo-random numbers in double precision, standing for ideal Gaussian noise"
+_PRINTED_DIGITS = 6
+_LONGEST_TEXT = 60  # characters up to which p/q is written out
+_SECOND_TOLERANCE = 1e-3  # relative, of a lattice run that is held against a contour integral
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What came of checking a certificate; as text, the verdict comes first.
+
+    Attributes:
+        holds: Every claim was confirmed by means other than those recorded, and nothing contradicts it.
+        lines: What was confirmed, to what relative width, what contradicts, what could not be confirmed.
+        claims: Of each account: role, relation, relation_in_words, given, target, lower, upper (exact, as text),
+            releases (in words, one text for equal ones), digest (of the releases).
+        assumptions: The checker's own list: what has to be true of a run for the claim to be about it.
+        about: Claims and assumptions in words, line by line.
+    """
+
+    holds: bool
+    lines: tuple[str, ...]
+    claims: tuple[Mapping[str, object], ...] = ()
+    assumptions: tuple[str, ...] = standalone_checker.ASSUMPTIONS
+    about: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """In one line."""
+        return "the certificate holds" if self.holds else "the certificate does NOT hold"
+
+    def __str__(self) -> str:
+        how = (f"  {line}" for line in self.lines)
+        return "\n".join((self.verdict, *self.about, "how it was checked:", *how))
+
+
+# --- the statement -------------------------------------------------------------------------------------------------
+
+
+def statement(subject: Account | Calibration, *, noise_drawn: str = _IDEAL_NOISE, outside: Sequence[str] = ()) -> str:
+    """One paragraph fit to publish: what is protected, how well, under which assumptions, and what is not protected.
+
+    Args:
+        subject: An account, or a calibration (then the statement is about its value that suffices).
+        noise_drawn: How the noise was really drawn.
+        outside: Further things that depended on the data and are not counted, each a short phrase.
+
+    Returns:
+        The paragraph. ε, δ and sample rates are rounded up to the digits printed, noise down.
+
+    Raises:
+        CertificateError: The proven upper end is not finite, so there is nothing to state.
+
+    >>> from dpbounds.privacy.accountants.certified import account
+    >>> statement(account(Gaussian(5), delta="1e-5"))[:85]
+    'The release is (0.725522, 1e-05)-differentially private under add-or-remove-one (two '
+    """
+    if isinstance(subject, Account):
+        enclosure, target, is_delta = subject.enclosure, subject.target, subject.given == "delta"
+    else:
+        enclosure, target, is_delta = subject.epsilon, subject.target_delta, True
+    proven = _typed(_finite(enclosure)[1], "up", _PRINTED_DIGITS)
+    epsilon, delta = (proven, _typed(target, "up")) if is_delta else (_typed(target, "up"), proven)
+    lower, upper = enclosure.decimals(max(_PRINTED_DIGITS, min(15, enclosure.digits + 2)))
+    parts = list(_parts(subject.mechanism))
+    steps = sum(count for _, count in parts)
+    sampled = any(isinstance(part, PoissonSampled) and part.sample_rate < 1 for part, _ in parts)
+    if subject.relation is Relation.REPLACE_ONE:
+        neighbours = "two data sets are neighbours when one record is replaced by another"
+        protected = "the content of"
+    else:
+        neighbours = "two data sets are neighbours when one is the other plus one record"
+        protected = "the presence and the content of"
+    excluded = (
+        "groups of records beyond what the definition gives them",
+        "what is true of the population and can be learnt without the record",
+        "the number of records",
+        "anything else that was computed from the data (preprocessing, clipping bounds, hyperparameters, stopping "
+        "rules, reported metrics)",
+        *outside,
+    )
+    sampling = (
+        "Poisson sampling (each record enters each step's sample independently, and the samples stay secret)"
+        if sampled
+        else "no sampling"
+    )
+    versions = ", ".join(f"{name} {text}" for name, text in _versions().items())
+    return " ".join(
+        (
+            f"The {'release is' if steps == 1 else 'sequence of releases is'} ({epsilon}, {delta})-differentially "
+            f"private under {subject.relation} ({neighbours}): epsilon = {epsilon}, delta = {delta}.",
+            f"It takes {steps} step{'' if steps == 1 else 's'}: {'; '.join(_described(*part) for part in parts)}.",
+            f"The analysis assumes {sampling}, bounds and divisors that are public constants, and noise"
+            f"{' and rates' if sampled else ''} fixed in advance.",
+            f"The noise drawn was: {noise_drawn}.",
+            f"Protected: {protected} any single record, against whoever sees every release and knows all others.",
+            f"Not protected: {'; '.join(excluded)}.",
+            f"{'Epsilon' if is_delta else 'Delta'} is proven to lie in [{lower}, {upper}] and rounded up (method: "
+            f"{enclosure.method}, in ball arithmetic and exact numbers; {versions}).",
+            f"The releases, as a ledger or a certificate describes them, have the SHA-256 digest "
+            f"{digest(subject.mechanism)}.",
+        )
+    )
+
+
+def _described(mechanism: Mechanism, count: int) -> str:
+    gaussian, rate = _gaussian(mechanism)
+    if gaussian.noise_multiplier is not None:
+        noise = f"noise multiplier {_rounded(gaussian.noise_multiplier, 'down')} (stddev per per-record bound)"
+    else:
+        stddev, sensitivity = gaussian.noise_stddev, gaussian.sensitivity
+        assert stddev is not None
+        assert sensitivity is not None
+        noise = f"standard deviation {_rounded(stddev, 'down')} at sensitivity {_rounded(sensitivity, 'up')}"
+    sample = "the full data" if rate is None or rate == 1 else f"Poisson samples at rate {_rounded(rate, 'up')}"
+    return f"{count} on {sample} with Gaussian noise, {noise}"
+
+
+def _typed(value: Fraction, direction: Direction, digits: int = 12) -> str:
+    """A number as a person would type it, rounded in a direction where it is long."""
+    rounded = Fraction(to_decimal(value, digits, direction))
+    if 1e-300 < rounded < 1e300:
+        short = f"{float(rounded):.{digits}g}"
+        if Fraction(short) == rounded:
+            return short
+    return to_decimal(value, digits, direction)
+
+
+def _rounded(value: Fraction, direction: Direction) -> str:
+    """The same, and it says so where it was rounded."""
+    text = _typed(value, direction)
+    if Fraction(text) == value:
+        return text
+    return f"{'at most' if direction == 'up' else 'at least'} {text}"
+
+
+def _finite(enclosure: Enclosure) -> tuple[Fraction, Fraction]:
+    lower, upper = enclosure.exact_lower, enclosure.exact_upper
+    if isinstance(lower, float) or isinstance(upper, float):
+        raise CertificateError(f"{enclosure} has an end at infinity: there is no guarantee to certify; add noise")
+    return lower, upper
+
+
+def _versions() -> dict[str, str]:
+    from dpbounds import __version__
+
+    try:
+        binding = version("python-flint")
+    except PackageNotFoundError:
+        binding = flint.__version__
+    return {
+        "dpbounds": __version__,
+        "python-flint": binding,
+        "FLINT": str(flint.__FLINT_VERSION__),
+        "Python": platform.python_version(),
+    }
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+def exact_text(value: Fraction) -> str:
+    """Write a rational number exactly: p, p/q, or (where that is long) p/q*2**a*5**b with p, q free of 2 and 5.
+
+    >>> exact_text(Fraction(1, 3)), exact_text(Fraction(7, 2**400))
+    ('1/3', '7*2**-400')
+    """
+    number, denominator = value.numerator, value.denominator
+    if number.bit_length() + denominator.bit_length() < 3 * _LONGEST_TEXT and len(str(value)) <= _LONGEST_TEXT:
+        return str(value)
+    text = ""
+    for base in (2, 5):
+        power = _power_of(base, number) - _power_of(base, denominator)
+        number, denominator = number // base ** max(power, 0), denominator // base ** max(-power, 0)
+        text += f"*{base}**{power}" if power else ""
+    return f"{Fraction(number, denominator)}{text}"
+
+
+def _power_of(base: int, number: int) -> int:
+    """How often ``base`` divides a number (0 for the number 0)."""
+    power = 0
+    while number and number % base == 0:
+        number, power = number // base, power + 1
+    return power
+
+
+def certificate(subject: Account | Calibration) -> dict[str, object]:
+    """Return the certificate as plain data, ready for JSON; the same subject always gives the same certificate.
+
+    Args:
+        subject: An account; or a calibration, of which the accounts of the value that suffices and of the one that
+            fails are computed anew.
+
+    Raises:
+        CertificateError: There is nothing to certify (an end at infinity), or the calibration's value does not itself
+            stand in its mechanism, so that a checker could not see what the value is.
+        NotCertified: The account of a calibration's mechanism could not be proven again.
+    """
+    calibration: dict[str, object] | None = None
+    if isinstance(subject, Calibration):
+        subjects = [account(subject.mechanism, delta=subject.target_delta, relation=subject.relation)]
+        roles = ["suffices", "fails"]
+        if subject.failing is not None:
+            subjects.append(account(subject.failing, delta=subject.target_delta, relation=subject.relation))
+        calibration = {
+            "solve": str(subject.solve),
+            "value": exact_text(subject.value),
+            "fails_at": None if subject.fails_at is None else exact_text(subject.fails_at),
+            "target_epsilon": exact_text(subject.target_epsilon),
+            "target_delta": exact_text(subject.target_delta),
+        }
+    else:
+        subjects, roles = [subject], ["account"]
+    document = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "calibration": calibration,
+        "accounts": [_account(entry, role) for entry, role in zip(subjects, roles, strict=False)],
+        "assumptions": list(standalone_checker.ASSUMPTIONS),
+        "versions": _versions(),
+    }
+    try:
+        standalone_checker.well_formed(document)
+        wrong = _calibration_faults(document)
+    except standalone_checker.Malformed as reason:  # such as numbers that are too long for whoever checks
+        raise CertificateError(f"no certificate: {reason}") from None
+    if wrong:
+        raise CertificateError(
+            f"no certificate: {'; '.join(wrong)}; certify the account of the calibrated mechanism instead"
+        )
+    return document
+
+
+def write_certificate(path: str | Path, subject: Account | Calibration) -> None:
+    """Write the certificate as JSON (UTF-8), whole or not at all; errors as for :func:`certificate`, ``OSError``."""
+    text = json.dumps(certificate(subject), indent=2, ensure_ascii=False, allow_nan=False)
+    documents.write(path, text + "\n")
+
+
+def _account(subject: Account, role: str) -> dict[str, object]:
+    lower, upper = _finite(subject.enclosure)
+    return {
+        "role": role,
+        "claim": {
+            "relation": str(subject.relation),
+            "given": subject.given,
+            "target": exact_text(subject.target),
+            "lower": exact_text(lower),
+            "upper": exact_text(upper),
+        },
+        "mechanism": [_release(*part) for part in _parts(subject.mechanism)],
+        "digest": digest(subject.mechanism),
+        "proofs": [
+            {
+                "order": order,
+                "route": proof.route,
+                "method": proof.enclosure.method,
+                "precision": proof.enclosure.precision,
+                "parameters": {name: _data(value) for name, value in proof.parameters.items()},
+                "error_budget": {name: _data(value) for name, value in proof.error_budget.items()},
+            }
+            for order, proof in subject.proofs
+        ],
+    }
+
+
+def _parts(mechanism: Mechanism) -> Iterator[tuple[Mechanism, int]]:
+    yield from mechanism.parts if isinstance(mechanism, Composed) else ((mechanism, 1),)
+
+
+def _gaussian(mechanism: Mechanism) -> tuple[Gaussian, Fraction | None]:
+    match mechanism:
+        case Gaussian():
+            return mechanism, None
+        case PoissonSampled(mechanism=Gaussian() as inner, sample_rate=rate):
+            return inner, rate
+    raise CertificateError(f"version {FORMAT_VERSION} of the format has no way to write {mechanism!r}")
+
+
+def _release(mechanism: Mechanism, count: int) -> dict[str, object]:
+    gaussian, rate = _gaussian(mechanism)
+    numbers = {
+        "noise_multiplier": gaussian.noise_multiplier,
+        "noise_stddev": gaussian.noise_stddev,
+        "sensitivity": gaussian.sensitivity,
+        "sample_rate": rate,
+    }
+    exact = {name: None if value is None else exact_text(value) for name, value in numbers.items()}
+    return {"kind": "gaussian", **exact, "count": count}
+
+
+def _data(value: object) -> object:
+    """A parameter of a proof as JSON holds it."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Fraction):
+        return exact_text(value)
+    if isinstance(value, Mapping):
+        return {str(name): _data(inner) for name, inner in value.items()}
+    if isinstance(value, Iterable):
+        return [_data(inner) for inner in value]
+    raise CertificateError(f"a proof's parameter {value!r} cannot be written down")
+
+
+# --- checking ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """One account, read back from a certificate."""
+
+    mechanism: Mechanism
+    relation: Relation
+    given: str
+    target: Fraction
+    lower: Fraction
+    upper: Fraction
+    routes: Mapping[str, str]
+    source: dict[str, Any]
+
+
+def check_certificate(certificate: str | Path | Mapping[str, object]) -> CheckReport:
+    """Check a certificate by means other than those that made it.
+
+    Args:
+        certificate: A file, or the document itself.
+
+    Returns:
+        Whether it holds, with reasons line by line. It holds only where every claim was confirmed.
+
+    Raises:
+        CertificateError: It cannot be read, or is not a certificate of a known format.
+    """
+    document = _document(certificate)
+    try:
+        version = standalone_checker.well_formed(document)
+        about = standalone_checker.sheet(document)
+        claims = [_claim(entry) for entry in document["accounts"]]
+        faults = _calibration_faults(document) + standalone_checker.digest_faults(document["accounts"], version)
+        outcomes = [_check_claim(claim) for claim in claims]
+    except (standalone_checker.Malformed, DpboundsError) as reason:
+        raise CertificateError(f"not a well-formed certificate: {reason}") from None
+    lines = [f"CONTRADICTED: {fault}" for fault in faults]
+    for claim, (_, found) in zip(claims, outcomes, strict=True):
+        role = str(claim.source["role"])
+        lines += [f"{role}: {line}" if len(claims) > 1 else line for line in found]
+    if document["calibration"] is not None and not faults:
+        lines.append("calibration: the value keeps the target and the one that fails exceeds it, if both accounts hold")
+    holds = not faults and all(confirmed for confirmed, _ in outcomes)
+    return CheckReport(holds, tuple(lines), tuple(map(_as_data, claims)), about=tuple(about))
+
+
+def releases_digest(certificate: str | Path | Mapping[str, object]) -> str:
+    """The digest of the releases that a certificate is about (of a calibration: with the value that suffices).
+
+    It is computed from the releases, not read off. Errors as :func:`check_certificate`.
+    """
+    document = _document(certificate)
+    try:
+        standalone_checker.well_formed(document)
+        return standalone_checker.digest(document["accounts"][0]["mechanism"])
+    except standalone_checker.Malformed as reason:
+        raise CertificateError(f"not a well-formed certificate: {reason}") from None
+
+
+def _as_data(claim: _Claim) -> dict[str, object]:
+    read = claim.source["claim"]
+    return {
+        "role": claim.source["role"],
+        "relation": str(claim.relation),
+        "relation_in_words": standalone_checker.RELATIONS[str(claim.relation)],
+        **{name: read[name] for name in ("given", "target", "lower", "upper")},
+        "releases": [standalone_checker.release_in_words(release) for release in claim.source["mechanism"]],
+        "digest": standalone_checker.digest(claim.source["mechanism"]),
+    }
+
+
+def _document(certificate: str | Path | Mapping[str, object]) -> dict[str, Any]:
+    if isinstance(certificate, Mapping):
+        return dict(certificate)
+    try:
+        document = documents.read_json(certificate, "certificate")
+    except InvalidValue as reason:
+        raise CertificateError(str(reason)) from None
+    if not isinstance(document, dict):
+        raise CertificateError(f"not a certificate: {documents.quoted(document)} instead of an object")
+    return document
+
+
+def _calibration_faults(document: Mapping[str, object]) -> list[str]:
+    """What is inconsistent between a calibration and its accounts (nothing where there is no calibration)."""
+    field = standalone_checker.field
+    accounts, calibration = field(document, "accounts", list), field(document, "calibration", (dict, type(None)))
+    if calibration is None:
+        if len(accounts) != 1:
+            raise standalone_checker.Malformed("a certificate without a calibration holds one account")
+        return []
+    claims = [standalone_checker.read_claim(entry) for entry in accounts]
+    return standalone_checker.check_calibration(calibration, accounts, claims)
+
+
+def _claim(entry: Any) -> _Claim:
+    field, rational = standalone_checker.field, standalone_checker.rational
+    claim = standalone_checker.read_claim(entry)
+    parts: list[tuple[Mechanism, int]] = []
+    for release in field(entry, "mechanism", list):
+        numbers = {
+            name: None if release.get(name) is None else rational(release[name])
+            for name in ("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate")
+        }
+        rate = numbers.pop("sample_rate")
+        gaussian = Gaussian(**numbers)
+        parts.append((gaussian if rate is None else PoissonSampled(gaussian, rate), field(release, "count", int)))
+    routes = {field(proof, "order", str): field(proof, "route", str) for proof in field(entry, "proofs", list)}
+    relation = as_relation(claim["relation"])
+    mechanism = Composed(tuple(parts))
+    neighbour_classes(mechanism, relation)  # refuses what has no proven pair
+    return _Claim(
+        mechanism,
+        relation,
+        claim["given"],
+        claim["target"],
+        claim["lower"],
+        claim["upper"],
+        routes,
+        dict(entry),
+    )
+
+
+def _check_claim(claim: _Claim) -> tuple[bool, list[str]]:
+    products = tuple(each.product for each in neighbour_classes(claim.mechanism, claim.relation).every())
+    derived = {_order(product): _as_counts(product) for product in products}
+    try:
+        again = {
+            {"both": "both orders"}.get(order, order): (squared_shift, dict(sampled))
+            for order, squared_shift, sampled in standalone_checker.products_of(
+                claim.source["mechanism"], str(claim.relation)
+            )
+        }
+        status, verdict, details, _ = standalone_checker.check_account(claim.source)
+    except standalone_checker.OutOfReach as reason:
+        return False, [f"NOT CONFIRMED: {reason}"]
+    except standalone_checker.NotCovered as reason:
+        again, status, verdict, details = derived, standalone_checker.NOT_COVERED, f"not covered ({reason})", []
+    if derived != again:
+        return False, ["CONTRADICTED: the two derivations of the dominating pairs differ"]
+    if set(claim.routes) != set(derived):
+        return False, [
+            f"CONTRADICTED: the orders proven, {sorted(claim.routes)}, are not those needed, {sorted(derived)}"
+        ]
+    lines = [f"the dominating pairs follow from the mechanism and {claim.relation} (derived twice)"]
+    refuted, exactly, found = _by_other_route(claim, products)
+    lines += found + [f"exact evaluation: {line}" for line in (*details, verdict)]
+    if refuted or status == standalone_checker.WRONG:  # it does the recorded method again, if with other choices
+        return False, lines
+    if not exactly and status != standalone_checker.CONFIRMED:
+        exactly, found = _at_the_ends(claim, products)
+        lines += found or ["NOT CONFIRMED: no other means could decide the claim's two inequalities"]
+    return exactly or status == standalone_checker.CONFIRMED, lines
+
+
+def _order(product: Product) -> str:
+    return next((str(pair.order) for pair, _ in product if isinstance(pair, SampledGaussians)), "both orders")
+
+
+def _as_counts(product: Product) -> tuple[Fraction, dict[tuple[Fraction, Fraction], int]]:
+    shift = sum((pair.squared_shift * n for pair, n in product if isinstance(pair, ShiftedGaussians)), Fraction(0))
+    sampled = {(pair.sample_rate, pair.variance): n for pair, n in product if isinstance(pair, SampledGaussians)}
+    return shift, sampled
+
+
+def _by_other_route(claim: _Claim, products: tuple[Product, ...]) -> tuple[bool, bool, list[str]]:
+    """Enclose the claimed value by routes not recorded: (contradicts, confirms both ends, lines)."""
+    lines: list[str] = []
+    enclosure: Enclosure | None = None
+    names: list[str] = []
+    complete = True
+    for product in products:
+        order = _order(product)
+        recorded = claim.routes.get(order, "none")
+        if recorded == "dominated":
+            bound = (claim.upper, claim.target) if claim.given == "delta" else (claim.target, claim.upper)
+            gaussian = as_gaussian(product)
+            if gaussian is not None and bound[1] > 0 and contour_at_most(gaussian, *bound):
+                lines.append(
+                    f"order {order}: a Chernoff bound at the claimed upper end shows again that it spends no more"
+                )
+                continue
+        proof, reason = _second_proof(claim, product, recorded)
+        if proof is None:
+            lines.append(f"order {order}: no other route gave an answer ({reason})")
+            complete = False
+            continue
+        names.append(proof.route)
+        enclosure = proof.enclosure if enclosure is None else enclosure.larger(proof.enclosure)
+    if enclosure is None:
+        return False, False, lines
+    low, high = _finite(enclosure)
+    how = " and ".join(dict.fromkeys(names))
+    width = to_decimal((high - low) / high, 2, "up") if high > 0 else "0"
+    if low > claim.upper or (complete and high < claim.lower):
+        lines.append(f"CONTRADICTED: by the {how} route the value lies in {enclosure}")
+        return True, False, lines
+    if not complete:
+        return False, False, lines
+    within = low >= claim.lower and high <= claim.upper
+    lines.append(
+        f"confirmed by the {how} route to a relative width of {width}"
+        + (", which lies within the claim" if within else f": {enclosure} agrees with the claim")
+    )
+    return False, within, lines
+
+
+def _second_proof(claim: _Claim, product: Product, recorded: str) -> tuple[Proof | None, str]:
+    """An enclosure by another route than the one recorded; with a lattice, also by a finer one."""
+    others: tuple[Route, ...] = ("contour", "lattice")
+    if recorded == "contour":
+        others = ("lattice",)
+    reasons = []
+    for route in others:
+        try:
+            if route == "lattice":
+                tolerance = _SECOND_TOLERANCE / 2 if recorded == "lattice" else _SECOND_TOLERANCE
+                return _lattice(claim, product, tolerance), ""
+            prove: Callable[[Product, Fraction, float, Route], Proof]
+            prove = prove_epsilon if claim.given == "delta" else prove_delta
+            return prove(product, claim.target, 1e-9, route), ""
+        except (Declined, NotCertified) as reason:
+            reasons.append(f"{route}: {reason}")
+    return None, "; ".join(reasons)
+
+
+def _lattice(claim: _Claim, product: Product, tolerance: float) -> Proof:
+    if claim.given == "delta":
+        return epsilon_bounds(product, claim.target, tolerance=tolerance)
+    return delta_bounds(product, claim.target, tolerance=tolerance)
+
+
+def _at_the_ends(claim: _Claim, products: tuple[Product, ...]) -> tuple[bool, list[str]]:
+    """δ at the two ends of the claim, freshly enclosed: what is left for claims that a lattice made."""
+    if claim.given == "delta":
+        high, low = (claim.upper, claim.target), (claim.lower, claim.target)
+    else:
+        high, low = (claim.target, claim.upper), (claim.target, claim.lower)
+    try:
+        above = [prove_delta(product, high[0], 1e-9).enclosure for product in products]
+        below = above if low[0] == high[0] else [prove_delta(product, low[0], 1e-9).enclosure for product in products]
+    except (Declined, NotCertified) as reason:
+        return False, [f"delta at the ends of the claim could not be enclosed: {reason}"]
+    suffices = all(enclosure.exact_upper <= high[1] for enclosure in above)
+    needed = claim.lower == 0 or any(enclosure.exact_lower > low[1] for enclosure in below)
+    if not (suffices and needed):
+        return False, []
+    methods = " and ".join(dict.fromkeys(enclosure.method for enclosure in (*above, *below)))
+    return True, [f"delta at the ends of the claim, enclosed anew ({methods}), confirms both inequalities"]

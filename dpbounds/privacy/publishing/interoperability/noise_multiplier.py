@@ -1,0 +1,71 @@
+"""Noise for a budget, under the name and with the parameters that users of Opacus know."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from dpbounds.errors import InvalidValue, demand_one_of
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.privacy.budgets.calibration import calibrate
+from dpbounds.privacy.budgets.targets import calibrate_by_renyi
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
+
+
+def steps_for_epochs(epochs: ExactLike, sample_rate: ExactLike) -> int:
+    """Number of steps in so many epochs, epochs / sample_rate rounded up (exactly: 3 epochs at "0.1" are 30 steps)."""
+    rounds, rate = exact(epochs, "epochs"), exact(sample_rate, "sample_rate")
+    if rounds <= 0:
+        raise InvalidValue("epochs", epochs, "a number greater than 0")
+    if not 0 < rate <= 1:
+        raise InvalidValue("sample_rate", sample_rate, "a number greater than 0 and at most 1")
+    return math.ceil(rounds / rate)
+
+
+def get_noise_multiplier(
+    *,
+    target_epsilon: ExactLike,
+    target_delta: ExactLike,
+    sample_rate: ExactLike,
+    epochs: ExactLike | None = None,
+    steps: int | None = None,
+    accountant: str = "certified",
+    epsilon_tolerance: float = 0.01,
+) -> float:
+    """The noise multiplier (stddev / clipping norm) of DP-SGD with Poisson sampling for an (ε, δ) budget.
+
+    The parameters are Opacus' own; the answer is certified under add-or-remove-one: it suffices, and the distance to
+    the smallest one that does is far below ``epsilon_tolerance``.
+
+    Args:
+        target_epsilon: At least 0.
+        target_delta: In (0, 1).
+        sample_rate: In (0, 1]; expected batch size over data set size. What Opacus' sampler draws at differs in the
+            eighth digit: ``drawn_rate(sample_rate)``, to be given with ``steps``.
+        epochs: Passes over the data, rounded up to whole steps; or
+        steps: number of steps. Exactly one of the two.
+        accountant: "certified"; or "rdp" for the Rényi accountant, which is proven as well and asks for more noise.
+        epsilon_tolerance: Kept for compatibility; greater than 0. The answer is always tighter.
+
+    Returns:
+        A float, rounded up.
+
+    Raises:
+        InvalidValue: A value is not allowed, or both or neither of epochs and steps are given.
+        NotCertified: The proof did not close.
+    """
+    demand_one_of("accountant", accountant, ("certified", "rdp"))
+    if (epochs is None) == (steps is None):
+        raise InvalidValue("epochs, steps", (epochs, steps), "exactly one of the two")
+    if exact(epsilon_tolerance, "epsilon_tolerance") <= 0:
+        raise InvalidValue("epsilon_tolerance", epsilon_tolerance, "a number greater than 0")
+    rate = exact(sample_rate, "sample_rate")
+    by_epochs = steps_for_epochs(epochs, rate) if epochs is not None else None
+    count = positive_integer(steps, "steps") if by_epochs is None else by_epochs
+
+    def training(z: Fraction) -> Mechanism:
+        return PoissonSampled(Gaussian(z), rate) ** count
+
+    if accountant == "rdp":
+        return to_float(calibrate_by_renyi(training, target_epsilon, target_delta), "up")
+    return to_float(calibrate(training, target_epsilon, target_delta).value, "up")

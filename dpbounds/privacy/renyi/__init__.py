@@ -1,0 +1,1 @@
+"""Rényi divergences of dominating pairs, and the accounts that rest on them."""

@@ -1,0 +1,208 @@
+"""Concentrated differential privacy, and an approximation: one number for a whole mechanism, in place of a curve.
+
+ρ-zCDP says D_λ <= λρ for all λ > 1 (Bun & Steinke 2016); the proofs of the values of ρ are in ``renyi.md``. The central
+limit approximation of Gaussian differential privacy is here to be compared with, and never certified.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+from flint import arb
+
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.exact import ExactLike
+from dpbounds.expressions.working import working
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.pairs.losses import ball
+from dpbounds.privacy.pairs.pairs import (
+    BoundedRange,
+    Combined,
+    Draws,
+    FourPoints,
+    Order,
+    Pair,
+    RenyiCurve,
+    Responses,
+    Sampled,
+    SampledGaussians,
+    SampledLaplaces,
+    ShiftedGaussians,
+    ShiftedLaplaces,
+    TwoGuarantees,
+    TwoPoints,
+    TwoResponses,
+)
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.renyi.accountant import best_epsilon, valid_delta
+from dpbounds.privacy.renyi.guarantees import mirrored
+from dpbounds.privacy.routes.closed_forms import closed_form_delta
+
+Form = Literal["classical", "tight"]
+
+_ROUNDING_PRECISION = 160
+
+
+def zcdp_rho(mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE) -> Fraction:
+    """Return a ρ for which the mechanism is proven to be ρ-zCDP: D_λ <= λρ for all λ > 1 (Bun & Steinke 2016).
+
+    Gaussian μ²/2, Laplace s + e^-s - 1, ε-DP ε tanh(ε/2), range η²/8; each is the smallest but for the last. ρ adds up
+    under composition. A sample gains nothing here: D_λ of what runs on it is returned. Rounded up.
+
+    Raises:
+        UnsupportedMechanism: No finite ρ is proven; the message says what to ask instead.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> zcdp_rho(Gaussian(10) ** 100)
+    Fraction(1, 2)
+    """
+    return neighbour_classes(mechanism, as_relation(relation)).largest(
+        lambda product: sum((count * _rho(pair) for pair, count in product), Fraction(0))
+    )
+
+
+def _rho(pair: Pair) -> Fraction:
+    match pair:
+        case ShiftedGaussians(squared_shift=squared):
+            return squared / 2
+        case ShiftedLaplaces(shift=shift):
+            return _rounded_up(lambda: ball(shift) + (-ball(shift)).expm1())
+        case Responses(epsilon=epsilon) | FourPoints(epsilon=epsilon, delta=Fraction(numerator=0)):
+            return _rounded_up(lambda: ball(epsilon) * (ball(epsilon) / 2).tanh())
+        case TwoResponses(epsilon=epsilon):
+            return _rho(Responses(2 * epsilon))  # which dominates it
+        case BoundedRange(span=span) | TwoPoints(span=span):
+            return span**2 / 8
+        case RenyiCurve(rho=rho) if rho is not None:
+            return rho
+        case SampledGaussians(order=order, variance=variance):
+            return (4 if order is Order.REPLACE else 1) / (2 * variance)
+        case SampledLaplaces(shift=shift):
+            return _rho(ShiftedLaplaces(2 * shift))
+        case Sampled(order=Order.ADD, draws=Draws(slots=1), base=base):
+            return _rho(mirrored(base))
+        case Sampled(draws=Draws(slots=1), base=base):
+            return _rho(base)
+        case TwoGuarantees(replaced=replaced):
+            return _rho(replaced)
+        case Combined(product=product):
+            return sum((count * _rho(inner) for inner, count in product), Fraction(0))
+    raise UnsupportedMechanism(
+        f"no ρ is proven here with which {pair} is ρ-zCDP: ask for its Rényi divergences (renyi_curve), or for ε at a δ"
+    )
+
+
+def _rounded_up(value: Callable[[], arb]) -> Fraction:
+    with working(_ROUNDING_PRECISION):
+        return ball_end(value(), "up")
+
+
+def zcdp_epsilon(
+    mechanism: Mechanism,
+    delta: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    form: Form = "tight",
+) -> Enclosure:
+    """Enclose the ε that the mechanism's ρ promises at δ, by one of two formulas.
+
+    "classical": ρ + 2 sqrt(ρ log(1/δ)) (Bun & Steinke 2016, Proposition 1.3). "tight": the best order of the conversion
+    in :func:`renyi_epsilon` at D_λ = λρ, never more (Canonne, Kamath & Steinke 2020).
+
+    Raises:
+        InvalidValue: δ, the relation or the form is not allowed.
+        UnsupportedMechanism: No finite ρ is proven.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> "5.75" < zcdp_epsilon(Gaussian(1), "1e-6", form="classical") < "5.76"
+    True
+    """
+    if form not in get_args(Form):
+        raise InvalidValue("form", repr(form), " or ".join(get_args(Form)))
+    target = valid_delta(delta)
+    rho = zcdp_rho(mechanism, relation)
+    if form == "classical":
+        with working(_ROUNDING_PRECISION):
+            value = ball(rho) + 2 * (-ball(rho) * ball(target).log()).sqrt()
+            return Enclosure.from_balls(value, value, "zcdp", _ROUNDING_PRECISION)
+
+    def moment(order: Fraction, bits: int) -> arb:
+        return ball(order * (order - 1) * rho)
+
+    enclosure, _, _ = best_epsilon(moment, target)
+    return Enclosure(enclosure.exact_lower, enclosure.exact_upper, "zcdp", enclosure.precision)
+
+
+# --- An approximation -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Approximation:
+    """A number without a proof, and without a known sign of its error.
+
+    Attributes:
+        epsilon: The approximate ε; it may lie below what is really spent.
+        mu: The μ of the Gaussian mechanism that is put in the place of the composition.
+        certified: Always False.
+    """
+
+    epsilon: float
+    mu: float
+    certified: Literal[False] = False
+
+
+def gdp_clt_epsilon(
+    mechanism: Mechanism, delta: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
+) -> Approximation:
+    """Approximate ε(δ) by the central limit theorem of Gaussian differential privacy, for comparison only.
+
+    T releases on Poisson samples of rate q count as one Gaussian release of shift μ, μ² = q² T (e^(1/z²) - 1), under
+    add-or-remove-one (Bu, Dong, Long & Su 2020); full-batch releases add their own μ², which is exact.
+
+    Raises:
+        InvalidValue: δ or the relation is not allowed.
+        UnsupportedMechanism: The limit is not known for a part of the mechanism.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
+    >>> round(gdp_clt_epsilon(PoissonSampled(Gaussian(1), "0.01") ** 10_000, "1e-6").epsilon, 3)
+    6.669
+    """
+    target = valid_delta(delta)
+    neighbours = as_relation(relation)
+    order = Order.REMOVE if neighbours is Relation.ADD_OR_REMOVE_ONE else Order.REPLACE
+    squared = max(
+        math.fsum(count * _limit(pair) for pair, count in each.product)
+        for each in neighbour_classes(mechanism, neighbours).along(order)
+    )
+    if not math.isfinite(squared):
+        return Approximation(math.inf, math.inf)
+    curve = ShiftedGaussians(Fraction(squared))
+    low, high = 0.0, 1.0
+
+    def excess(epsilon: float) -> bool:
+        return bool(closed_form_delta(curve, Fraction(epsilon))[0].mid() > ball(target).mid())
+
+    while excess(high):
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) else (low, middle)
+    return Approximation((low + high) / 2 if low > 0 else 0.0, math.sqrt(squared))
+
+
+def _limit(pair: Pair) -> float:
+    match pair:
+        case ShiftedGaussians(squared_shift=squared):
+            return float(squared)
+        case SampledGaussians(order=Order.REMOVE, sample_rate=rate, variance=variance):
+            exponent = float(1 / variance)
+            return float(rate) ** 2 * math.expm1(exponent) if exponent < 700 else math.inf
+    raise UnsupportedMechanism(
+        f"the central limit approximation is known here for Gaussian releases, full-batch or on Poisson samples under "
+        f"add-or-remove-one, not for {pair}: ask for a proven ε instead"
+    )

@@ -1,0 +1,432 @@
+"""Rényi divergences where a mechanism is known by a guarantee only: a curve, a range, two profiles.
+
+What a curve D_λ <= ε(λ) gives on a sample is derived from the curve itself, which is smaller than going through the
+pair that the curve allows. Everything here is an upper bound, but for the worst two-point pair. The derivations are in
+``renyi.md``; everything happens at the working precision.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+from flint import arb, arb_series
+
+from dpbounds.errors import NotCertified
+from dpbounds.expressions.working import working_bits
+from dpbounds.privacy.pairs.gaussian_sums import upper_tail
+from dpbounds.privacy.pairs.losses import ball, law_of, positive_part
+from dpbounds.privacy.pairs.pairs import (
+    BoundedRange,
+    Combined,
+    DrawnGaussians,
+    Draws,
+    Order,
+    Pair,
+    RenyiCurve,
+    Responses,
+    Sampled,
+    SampledGaussians,
+    ShiftedGaussians,
+    ShiftedLaplaces,
+    TwoGuarantees,
+    TwoPoints,
+    enlarged,
+)
+from dpbounds.privacy.renyi.gaussians import sampled_gaussians
+from dpbounds.privacy.renyi.integrals import INFINITY, draw_masses, drawn_at_all, has_integral, up_to
+
+Moment = Callable[[Pair, Fraction], arb]  # (pair, order) -> log E_Q r^order, or an upper bound, or infinity
+AtInteger = Callable[[int], arb]  # n -> the same for one pair
+
+_MOST_TERMS = 2048  # of a sum over the integer orders of a curve; beyond that order, what sampling gains is not used
+_MOST_CELLS = 4_000
+_CHORDS = 1500
+
+
+# --- A curve -----------------------------------------------------------------------------------------------------
+
+
+def from_curve(curve: RenyiCurve, order: Fraction) -> arb:
+    """Bound (λ-1) D_λ: between given orders by convexity, below them by monotonicity; ∞ above the largest."""
+    if curve.rho is not None:
+        return ball(order * (order - 1) * curve.rho)
+    points: list[tuple[Fraction, Fraction]] = []
+    for given, value in reversed(curve.points):  # D_λ increases with λ: larger orders bound smaller ones
+        points.append((given, min([value] + [least for _, least in points[-1:]])))
+    points.reverse()
+    k = order - 1
+    if order > points[-1][0]:
+        return INFINITY
+    if order <= points[0][0]:
+        return ball(k * points[0][1])
+    above = next(index for index, (given, _) in enumerate(points) if given >= order)
+    (left, low), (right, high) = points[above - 1], points[above]
+    if order == right:
+        return ball(k * high)
+    return _between(order, (left, ball((left - 1) * low)), (right, ball((right - 1) * high)))
+
+
+def _between(order: Fraction, left: tuple[Fraction, arb], right: tuple[Fraction, arb]) -> arb:
+    """An upper bound on K(λ) = log E_Q r^λ from upper bounds at two orders around λ.
+
+    K is convex, and so is log of (e^K - 1)/(λ(λ-1)): both chords are upper bounds (``renyi.md``).
+    """
+    (below, low), (above, high) = left, right
+    weight = ball((order - below) / (above - below))
+    candidates = [(1 - weight) * low + weight * high]
+    if low.is_finite() and high.is_finite() and low > 0 and high > 0:
+        starts = [(value.expm1() / ball(n * (n - 1))).log() for n, value in (left, right)]
+        chord = (1 - weight) * starts[0] + weight * starts[1]
+        candidates.append((ball(order * (order - 1)) * chord.exp()).log1p())
+    return _least(candidates)
+
+
+def _at_integers(bound: AtInteger, order: Fraction) -> arb:
+    """The bound at λ >= 2 from the integer orders around it; ∞ where there would be too many terms."""
+    return _around(bound, order) if order <= _MOST_TERMS else INFINITY
+
+
+def _around(bound: AtInteger, order: Fraction) -> arb:
+    below = math.floor(order)
+    if below == order:
+        return _least([bound(below)])
+    return _between(order, (Fraction(below), bound(below)), (Fraction(below + 1), bound(below + 1)))
+
+
+def mirrored(pair: Pair) -> Pair:
+    """The pair (Q, P), or one with the same profile."""
+    swap = {Order.REMOVE: Order.ADD, Order.ADD: Order.REMOVE, Order.REPLACE: Order.REPLACE}
+    match pair:
+        case SampledGaussians(order=order, sample_rate=rate, variance=variance):
+            return SampledGaussians(swap[order], rate, variance)
+        case Sampled(order=order, draws=draws, base=base):
+            return Sampled(swap[order], draws, base)
+        case DrawnGaussians(order=order, draws=draws, squared_shift=squared):
+            return DrawnGaussians(swap[order], draws, squared)
+        case TwoPoints(high=high, span=span):
+            return TwoPoints(span - high, span)
+        case Combined(product=product):
+            return Combined(tuple((mirrored(inner), count) for inner, count in product))
+    return pair
+
+
+def _least(candidates: Iterable[arb]) -> arb:
+    """The smallest proven upper bound; ∞ where there is none."""
+    best = INFINITY
+    for value in candidates:
+        if value.is_finite():
+            best = value.upper() if best == INFINITY else best.min(value.upper())
+    return best
+
+
+# --- What a guarantee gives under sampling ----------------------------------------------------------------------------
+
+
+def sampled_guarantee(moment: Moment, way: Order, draws: Draws, base: Pair, order: Fraction) -> arb:
+    """Σ_k p_k/η times the bound for at most one draw at rate η, by joint convexity (k draws: the base enlarged)."""
+    eta = drawn_at_all(draws)
+    if draws.slots == 1:
+        return _sampled_once(moment, way, eta, base, order)
+    excess = arb(0)
+    for k, mass in enumerate(draw_masses(draws)[1:], start=1):
+        value = _sampled_once(moment, way, eta, enlarged(base, k), order)
+        if not value.is_finite():
+            return INFINITY
+        excess = excess + mass / eta * value.expm1()
+    return arb(excess.log1p().upper())
+
+
+def _sampled_once(moment: Moment, way: Order, q: arb, base: Pair, order: Fraction) -> arb:
+    forward = _moments_of(moment, base)
+    match way:
+        case Order.REMOVE:
+            return _removed(moment, q, base, order)
+        case Order.ADD:
+            candidates = [_added(q, forward, moment(mirrored(base), order), order)]
+            if is_symmetric_pair(base):
+                candidates.append(_removed(moment, q, base, order))
+            return _least(candidates)
+        case Order.REPLACE:
+            return _replaced(moment, q, base, order)
+
+
+def _moments_of(moment: Moment, base: Pair) -> AtInteger:
+    known: dict[int, arb] = {0: arb(0), 1: arb(0)}
+
+    def at(n: int) -> arb:
+        if n not in known:
+            known[n] = moment(base, Fraction(n))
+        return known[n]
+
+    return at
+
+
+def _parts(base: Pair) -> Sequence[Pair]:
+    return [pair for pair, _ in base.product] if isinstance(base, Combined) else [base]
+
+
+def _is_known_pair(base: Pair) -> bool:
+    """Whether the moments computed are those of the dominating pair itself, not of a class of pairs."""
+    return all(has_integral(pair) and not _holds_range(pair) for pair in _parts(base))
+
+
+def is_symmetric_pair(base: Pair) -> bool:
+    """Whether the base is a pair, not a class of pairs, and has the same profile in both orders."""
+    return _is_known_pair(base) and mirrored(base) == base
+
+
+def _holds_range(pair: Pair) -> bool:
+    return isinstance(pair, BoundedRange) or (isinstance(pair, Sampled) and _holds_range(pair.base))
+
+
+def _unamplified(q: arb, value: arb) -> arb:
+    """Joint convexity: E <= 1-q + q E', whatever the order."""
+    return INFINITY if not value.is_finite() else (q * value.expm1()).log1p()
+
+
+def _removed(moment: Moment, q: arb, base: Pair, order: Fraction) -> arb:
+    """E (1-q + qr)^λ <= Σ_k C(λ,k) (1-q)^(λ-k) q^k e^((k-1) ε(k)) at integers."""
+    moments = _moments_of(moment, base)
+    candidates = [_unamplified(q, moment(base, order))]
+    if order <= 2:
+        candidates.append(_from_second_moment(q, ball(order), moments(2)))
+        return _least(candidates)
+    if isinstance(base, RenyiCurve) and base.rho is not None:
+        # e^(k(k-1)ρ) are the moments of a pair of Gaussians: the sum is theirs
+        variance = 1 / (2 * ball(base.rho))
+        candidates.append(_around(lambda n: sampled_gaussians(Order.REMOVE, q, variance, arb(n)).log(), order))
+    else:
+        candidates.append(_at_integers(lambda n: _binomial_sum(q, moments, n), order))
+    return _least(candidates)
+
+
+def _binomial_sum(q: arb, moments: AtInteger, n: int) -> arb:
+    excess, odds = arb(0), q / (1 - q)
+    weight = (n * (-q).log1p()).exp()
+    for k in range(n + 1):
+        value = moments(k)
+        if not value.is_finite():
+            return INFINITY
+        excess = excess + weight * value.expm1()
+        weight = weight * odds * (n - k) / (k + 1)
+    return excess.log1p()
+
+
+def _added(q: arb, forward: AtInteger, backward: arb, order: Fraction) -> arb:
+    """E (1-q + qr)^(1-λ): by its second moment, by its largest value, by joint convexity."""
+    exponent = ball(1 - order)
+    return _least(
+        [
+            _from_second_moment(q, exponent, forward(2)),
+            exponent * (-q).log1p(),
+            _unamplified(q, backward),
+        ]
+    )
+
+
+def _from_second_moment(q: arb, exponent: arb, second: arb) -> arb:
+    """E (1 + q(r-1))^p <= 1 + E(r-1)² ((1-q)^p - 1 + pq) for p <= 2: what is left of a tangent, over x², decreases."""
+    if not second.is_finite():
+        return INFINITY
+    left = (exponent * (-q).log1p()).expm1() + exponent * q
+    return (left * second.expm1()).log1p()
+
+
+def _replaced(moment: Moment, q: arb, base: Pair, order: Fraction) -> arb:
+    """Fixed-size samples under replace-one."""
+    moments = _moments_of(moment, base)
+    candidates = [_unamplified(q, moment(base, order))]
+    if _is_known_pair(base):
+        # the dominating pair: 1 + E[(1+y)^λ + (1+y)^(1-λ) - 2 - y; y > 0], y = q(r-1)
+        candidates.append(_from_positive_part(q, moments, order))
+    else:
+        candidates.append(_at_integers_from_one(lambda n: _ternary_sum(q, moments, moments, n), order))
+    return _least(candidates)
+
+
+def _from_positive_part(q: arb, moments: AtInteger, order: Fraction) -> arb:
+    def bound(n: Fraction) -> arb:
+        pairs = ball(n * (n - 1) / 2)
+        total = 2 * pairs * q * q * moments(2).expm1()
+        weight = pairs * q * q
+        for j in range(3, int(n) + 1):
+            weight = weight * q * (int(n) - j + 1) / j
+            total = total + weight * moments(j).exp()
+        return total.log1p()
+
+    if not moments(2).is_finite():
+        return INFINITY
+    return _least([bound(order)]) if order <= 2 else _at_integers(lambda n: bound(Fraction(n)), order)
+
+
+def _ternary_sum(q: arb, present: AtInteger, replaced: AtInteger, n: int) -> arb:
+    """Wang, Balle & Kasiviswanathan 2019, Theorem 9, with the two kinds of third law told apart."""
+    absent, total = 1 - q, arb(0)
+    weight = arb(1)
+    for j in range(1, n + 1):
+        weight = weight * q * (n - j + 1) / j
+        if j == 1:
+            continue
+        here, there = present(j), replaced(j)
+        if not (here.is_finite() and there.is_finite()):
+            return INFINITY
+        if j == 2:
+            apart = (4 * here.expm1()).min(2 * here.exp())
+            total = total + weight * (absent * apart + q * there.expm1())
+        else:
+            total = total + weight * (2 * absent * here.exp() + q * there.exp())
+    return total.log1p()
+
+
+def _at_integers_from_one(bound: AtInteger, order: Fraction) -> arb:
+    """As ``_at_integers``, and below 2 by D_λ <= D_2."""
+    return _least([ball(order - 1) * bound(2)]) if order <= 2 else _at_integers(bound, order)
+
+
+def two_guarantees(moment: Moment, pair: TwoGuarantees, order: Fraction) -> arb:
+    """Bound log E_Q r^λ for a Poisson sample under replace-one, from what presence and what replacement costs."""
+    q = ball(pair.sample_rate)
+    candidates = [_unamplified(q, moment(pair.replaced, order))]
+    bases = (pair.present, pair.replaced)
+    bounded = all(isinstance(base, ShiftedLaplaces | Responses | BoundedRange) for base in bases)
+    if bounded or all(isinstance(base, ShiftedGaussians) for base in bases):
+        candidates.append(_from_two_profiles(pair, ball(order)))
+    else:
+        present, replaced = _moments_of(moment, pair.present), _moments_of(moment, pair.replaced)
+        candidates.append(_at_integers_from_one(lambda n: _ternary_sum(q, present, replaced, n), order))
+    return _least(candidates)
+
+
+# --- The worst two-point pair of a bounded range ----------------------------------------------------------------------
+
+
+def worst_two_points(span: arb, eta: arb, exponent: arb) -> arb:
+    """The largest over t in [0, η'] of E_Q f(r) - 1, Q having losses t and t - η', f(r) = (1-η + ηr)^p, convex.
+
+    Because E_Q r = 1, f may lose its tangent at 1. With y = e^t and ρ = e^-η' the value is then
+    V(y) = (f(y) (1/y - ρ) + f(ρy) (1 - 1/y)) / (1-ρ). Cells of y are halved until Taylor's formula of degree one with
+    its remainder decides, or V is seen to be concave on what is left: branch and bound.
+
+    Raises:
+        NotCertified: The search does not end.
+    """
+    rho = (-span).exp()
+
+    def taylor(r: arb, inner: arb) -> arb_series:
+        """Expand f less its tangent at 1, composed with a linear function of slope ``inner``, to degree 2."""
+        middle, base = r.mid(), (eta * (r - 1)).log1p()
+        start = (exponent * (eta * (middle - 1)).log1p()).expm1() - exponent * eta * (middle - 1)
+        slope = exponent * eta * ((exponent - 1) * base).expm1()
+        bend = exponent * (exponent - 1) / 2 * eta * eta * ((exponent - 2) * base).exp()
+        return arb_series([start + slope * (r - middle), slope * inner, bend * inner * inner], 3)
+
+    def around(y: arb) -> arb_series:
+        """V, V' and V''/2 at y."""
+        inverse = 1 / arb_series([y, arb(1)], 3)
+        return (taylor(y, arb(1)) * (inverse - rho) + taylor(rho * y, rho) * (1 - inverse)) * (1 / (1 - rho))
+
+    top = span.exp()
+    cells = [(1 + (top - 1) * j / 4, 1 + (top - 1) * (j + 1) / 4) for j in range(4)]
+    best = highest = arb(0)
+    for _ in range(4 * working_bits()):
+        bounded = []
+        for left, right in cells:
+            middle, whole = ((left + right) / 2).mid(), left.union(right)
+            here, bend = around(middle), around(whole)[2]
+            reach = (whole - middle).abs_upper()
+            best = best.max(arb(here[0].lower()))
+            bound = here[0] + here[1].abs_upper() * reach + bend.max(arb(0)) * reach * reach
+            bounded.append((left, right, middle, bound.upper()))
+        goal = best * (1 + arb(2) ** (24 - working_bits()))
+        cells = []
+        for left, right, middle, bound in bounded:
+            if bound <= goal:
+                highest = highest.max(bound)
+            else:
+                cells += [(left, middle), (middle, right)]
+        summit = _summit(around, cells[0][0].union(cells[-1][1])) if cells else arb(best)
+        if summit is not None:
+            lower = best.max(arb(summit.lower()))
+            return lower.union(highest.max(lower).max(arb(summit.upper())))
+        if len(cells) > _MOST_CELLS:
+            break
+    raise NotCertified("the worst two-point pair was not located at this precision")
+
+
+def _summit(around: Callable[[arb], arb_series], hull: arb) -> arb | None:
+    """A ball around the largest V over the hull, where V is concave on all of it; else None."""
+    if not around(hull)[2] < 0:
+        return None
+    at = hull.mid()
+    for _ in range(working_bits().bit_length() + 2):
+        here = around(at)
+        at = (at - here[1] / (2 * here[2])).mid()
+        if not hull.contains(at):
+            return None
+    here = around(at)
+    return here[0] + up_to(here[1].abs_upper() * (hull - at).abs_upper())
+
+
+# --- Profiles bounded at finitely many points -------------------------------------------------------------------------
+
+
+def _from_two_profiles(pair: TwoGuarantees, order: arb) -> arb:
+    """Upper bound on log E_Q r^λ from upper bounds on the (symmetric, convex) profile: the integral over its chords."""
+    points, tail_from = _profile_points(pair, working_bits())
+    total = arb(0)
+    k = order - 1
+    (a0, l0, h0) = points[0]
+    up0, down0 = (k * l0).exp(), (-order * l0).exp()
+    for a1, l1, h1 in points[1:]:
+        up1, down1 = (k * l1).exp(), (-order * l1).exp()
+        # ∫ (a^(λ-2) + a^(-λ-1)) (c + m a) da over [a0, a1]
+        m = (h1 - h0) / (a1 - a0)
+        c = h0 - m * a0
+        total = total + c * ((up1 - up0) / k - (down1 - down0) / order)
+        total = total + m * ((a1 * up1 - a0 * up0) / order - (a1 * down1 - a0 * down0) / k)
+        a0, l0, h0, up0, down0 = a1, l1, h1, up1, down1
+    if tail_from is not None:
+        q = ball(pair.sample_rate)
+        e = order.max(arb(2))
+        for base in (pair.present, pair.replaced):
+            assert isinstance(base, ShiftedGaussians)
+            squared = ball(base.squared_shift)
+            mu = squared.sqrt()
+            moment = (e * (e - 1) * squared / 2).exp() * upper_tail(tail_from / mu + mu / 2 - e * mu)
+            total = total + 2 * q * q * moment
+    return arb((order * k * total).log1p().upper())
+
+
+@lru_cache(maxsize=16)
+def _profile_points(pair: TwoGuarantees, precision: int) -> tuple[list[tuple[arb, arb, arb]], arb | None]:
+    """(α, log α, bound on H_α) from α = 1 on; and log α'' beyond which the profile is not bounded by the last chord."""
+    present, replaced = law_of(pair.present), law_of(pair.replaced)
+    q = ball(pair.sample_rate)
+    tops = [law.largest_loss() for law in (present, replaced)]
+    if all(top is not None for top in tops):
+        inner = max((top for top in tops if top is not None), key=lambda top: float(top.mid()))
+        for top in tops:
+            assert top is not None
+            inner = inner.max(top)
+        tail = None
+    else:
+        assert isinstance(pair.present, ShiftedGaussians)
+        assert isinstance(pair.replaced, ShiftedGaussians)
+        squared = max(float(pair.present.squared_shift), float(pair.replaced.squared_shift))
+        inner = tail = arb(squared / 2 + math.sqrt(1600 * squared))
+    reach = (q * inner.expm1()).log1p().upper()
+    points = []
+    for j in range(_CHORDS):
+        loss = (reach * j * j / _CHORDS**2).mid()
+        beyond = (loss.expm1() / q).log1p()
+        share = (loss - beyond).exp()
+        value = q * (1 - share) * positive_part(present.delta(beyond)) + q * share * positive_part(
+            replaced.delta(beyond)
+        )
+        points.append((loss.exp(), loss, value.upper().min(arb(1))))
+    last = arb(0) if tail is None else points[-1][2]  # H falls; where losses end it is 0
+    points.append((reach.exp(), reach, last))
+    return points, tail

@@ -1,0 +1,165 @@
+"""Closed forms of the privacy profile δ(ε) = H_{e^ε}(P ‖ Q) of a single pair, in ball arithmetic.
+
+For Gaussian pairs (any number of full-batch releases, or a single one on a Poisson sample) the loss is monotone in the
+observation x, so that the best test is a threshold on x (``gaussian_profiles.py``). For any other pair δ(ε) is read off
+the law of its loss.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from flint import arb
+
+from dpbounds.errors import NotCertified
+from dpbounds.expressions.enclosure import ball_end
+from dpbounds.expressions.exact import brief
+from dpbounds.expressions.working import working, working_bits
+from dpbounds.privacy.pairs.losses import ball, law_at
+from dpbounds.privacy.pairs.pairs import (
+    Combined,
+    Order,
+    Pair,
+    Product,
+    Sampled,
+    SampledGaussians,
+    ShiftedGaussians,
+    TwoGuarantees,
+)
+from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.routes.gaussian_profiles import gaussian_delta, shifted_delta, upper_bound_of_epsilon
+from dpbounds.privacy.routes.inversion import invert
+
+__all__ = [
+    "ball",
+    "certainly_infinite",
+    "closed_form_delta",
+    "closed_form_epsilon",
+    "has_closed_form",
+    "losses_stay_below",
+    "shifted_delta",
+]
+
+_START_PRECISION = 96
+_LARGEST_PRECISION = 1 << 17
+_NEGLIGIBLE = 1 << 20  # bits below 1 at which δ is small enough for any question: it counts as [0, 2^-bits]
+_LARGEST_LAW_PRECISION = 1 << 11  # beyond that δ(ε) of a pair that is known by its law counts as 0 from below
+
+
+def has_closed_form(product: Product) -> bool:
+    """Whether the product is a single pair taken once (merged Gaussians count as one) and its law is known."""
+    return len(product) == 1 and product[0][1] == 1 and not _holds_combination(product[0][0])
+
+
+def _holds_combination(pair: Pair) -> bool:
+    match pair:
+        case Combined():
+            return True
+        case Sampled(base=base):
+            return _holds_combination(base)
+        case TwoGuarantees(present=present, replaced=replaced):
+            return _holds_combination(present) or _holds_combination(replaced)
+    return False
+
+
+def certainly_infinite(pair: Pair) -> arb:
+    """P(L = ∞) as a ball at the working precision: δ(ε) is at least that for every ε."""
+    return arb(0) if isinstance(pair, ShiftedGaussians | SampledGaussians) else law_at(pair, working_bits()).infinite
+
+
+def losses_stay_below(product: Product, epsilon: Fraction) -> bool:
+    """Whether it is proven that no outcome's total loss exceeds ε, so that δ(ε) = 0 exactly.
+
+    Only the add order has bounded losses: each is below -log(1-q). False means "not proven".
+    """
+    if not all(isinstance(pair, SampledGaussians) and pair.order is Order.ADD for pair, _ in product):
+        return False
+    with working(_START_PRECISION):
+        total = arb(0)
+        for pair, count in product:
+            assert isinstance(pair, SampledGaussians)
+            total = total - count * (-ball(pair.sample_rate)).log1p()
+        return (total <= ball(epsilon)) is True
+
+
+def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) -> tuple[arb, int]:
+    """Return a ball around δ(ε) and the precision it took.
+
+    Args:
+        pair: One dominating pair.
+        epsilon: At least 0.
+        accuracy_bits: Relative accuracy wanted; the precision is doubled until it is there, or δ(ε) is below 2^-2^20.
+
+    Returns:
+        The ball (exactly 0 where no outcome has a loss above ε) and the working precision in bits.
+
+    Raises:
+        NotCertified: The accuracy is not reached at 131 072 bits.
+
+    Sources: Balle & Wang 2018 for shifted Gaussians; for one sampled release the threshold form is proven
+    in ``pairs.md``.
+    """
+    precision = max(_START_PRECISION, 2 * accuracy_bits)
+    if not isinstance(pair, ShiftedGaussians | SampledGaussians):
+        return _delta_by_law(pair, epsilon, accuracy_bits, precision)
+    while precision <= _LARGEST_PRECISION:
+        with working(precision):
+            value = gaussian_delta(pair, epsilon)
+            if value.is_finite():
+                if value.is_zero() or (value > 0 and value.rel_accuracy_bits() >= accuracy_bits):
+                    return value, precision
+                if value < arb(2) ** -_NEGLIGIBLE:
+                    return arb(0).union(value).max(arb(0)), precision
+        precision *= 2
+    raise NotCertified(f"δ({brief(epsilon)}) of {pair} needs more than {_LARGEST_PRECISION} bits of precision")
+
+
+def _delta_by_law(pair: Pair, epsilon: Fraction, accuracy_bits: int, precision: int) -> tuple[arb, int]:
+    while True:
+        with working(precision):
+            try:
+                value = law_at(pair, precision).delta(ball(epsilon))
+            except Declined as reason:  # a point of the law was not placed at this precision
+                if precision >= _LARGEST_LAW_PRECISION:
+                    raise NotCertified(f"δ({brief(epsilon)}): {reason}") from None
+            else:
+                accurate = value.is_zero() or (value > 0 and value.rel_accuracy_bits() >= accuracy_bits)
+                if accurate or precision >= _LARGEST_LAW_PRECISION:
+                    return value.max(arb(0)), precision
+        precision *= 2
+
+
+def closed_form_epsilon(pair: Pair, delta: Fraction, tolerance: float = 2.0**-52) -> tuple[Fraction, Fraction]:
+    """Return lo <= ε(δ) <= hi for a pair whose loss is infinite with a probability below δ.
+
+    Args:
+        pair: One dominating pair.
+        delta: In (0, 1).
+        tolerance: Relative width aimed at.
+
+    Raises:
+        NotCertified: The two ends could not be proven.
+    """
+    bits = max(60, math.ceil(-math.log2(tolerance)) + 12)
+    rest = 1 - delta
+    near_one = max(0, rest.denominator.bit_length() - rest.numerator.bit_length())  # bits that are lost next to δ = 1
+    with working(2 * bits + 40):
+        target = ball(delta)
+        guess = _largest_epsilon(pair, delta)
+        return invert(lambda e: (closed_form_delta(pair, e, 2 * bits + near_one)[0],) * 2, target, guess, bits=bits)
+
+
+def _largest_epsilon(pair: Pair, delta: Fraction) -> Fraction:
+    """Where to look first: of Gaussian pairs the full batch's, which is an upper bound; else where losses end."""
+    if isinstance(pair, ShiftedGaussians):
+        bound = upper_bound_of_epsilon(pair.squared_shift, delta)
+    elif isinstance(pair, SampledGaussians):
+        factor = 4 if pair.order is Order.REPLACE else 1
+        bound = upper_bound_of_epsilon(factor / pair.variance, delta)
+    else:
+        highest = law_at(pair, working_bits()).largest_loss()
+        if highest is None:
+            return Fraction(1)
+        bound = highest.min(arb(1)) if highest > 0 else arb(1)
+    return ball_end(bound, "up")

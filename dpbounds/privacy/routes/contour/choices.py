@@ -1,0 +1,95 @@
+"""The free choices of the contour route, as records: every value that the asserted conditions admit is sound."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dpbounds.privacy.pairs.pairs import Order
+from dpbounds.privacy.routes.contour.landscape import Floats, Part
+
+_FREQUENCY = 500  # node-frequency products that take as long as all else that a law takes at one frequency
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """A smooth split of one law at t = ``edge``: the bulk lies below, the jumps above."""
+
+    edge: float
+    softness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """How one part's moment generating function is summed: nodes t = step·j, first <= j <= last."""
+
+    part: Part
+    step: float  # a double with few bits, so that step·j is exact
+    first: int
+    last: int
+    strip: float  # half-width d of the strip of analyticity used
+    corners: tuple[float, ...]  # of the cells over which the line bounds are summed; tails lie outside
+    edge: float  # the cut-off's position (ignored for the order without one)
+    softness: float
+    turn: float | None  # |Im t| of the line on which M (or the jumps' part) is bounded; None: by rectangles
+    bulk: Bulk | None
+    lifted: bool = False  # whether the sums at many frequencies run over nodes with |Im t| = d
+
+    def log_lift(self, tilt: float) -> float:
+        """How much larger the summands at lifted nodes are than what they add up to, as a logarithm."""
+        if not self.lifted:
+            return 0.0
+        return float(log_growth(self.part, self.softness, self.bulk, tilt, np.array(self.strip)))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All free choices of one contour integral."""
+
+    tilt: float
+    spacing: float  # D, between frequencies
+    frequencies: int  # K
+    aliases: tuple[float, ...]  # σ₁ > λ and σ₂ in [0, λ)
+    nodes: tuple[Nodes, ...]
+    squared_shift: Fraction
+    bulk_tilt: float | None  # σ of the bound on what the bulk alone contributes (peeled plans)
+    precision: int
+    bits: float  # behind the point, in the sums over nodes
+    guess: float  # ε
+    spread: float  # of ε over which the tilt serves
+    log_delta: float
+
+    @property
+    def softness(self) -> float:
+        """Of the cut-offs (0 without any)."""
+        return max((nodes.softness for nodes in self.nodes if nodes.part.cut), default=0.0)
+
+    @property
+    def reach(self) -> float:
+        """How far from ``guess`` the plan still serves well."""
+        return min(0.25 * self.spread, 1 / self.tilt, 1 / (self.bulk_tilt or self.tilt))
+
+    @property
+    def products(self) -> int:
+        """Node-frequency products."""
+        return self.frequencies * sum(nodes.last - nodes.first for nodes in self.nodes)
+
+    @property
+    def cost(self) -> int:
+        """Node-frequency products, weighed by what one takes with as many bits (1 up to 84), and the frequencies."""
+        return round(self.products * max(1.0, self.bits / 84) ** 2) + _FREQUENCY * self.frequencies * len(self.nodes)
+
+
+def log_growth(part: Part, softness: float, bulk: Bulk | None, tilt: float, y: Floats) -> Floats:
+    """How much larger the integrand may be at |Im t| = y, as a logarithm (``Moments.growth``)."""
+    found = y * y * (0.5 + (1 / softness**2 if part.cut else 0.0) + (1 / bulk.softness**2 if bulk else 0.0))
+    return found if part.order is Order.REMOVE else found - tilt * np.log(np.cos(y / part.z / 2))
+
+
+def dyadic(value: float, bits: int = 12) -> float:
+    """The nearest double with that many significant bits."""
+    mantissa, exponent = math.frexp(value)
+    return math.ldexp(round(math.ldexp(mantissa, bits)), exponent - bits)

@@ -1,0 +1,295 @@
+"""Where to integrate and how finely: the free choices of the contour route, made in floating point.
+
+Nothing here is proven and nothing needs to be: every choice that satisfies the conditions asserted by ``moments``,
+``tails`` and ``curve`` gives a valid enclosure, and a poor one only a wide enclosure or a refusal.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from dpbounds.expressions.time_limit import checkpoint
+from dpbounds.privacy.pairs.pairs import GaussianProduct, ShiftedGaussians
+from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.routes.contour.choices import Bulk, Nodes, Plan, dyadic
+from dpbounds.privacy.routes.contour.landscape import Landscape, Saddle, refined, survey
+from dpbounds.privacy.routes.contour.nodes import choose_nodes
+from dpbounds.privacy.routes.contour.power_sums import BITS, limbs_for
+from dpbounds.privacy.routes.contour.spectrum import (
+    MOST_FREQUENCIES,
+    bulk_level,
+    bulk_softness,
+    depth,
+    edge_at,
+    last_frequency,
+    last_jump,
+    shortest_period,
+    turn_table,
+)
+
+SOFTNESSES = (1.0, 4.0, 0.5, 0.25, 0.125, 0.0625)
+_SHARPNESSES = (2.5, 5.0, 10.0)  # of the split between bulk and jumps
+GOOD = 15_000_000  # node-frequency products at which neither a better cut-off nor another kind is looked for
+_LOOKING = 500_000  # what looking costs for each further law
+_LOWER = (0.8, 0.65, 0.5, 0.4, 0.3)  # tilts that are tried, in units of the saddle point's
+_MISTAKEN = 0.7  # share of the steepest cut-off's tilt below which a softer one is not trusted
+_FEW_STEPS, _FEW_LAWS = 3000, 12  # up to which the turned line may be raised to that power
+DEAR = 200_000_000  # and above which the route declines
+
+
+class TooDearError(Declined):
+    """There is a plan, but it takes too much work at this accuracy: so many node-frequency products."""
+
+    def __init__(self, cost: int) -> None:
+        super().__init__(cost)
+        self.cost = cost
+
+    def __str__(self) -> str:
+        return f"{self.cost:.1e} node-frequency products are too many"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A contour for one target, before the cells are laid out, which only a proof needs."""
+
+    product: GaussianProduct
+    landscape: Landscape
+    saddle: Saddle
+    spacing: float
+    frequencies: int
+    sigmas: tuple[float, ...]
+    accuracy: float
+    turns: tuple[float | None, ...]
+    bulks: tuple[Bulk | None, ...]
+    bulk_tilt: float | None = None
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan without cells."""
+        return self._assembled(cells=False)
+
+    def finished(self) -> Plan:
+        """The plan with cells."""
+        return self._assembled(cells=True)
+
+    @cached_property
+    def value(self) -> float:
+        """Log G(λ)."""
+        return float(self.landscape.log_moment(np.array([self.saddle.tilt]))[0])
+
+    @property
+    def nats(self) -> float:
+        """How accurate M must be over all repetitions, as -log."""
+        # how far δ e^{λε} lies below G(λ): what M's errors are measured against
+        below = -depth(self.landscape, self.saddle)
+        return -math.log(self.accuracy) + max(0.0, below) + 2
+
+    def _assembled(self, cells: bool) -> Plan:
+        landscape, saddle, K = self.landscape, self.saddle, self.frequencies
+        value, nats = self.value, self.nats
+        top = K * self.spacing
+        farthest = max(abs(epsilon) for epsilon, _ in ((saddle.epsilon, saddle.log_delta), *saddle.others))
+        nodes = tuple(
+            choose_nodes(law, saddle, self.sigmas, top, nats, turn, bulk, self.bulk_tilt, cells)
+            for law, turn, bulk in zip(landscape.laws, self.turns, self.bulks, strict=True)
+        )
+        largest = max(
+            [abs(saddle.tilt * farthest), abs(value), top * farthest, 1.0]
+            + [(saddle.tilt + top) * float(np.abs(law.loss).max()) for law in landscape.laws]
+        )
+        lift = max((float(n.log_lift(saddle.tilt)) for n in nodes), default=0.0)
+        bits = (nats + lift) / math.log(2) + math.log2(landscape.steps + 2)
+        behind = bits + math.log2(6 * math.sqrt(K + 1) + 16) + 4
+        bits = max(bits + 1.5 * math.log2(landscape.steps + 2) + 36, BITS * limbs_for(behind) + 12)
+        return Plan(
+            tilt=saddle.tilt,
+            spacing=self.spacing,
+            frequencies=K,
+            aliases=self.sigmas,
+            nodes=nodes,
+            squared_shift=sum(
+                (pair.squared_shift * count for pair, count in self.product if isinstance(pair, ShiftedGaussians)),
+                Fraction(0),
+            ),
+            bulk_tilt=self.bulk_tilt,
+            precision=64 * math.ceil((bits + math.log2(largest)) / 64),
+            bits=behind,
+            guess=max(saddle.epsilon, 0.0),
+            spread=saddle.spread,
+            log_delta=saddle.log_delta,
+        )
+
+
+def make_draft(
+    product: GaussianProduct,
+    *,
+    log_delta: float | None = None,
+    epsilon: float | None = None,
+    accuracy: float = 1e-13,
+    softnesses: tuple[float, ...] = SOFTNESSES,
+) -> Draft:
+    """Choose a contour for one target, a log δ or an ε, at about this relative accuracy of δ.
+
+    Only cut-offs of the given softnesses are tried. With both targets given, the tilt is the saddle point for ε and
+    log δ is taken at its word.
+
+    Raises:
+        Declined: Every plan would take too many nodes and frequencies.
+    """
+    best: Draft | None = None
+    reasons: list[str] = []
+    # A soft cut-off lets jumps back in that a large tilt then mistakes for the bulk of δ: the tilt stays far too low.
+    steep = survey(product, softnesses[-1], math.log(accuracy), log_delta, epsilon)[1].tilt
+    looking = _LOOKING * (len(product) - 1)
+    for softness in softnesses:
+        checkpoint()
+        landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
+        if saddle.tilt < _MISTAKEN * steep:
+            reasons.append(f"softness {softness:g}: the cut-off lets the largest jumps back in")
+            continue
+        try:
+            best = _cheaper(best, plain_draft(product, landscape, saddle, accuracy))
+        except Declined as reason:
+            reasons.append(f"softness {softness:g}: {reason}")
+        if best is None or best.plan.cost > GOOD + looking:
+            # dear plans are worth a better saddle and other ways to bound the tail
+            if log_delta is None or epsilon is None:
+                saddle = refined(landscape, saddle, keep_delta=log_delta is not None)
+            saddle = _with_shortest_period(landscape, saddle, accuracy)
+            for contender in KINDS:
+                try:
+                    best = _cheaper(best, contender(product, landscape, saddle, accuracy))
+                except Declined as reason:
+                    reasons.append(f"softness {softness:g}: {reason}")
+        if (best is not None and best.plan.cost <= GOOD + looking) or not any(law.part.cut for law in landscape.laws):
+            break
+    if best is None:
+        raise Declined("; ".join(dict.fromkeys(reasons)))
+    if best.plan.cost > DEAR:
+        raise TooDearError(best.plan.cost)
+    return best
+
+
+def _with_shortest_period(landscape: Landscape, saddle: Saddle, accuracy: float) -> Saddle:
+    """The same target at the tilt, up to the saddle point's, whose period is shortest.
+
+    Where rare jumps of any size make up δ, a smaller tilt costs nothing in accuracy and keeps large jumps small.
+    """
+    lower = (landscape.saddle(saddle.tilt * share, saddle.epsilon) for share in _LOWER)
+    found = [saddle, *(replace(other, log_delta=saddle.log_delta) for other in lower)]
+    return min(found, key=lambda candidate: shortest_period(landscape, candidate, -math.log(accuracy))[0])
+
+
+def _cheaper(first: Draft | None, second: Draft) -> Draft:
+    return second if first is None or second.plan.cost < first.plan.cost else first
+
+
+def plain_draft(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Draft:
+    """All of the law on one contour; the tail in the frequency by rectangles below the density."""
+    nats = -math.log(accuracy)
+    period, right, left = shortest_period(landscape, saddle, nats)
+    spacing = dyadic(2 * math.pi / period)
+    K = last_frequency(landscape, saddle, spacing, nats)
+    none: tuple[None, ...] = (None,) * len(landscape.laws)
+    return Draft(product, landscape, saddle, spacing, K, (right, left), accuracy, none, none)
+
+
+def _turned(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Draft:
+    """All of the law on one contour; the tail in the frequency by turning the line of integration (few steps)."""
+    nats = -math.log(accuracy)
+    period, right, left = shortest_period(landscape, saddle, nats)
+    spacing = dyadic(2 * math.pi / period)
+    allowance = depth(landscape, saddle) - nats
+    if landscape.steps > _FEW_STEPS or len(landscape.laws) > _FEW_LAWS:
+        raise Declined("too many steps for turned lines")
+    tables = [turn_table(law, saddle.tilt, None) for law in landscape.laws]
+
+    def excess(K: int) -> float:
+        w = K * spacing
+        best = (law.part.count * table.best(w)[0] for law, table in zip(landscape.laws, tables, strict=True))
+        return sum(best) - 0.5 * w * w * landscape.squared_shift - math.log(math.pi * w) + 0.7 - allowance
+
+    low, high = 3, 4
+    while excess(high) > 0:
+        low, high = high, 2 * high
+        if high > MOST_FREQUENCIES:
+            raise Declined("the tilted law decays too slowly on a turned line")
+    while high - low > max(1, high // 16):
+        middle = (low + high) // 2
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    turns = tuple(
+        dyadic(table.best(high * spacing)[1] * law.part.z) for law, table in zip(landscape.laws, tables, strict=True)
+    )
+    none: tuple[None, ...] = (None,) * len(landscape.laws)
+    return Draft(product, landscape, saddle, spacing, high, (right, left), accuracy, turns, none)
+
+
+def _peeled(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Draft:
+    """The bulk alone cannot reach ε, so only sums with at least one jump are integrated; jumps are smooth."""
+    nats = -math.log(accuracy)
+    if any(not law.part.cut for law in landscape.laws) or not landscape.laws:
+        raise Declined("bounded losses have no jumps to peel off")
+    period, right, left = shortest_period(landscape, saddle, nats)
+    spacing = dyadic(2 * math.pi / period)
+    allowance = depth(landscape, saddle) - nats
+    best: tuple[float, list[tuple[Bulk, float]], float] | None = None
+    reasons = []
+    for sharpness in _SHARPNESSES:
+        try:
+            level, bulk_tilt = bulk_level(landscape, saddle, nats, sharpness)
+            bulks = [Bulk(edge_at(law, level), bulk_softness(law.part, sharpness)) for law in landscape.laws]
+            last, turns = last_jump(landscape, saddle.tilt, bulks, spacing, allowance)
+        except Declined as reason:
+            reasons.append(str(reason))
+            continue
+        if best is None or last < best[0]:
+            best = (last, list(zip(bulks, turns, strict=True)), bulk_tilt)
+    if best is None:
+        raise Declined("; ".join(dict.fromkeys(reasons)))
+    last, found, bulk_tilt = best
+    return Draft(
+        product,
+        landscape,
+        saddle,
+        spacing,
+        max(4, math.ceil(last / spacing)),
+        (right, left),
+        accuracy,
+        tuple(turn for _, turn in found),
+        tuple(bulk for bulk, _ in found),
+        bulk_tilt,
+    )
+
+
+KINDS = (plain_draft, _turned, _peeled)
+
+
+def chernoff_plan(product: GaussianProduct, epsilon: float, log_delta: float, softness: float = 1.0) -> Plan:
+    """A plan without frequencies, for one Chernoff bound at ε to be held against δ."""
+    accuracy = 1e-3
+    landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
+    none: tuple[None, ...] = (None,) * len(landscape.laws)
+    spacing = dyadic(1 / saddle.spread)
+    return Draft(product, landscape, saddle, spacing, 0, (), accuracy, none, none).finished()
+
+
+__all__ = [
+    "DEAR",
+    "GOOD",
+    "KINDS",
+    "SOFTNESSES",
+    "Bulk",
+    "Draft",
+    "Nodes",
+    "Plan",
+    "TooDearError",
+    "chernoff_plan",
+    "dyadic",
+    "make_draft",
+    "plain_draft",
+]

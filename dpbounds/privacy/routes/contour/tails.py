@@ -1,0 +1,160 @@
+"""Proven bounds on |M(λ + iw)| for every w >= W: what the contour beyond its last frequency can hold.
+
+Two ways. *Rectangles*: a measure above a sum of uniform densities on intervals J loses at least
+Σ a_j |J_j| (1 - S(W|J_j|/2)) of its mass in the Fourier transform. *Jumps*: the smooth upper part of a law has a moment
+generating function that decays exponentially, seen by moving the line of integration to Im t = y. Proofs in
+``proof.md``.
+"""
+
+from __future__ import annotations
+
+import math
+
+from flint import arb, fmpz
+
+from dpbounds.privacy.pairs.pairs import Order
+from dpbounds.privacy.routes.contour.moments import Moments, need, upper
+
+_HEIGHT_BITS = 120  # densities near an atom exceed those of the jumps by many orders of magnitude
+_RECTANGLES, _FEW_RECTANGLES = 320, 96
+_MANY_STEPS = 100  # of which each needs to decay only a little, which a coarser histogram shows, too
+
+
+def envelope(x: arb) -> arb:
+    """S(x) = max(sin x / x, 1/4) on (0, 3], min(1/4, 1/x) beyond: non-increasing, at least sup_{y >= x} |sin y / y|."""
+    quarter = arb(1) / 4
+    if x > 0 and x <= 3:
+        return (x.sin() / x).max(quarter)
+    if x > 3:
+        return quarter.min(1 / x)
+    return arb(1)
+
+
+class Rectangles:
+    """A step function below the density of e^{λl} P~(dl), as horizontal rectangles."""
+
+    def __init__(self, moments: Moments, tilt: float, steps: int) -> None:
+        a, z = arb(tilt), moments.z
+        curvature = {
+            Order.REMOVE: 2 + a,
+            Order.ADD: (1 - a).max(arb(0)),
+            Order.REPLACE: 3 + a,
+        }[moments.order] / (4 * z * z)
+        values = moments.tilted(tilt)
+        sizes = [float(value.log().mid()) for value in values]
+        least = max(sizes) - 20
+        heavy = [j for j, size in enumerate(sizes) if size > least]
+        need(len(heavy) > 0, "the tilted masses are finite")
+        first, last = heavy[0] + moments.nodes.first, heavy[-1] + moments.nodes.first
+        # a power of two of cells per node (or of nodes per cell), so that corners stay exact
+        wanted = _FEW_RECTANGLES if steps >= _MANY_STEPS else _RECTANGLES
+        level = max(-8, min(8, math.ceil(math.log2(wanted / max(1, last - first)))))
+        width = moments.step * arb(2) ** -level
+        if level > 0:
+            corners = [moments.point(width * j) for j in range(first << level, (last << level) + 1)]
+            losses = [moments.loss(point) for point in corners]
+            tilted = [moments.density(point) * (a * loss).exp() for point, loss in zip(corners, losses, strict=True)]
+        else:
+            chosen = slice(heavy[0], heavy[-1] + 1, 1 << -level)
+            corners, losses = moments.grid[chosen], moments.losses[chosen]
+            tilted = [value / moments.step for value in values[chosen]]
+        densities = [value * z / (point.p + point.p_minus) for point, value in zip(corners, tilted, strict=True)]
+        highest = max(float(value.log().mid()) for value in densities)
+        need(math.isfinite(highest), "the tilted density is finite")
+        self.scale = arb(2) ** (math.floor(highest / math.log(2)) - _HEIGHT_BITS)
+        sag = (-curvature * width * width / 8).exp() / self.scale
+        heights, lengths = [], []
+        for left in range(len(corners) - 1):
+            height = (densities[left].min(densities[left + 1]) * sag).lower().floor().unique_fmpz()
+            heights.append(0 if height is None else max(0, int(height)))
+            lengths.append((losses[left + 1] - losses[left]).abs_lower())
+        offsets = [arb(0)]
+        for gap in lengths:
+            offsets.append(offsets[-1] + gap)
+        # Each rectangle spans whole cells; a sum of lower bounds of their lengths is a sub-interval's length.
+        self.rectangles = [(height, (offsets[j] - offsets[i]).lower()) for height, i, j in _rectangles(heights)]
+        self.mass = upper(moments.at_real(tilt))
+
+    def bound(self, frequency: arb) -> arb:
+        """Upper bound on |M(λ + iw)| for every w >= frequency."""
+        lost = arb(0)
+        for height, length in self.rectangles:
+            lost = lost + height * length * (1 - envelope(frequency * length / 2))
+        return upper(self.mass - self.scale * lost.lower())
+
+
+def rectangles_below(moments: Moments, tilt: float, steps: int) -> Rectangles:
+    """The rectangles, kept with the moments."""
+    key = ("rectangles", tilt, steps >= _MANY_STEPS)
+    if key not in moments.kept:
+        moments.kept[key] = Rectangles(moments, tilt, steps)
+    found: Rectangles = moments.kept[key]
+    return found
+
+
+def _rectangles(heights: list[int]) -> list[tuple[fmpz, int, int]]:
+    """(height, first cell, end cell) of the histogram's horizontal rectangles; integers, so their sum is exact."""
+    found = []
+    stack: list[tuple[int, int]] = []  # (height, first cell), increasing heights
+    for cell, height in enumerate([*heights, 0]):
+        start = cell
+        while stack and stack[-1][0] >= height:
+            top, start = stack.pop()
+            below = max(height, stack[-1][0] if stack else 0)
+            if top > below:
+                found.append((fmpz(top - below), start, cell))
+        if height > 0:
+            stack.append((height, start))
+    return found
+
+
+def turned_bound(moments: Moments, tilt: float, frequency: arb) -> arb:
+    """Upper bound on |M(λ + iw)| for every w >= frequency; of the jumps' part ∫ (1-ψ)F alone where there is a bulk.
+
+    On the line Im t = y (-y for the add order) every factor of F grows by a known amount, while
+    |A^{±iw}| = e^{-w|arg A|} shrinks it; |arg A| increases with t.
+    """
+    nodes = moments.nodes
+    assert nodes.turn is not None
+    y = arb(nodes.turn)
+    v = y / moments.z
+    need(y > 0, "the line is turned away from the real one")
+    need(v < arb.pi(), "but not as far as the branch points of log A")
+    masses = moments.cell_masses(tilt, False)
+    corners = moments.cells
+    first, last = corners[0][0], corners[-1][1]
+    one, zero = arb(1), arb(0)
+    total = _turned(moments, tilt, v, masses[0], None, (zero, first.p), (first.p_minus, one), first.t)
+    for (left, right), mass in zip(corners, masses[1:-1], strict=True):
+        turn = -frequency * moments.angle(left.p, v)
+        spans = (left.p, right.p), (right.p_minus, left.p_minus)
+        total = total + _turned(moments, tilt, v, mass, turn, *spans, right.t)
+    turn = -frequency * moments.angle(last.p, v)
+    total = total + _turned(moments, tilt, v, masses[-1], turn, (last.p, one), (zero, last.p_minus), None)
+    growth = y * y / 2
+    if moments.cut:
+        growth = growth + y * y / (moments.softness * moments.softness)
+    if nodes.bulk is not None:
+        growth = growth + y * y / arb(nodes.bulk.softness) ** 2
+    return upper(total * growth.exp())
+
+
+def _turned(
+    moments: Moments,
+    tilt: float,
+    v: arb,
+    mass: arb,
+    turn: arb | None,
+    weights: tuple[arb, arb],
+    mirrored: tuple[arb, arb],
+    right: arb | None,
+) -> arb:
+    """One cell's share: mass · e^{-w arg A}, times what |A|^{-λ} (add) or |A₋|^{-λ} (replace) gains on the line."""
+    exponent = arb(0) if turn is None else turn
+    if moments.order is not Order.REMOVE:
+        span = weights if moments.order is Order.ADD else mirrored
+        exponent = exponent - arb(tilt) / 2 * (-moments.dent(*span, v)).log1p()
+    value = mass * exponent.exp()
+    if moments.nodes.bulk is not None and right is not None:
+        value = value * moments.above_bulk_edge(right)
+    return upper(value)

@@ -1,0 +1,216 @@
+"""Schedules of very many levels, enclosed between two of few: each release rounded to a dearer and to a cheaper one.
+
+Every route takes time for each distinct pair of a product. Here the pairs of one family (the same mechanism and
+sampling, other noise and rates) are put into groups; with each pair replaced by the dearest point of its group's box
+the product spends at least as much, with each replaced by the cheapest at most as much. That is monotonicity in the
+noise, the rate and the other costs, proven in ``pairs.md``, section 7, for one step, for whole compositions and where
+single steps of many are changed. How the groups are chosen is free; each further group splits one of those before it,
+so that more groups enclose no less narrowly.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.privacy.pairs.pairs import (
+    BoundedRange,
+    DrawnGaussians,
+    FourPoints,
+    Pair,
+    Product,
+    RenyiCurve,
+    Responses,
+    Sampled,
+    SampledBalls,
+    SampledGaussians,
+    SampledLaplaces,
+    ShiftedGaussians,
+    ShiftedLaplaces,
+    TwoResponses,
+    UniformBalls,
+)
+from dpbounds.privacy.proofs import Proof
+
+_MOST_EXPONENT = 40.0
+
+Costs = tuple[Fraction, ...]  # of a pair: whoever has more of each spends at least as much
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Two products of few pairs: one that the product in question dominates, and one that dominates it."""
+
+    cheaper: Product
+    dearer: Product
+
+
+def costs_of(pair: Pair) -> Costs | None:
+    """What the pair costs, such that its profile grows with each cost while the rest stays; None: nothing is claimed.
+
+    All in ``pairs.md``, section 7: rates and draws, then inverse noise, shifts, ranges and guarantees.
+    """
+    match pair:
+        case SampledGaussians(sample_rate=rate, variance=variance):
+            return rate, 1 / variance
+        case Sampled(draws=draws, base=base):
+            return draws.rate, *(costs_of(base) or ())
+        case DrawnGaussians(draws=draws, squared_shift=squared):
+            return draws.rate, squared
+        case SampledLaplaces(sample_rate=rate, shift=shift):
+            return rate, shift
+        case SampledBalls(sample_rate=rate, squared_shift=squared):
+            return rate, squared
+        case ShiftedGaussians(squared_shift=one) | UniformBalls(squared_shift=one):
+            return (one,)
+        case ShiftedLaplaces(shift=one) | BoundedRange(span=one):
+            return (one,)
+        case Responses(epsilon=one) | TwoResponses(epsilon=one):
+            return (one,)
+        case FourPoints(epsilon=epsilon, delta=delta):
+            return epsilon, delta
+        case RenyiCurve(points=(), rho=rho) if rho is not None:
+            return (rho,)
+    return None
+
+
+def with_costs(pair: Pair, costs: Costs) -> Pair:
+    """The pair of the same family with other costs: ``with_costs(pair, costs_of(pair)) == pair``."""
+    match pair:
+        case SampledGaussians():
+            return replace(pair, sample_rate=costs[0], variance=1 / costs[1])
+        case Sampled(draws=draws, base=base):
+            return replace(pair, draws=replace(draws, rate=costs[0]), base=with_costs(base, costs[1:]))
+        case DrawnGaussians(draws=draws):
+            return replace(pair, draws=replace(draws, rate=costs[0]), squared_shift=costs[1])
+        case SampledLaplaces():
+            return replace(pair, sample_rate=costs[0], shift=costs[1])
+        case SampledBalls():
+            return replace(pair, sample_rate=costs[0], squared_shift=costs[1])
+        case ShiftedGaussians() | UniformBalls():
+            return replace(pair, squared_shift=costs[0])
+        case ShiftedLaplaces():
+            return replace(pair, shift=costs[0])
+        case BoundedRange():
+            return replace(pair, span=costs[0])
+        case Responses() | TwoResponses():
+            return replace(pair, epsilon=costs[0])
+        case FourPoints():
+            return replace(pair, epsilon=costs[0], delta=costs[1])
+        case RenyiCurve(points=()):
+            return replace(pair, rho=costs[0])
+    assert not costs
+    return pair
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    members: tuple[tuple[Pair, Costs, int], ...]
+
+    @property
+    def box(self) -> tuple[Costs, Costs]:
+        """The least and the largest of each cost."""
+        columns = list(zip(*(costs for _, costs, _ in self.members), strict=True))
+        return tuple(min(column) for column in columns), tuple(max(column) for column in columns)
+
+    def widths(self) -> list[float]:
+        """How far rounding in each cost alone may move what the group spends; in floating point, decides nothing."""
+        low, high = self.box
+        pair, _, _ = self.members[0]
+        count = sum(number for _, _, number in self.members)
+        top = _weight(with_costs(pair, high))
+        return [
+            count * (top - _weight(with_costs(pair, (*high[:index], low[index], *high[index + 1 :]))))
+            if low[index] < high[index]
+            else -1.0
+            for index in range(len(high))
+        ]
+
+    def halves(self) -> tuple[_Group, _Group]:
+        """Split in the middle of the cost that matters most."""
+        widths, (low, high) = self.widths(), self.box
+        index = widths.index(max(widths))
+        middle = (low[index] + high[index]) / 2
+        below = tuple(member for member in self.members if member[1][index] <= middle)
+        above = tuple(member for member in self.members if member[1][index] > middle)
+        return _Group(below), _Group(above)
+
+    @property
+    def split(self) -> bool:
+        """Whether it can be."""
+        low, high = self.box
+        return low != high
+
+
+def _weight(pair: Pair) -> float:
+    """Roughly the variance of the loss."""
+    match pair:
+        case SampledGaussians(sample_rate=rate, variance=variance):
+            return float(rate) ** 2 * math.expm1(min(1 / float(variance), _MOST_EXPONENT))
+        case DrawnGaussians(draws=draws, squared_shift=squared):
+            return (float(draws.rate) * draws.slots) ** 2 * math.expm1(min(float(squared), _MOST_EXPONENT))
+        case Sampled(draws=draws, base=base):
+            return (float(draws.rate) * draws.slots) ** 2 * math.expm1(min(_weight(base), _MOST_EXPONENT))
+        case ShiftedGaussians(squared_shift=squared) | UniformBalls(squared_shift=squared):
+            return float(squared)
+    costs = costs_of(pair)
+    return math.prod(float(cost) for cost in costs) ** 2 if costs else 1.0
+
+
+def between(product: Product, most: int) -> Between:
+    """Round a product's pairs both ways, so that each of the two products has about ``most`` distinct pairs at most.
+
+    Args:
+        product: Pairs with multiplicities, one class of neighbours.
+        most: At least 1. Pairs about whose costs nothing is proven stay as they are, and each family has one group at
+            least; there may be more than ``most`` for either reason.
+
+    >>> from fractions import Fraction
+    >>> some = tuple((SampledLaplaces(Fraction(1, 10), Fraction(k)), 1) for k in (4, 5, 9))
+    >>> [count for _, count in between(some, 2).dearer]
+    [2, 1]
+    """
+    families: dict[Hashable, list[tuple[Pair, Costs, int]]] = {}
+    kept: list[tuple[Pair, int]] = []
+    for pair, count in product:
+        costs = costs_of(pair)
+        if costs is None:
+            kept.append((pair, count))
+        else:
+            family = with_costs(pair, (Fraction(1),) * len(costs))
+            families.setdefault(family, []).append((pair, costs, count))
+    whole = [_Group(tuple(members)) for members in families.values()]
+    waiting = [(-max(group.widths()), number, group) for number, group in enumerate(whole)]
+    heapq.heapify(waiting)
+    names = itertools.count(len(waiting))
+    while len(waiting) + len(kept) < most and waiting and waiting[0][2].split:
+        for half in heapq.heappop(waiting)[2].halves():
+            heapq.heappush(waiting, (-max(half.widths()), next(names), half))
+    groups = [group for _, _, group in sorted(waiting, key=lambda entry: entry[1])]
+    return Between(_rounded(groups, kept, 0), _rounded(groups, kept, 1))
+
+
+def by_groups(product: Product, most: int, prove: Callable[[Product], Proof]) -> Proof:
+    """Enclose what a product spends by what two products of about ``most`` pairs spend."""
+    ends = between(product, most)
+    below, above = prove(ends.cheaper).enclosure, prove(ends.dearer).enclosure
+    enclosure = Enclosure(below.exact_lower, above.exact_upper, f"{above.method}, levels in groups", above.precision)
+    return Proof(enclosure, "groups", {"levels": len(product), "groups": len(ends.dearer)})
+
+
+def _rounded(groups: Sequence[_Group], kept: Sequence[tuple[Pair, int]], end: int) -> Product:
+    found: dict[Pair, int] = {}
+    for group in groups:
+        pair = with_costs(group.members[0][0], group.box[end])
+        found[pair] = found.get(pair, 0) + sum(count for _, _, count in group.members)
+    for pair, count in kept:
+        found[pair] = found.get(pair, 0) + count
+    return tuple(found.items())
+
+
+__all__ = ["Between", "between", "by_groups", "costs_of", "with_costs"]

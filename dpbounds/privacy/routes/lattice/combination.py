@@ -1,0 +1,104 @@
+"""Several pairs taken as one: a discrete pair that dominates their product, composed once on a lattice.
+
+What runs on one and the same sample is a single mechanism to the sampling. Its pair is the product of its parts' pairs;
+here that product becomes finitely many exact atoms by the upper side of the lattice route without a tilt. Everything
+that rounding, cutting off or the discretisation does moves mass upwards (``proof.md``), some of it to infinity, so the
+atoms dominate; they and the mass at infinity make one exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+
+from flint import arb
+
+from dpbounds.expressions.enclosure import ball_end
+from dpbounds.expressions.working import working
+from dpbounds.privacy.pairs.losses import ball
+from dpbounds.privacy.pairs.pairs import Combined, Discrete, Pair, Product, Sampled, TwoGuarantees
+from dpbounds.privacy.routes.lattice import saddle as choices
+from dpbounds.privacy.routes.lattice.bounds import certainly_infinite, cut_sketches, sketches_of, steps_of
+from dpbounds.privacy.routes.lattice.composed import SUM_PRECISION, Choices, compose, upper_measures
+from dpbounds.privacy.routes.lattice.discretisation import RoundingDown, settled, working_precision
+from dpbounds.privacy.routes.lattice.integer_measures import Slots, Work, unpack
+from dpbounds.privacy.routes.lattice.steps import natural_spacing
+
+_LOG_NEGLIGIBLE = -700.0  # P-mass that may go to infinity
+_BITS = 1100  # of the integers: rounding loses less than that
+_FINENESS = 6e-4  # variance that the lattice may add, relative
+_MOST_POINTS = 1 << 14
+
+
+def resolved(product: Product) -> Product:
+    """The same product with every combination in it replaced by a discrete pair that dominates it."""
+    return tuple((_resolved(pair), count) for pair, count in product)
+
+
+def _resolved(pair: Pair) -> Pair:
+    match pair:
+        case Combined(product=product):
+            return as_discrete(resolved(product))
+        case Sampled(base=base):
+            return replace(pair, base=_resolved(base))
+        case TwoGuarantees(present=present, replaced=replaced):
+            return replace(pair, present=_resolved(present), replaced=_resolved(replaced))
+    return pair
+
+
+@lru_cache(maxsize=32)
+def as_discrete(product: Product) -> Discrete:
+    """Return a discrete pair that dominates the product of the pairs.
+
+    Raises:
+        Declined: It would go beyond the work limit.
+    """
+    steps = steps_of(product)
+    with working(SUM_PRECISION):
+        if certainly_infinite(steps) >= 1:  # one output tells for sure, whatever the others say
+            return Discrete((), Fraction(1))
+    sketches = cut_sketches(sketches_of(steps, _LOG_NEGLIGIBLE), _LOG_NEGLIGIBLE)
+    aim = choices.without_tilt(sketches)
+    spacing = _spacing(sketches, aim.deviation)
+    slack = 1e-12 * spacing
+    precision = max(working_precision(Fraction(spacing), max(part.step.extra_bits for part in sketches)), 2 * _BITS)
+    with working(precision):
+        lattices = tuple(
+            settled(part.step, choices.lattice_for(part, Fraction(spacing), slack), slack) for part in sketches
+        )
+        chosen = Choices(
+            tilt=Fraction(0),
+            spacing=Fraction(spacing),
+            lattices=lattices,
+            marks=tuple(
+                tuple(choices.marks_for(part, 0.0, lattice, math.exp(_LOG_NEGLIGIBLE)))
+                for part, lattice in zip(sketches, lattices, strict=True)
+            ),
+            slots=Slots.holding(_BITS),
+            allowance=math.exp(_LOG_NEGLIGIBLE),
+            rules=tuple(RoundingDown(0.0, 0.0, slack) for _ in sketches),
+            cut_off_mass=math.exp(_LOG_NEGLIGIBLE),
+            precision=precision,
+        )
+        uppers, _ = upper_measures(steps, chosen)
+        side, _ = compose(steps, chosen, uppers, None, Work())  # rounded down: what is missing goes to infinity below
+        scale = ball(side.log_scale).exp() * arb(2) ** -side.slots.unit_bits
+        first = side.measure.start
+        masses = unpack(side.measure, side.slots, first, first + side.measure.length)
+        points = tuple(
+            (side.origin + (first + i) * side.spacing, ball_end(scale * mass, "down"))
+            for i, mass in enumerate(masses)
+            if mass > 0
+        )
+        placed = sum((mass for _, mass in points), Fraction(0))
+        return Discrete(points, 1 - placed)
+
+
+def _spacing(sketches: list[choices.Sketch], deviation: float) -> float:
+    count = sum(part.count for part in sketches)
+    span = sum(part.count * float(part.loss[-1] - part.loss[0]) for part in sketches)
+    wanted = max(deviation * math.sqrt(6 * _FINENESS / count), span / _MOST_POINTS)
+    unit = natural_spacing(sketches[0].step) if len(sketches) == 1 else None
+    return wanted if unit is None else unit / max(1, math.ceil(unit / wanted)) * (1 - 2.0**-48)

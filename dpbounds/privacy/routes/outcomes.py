@@ -1,0 +1,194 @@
+"""Products of few atoms: δ(ε) summed over all outcomes of the composition, in ball arithmetic.
+
+Randomised responses, (ε, δ)-guarantees, two-point pairs, noise in balls and samples of them have finitely many losses.
+T equal releases with n atoms have C(T+n-1, n-1) outcomes that differ in more than their order; where the outcomes of a
+product are few, they are listed, and nothing is rounded but balls. Proof: ``laws.md``, section 11.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+
+from flint import arb
+
+from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.time_limit import checkpoint
+from dpbounds.expressions.working import working, working_bits
+from dpbounds.privacy.pairs.losses import Point, ball, law_at, positive_part
+from dpbounds.privacy.pairs.pairs import (
+    Discrete,
+    FourPoints,
+    Pair,
+    Product,
+    Responses,
+    Sampled,
+    SampledBalls,
+    TwoPoints,
+    TwoResponses,
+    UniformBalls,
+)
+from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.routes.inversion import invert
+
+ROUTE = "outcomes"
+
+_MOST = 40_000  # outcomes: some tenths of a second
+_PRECISIONS = 2, 8  # bits of the balls, relative to the bits wanted: tried in this order
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcomes:
+    """All outcomes of a product, by falling loss, at the working precision.
+
+    Attributes:
+        places: Minus the centre of each loss.
+        radius: No loss lies farther from its centre.
+        masses: P-mass and Q-mass of each outcome.
+        first_law: P-mass of the first 0, 1, 2, ... outcomes.
+        second_law: Their Q-mass.
+        infinite: P-mass at infinite loss.
+    """
+
+    places: tuple[arb, ...]
+    radius: arb
+    masses: tuple[tuple[arb, arb], ...]
+    first_law: tuple[arb, ...]
+    second_law: tuple[arb, ...]
+    infinite: arb
+
+    @classmethod
+    def of(cls, product: Product) -> _Outcomes:
+        """List them.
+
+        Raises:
+            Declined: They are too many, or one release certainly has an infinite loss.
+        """
+        laws = [(law_at(pair, working_bits()), count) for pair, count in product]
+        _demand_few([(len(law.points), count) for law, count in laws])
+        if not all(law.infinite < 1 for law, _ in laws):
+            raise Declined(f"{ROUTE}: all losses of a release are infinite")
+        infinite = -sum((count * (-law.infinite).log1p() for law, count in laws), arb(0)).expm1()
+        found = [Point(arb(0), arb(1), arb(1))]
+        for law, count in laws:
+            repeated = _repeated(law.points, count)
+            found = [_both(one, other) for one in found for other in repeated]
+        found.sort(key=lambda outcome: -outcome.loss.mid())
+        return cls(
+            tuple(-outcome.loss.mid() for outcome in found),
+            max((outcome.loss.rad() for outcome in found), default=arb(0)),
+            tuple((outcome.p, outcome.r) for outcome in found),
+            tuple(accumulate((outcome.p for outcome in found), initial=arb(0))),
+            tuple(accumulate((outcome.r for outcome in found), initial=arb(0))),
+            infinite,
+        )
+
+    def curve(self, epsilon: Fraction) -> tuple[arb, arb]:
+        """δ(ε), twice the same ball."""
+        at, alpha = ball(epsilon), ball(epsilon).exp()
+        surely = bisect_left(self.places, -(at + self.radius).upper())
+        possibly = bisect_left(self.places, -(at - self.radius).lower())
+        value = self.infinite + self.first_law[surely] - alpha * self.second_law[surely]
+        for p, r in self.masses[surely:possibly]:
+            value = value + positive_part(p - alpha * r)
+        return value, value
+
+    def crossing(self, delta: arb) -> Fraction:
+        """About where δ(ε) crosses δ, at least 0: between two losses e^ε is (P + infinite - δ)/Q."""
+
+        def exceeds(index: int) -> bool:
+            level = self.infinite + self.first_law[index] - (-self.places[index]).exp() * self.second_law[index]
+            return bool((level - delta).mid() > 0)
+
+        above = bisect_left(range(len(self.places)), True, key=exceeds)
+        if above == 0:
+            return Fraction(0)
+        ratio = ((self.infinite + self.first_law[above] - delta) / self.second_law[above]).mid()
+        return Fraction(ball_end(ratio.log(), "down")) if ratio > 1 else Fraction(0)
+
+
+def has_few_outcomes(product: Product) -> bool:
+    """Whether all pairs have few atoms and no continuous losses; their outcomes may still be too many."""
+    return all(_atomic(pair) for pair, _ in product)
+
+
+def _atomic(pair: Pair) -> bool:
+    match pair:
+        case Sampled(base=base):
+            return _atomic(base)
+        case Discrete(points=points):
+            return len(points) <= _MOST
+    return isinstance(pair, Responses | TwoResponses | FourPoints | TwoPoints | UniformBalls | SampledBalls)
+
+
+def delta_by_outcomes(product: Product, epsilon: Fraction, tolerance: float) -> Proof:
+    """Prove an enclosure of δ(ε) of a relative width of at most ``tolerance`` and 2^-64.
+
+    Raises:
+        Declined: The outcomes are too many, or δ(ε) cannot be told from 0.
+    """
+    bits = max(64, math.ceil(-math.log2(tolerance)) + 8)
+    for factor in _PRECISIONS:
+        with working(factor * bits):
+            outcomes = _Outcomes.of(product)
+            value, _ = outcomes.curve(epsilon)
+            if value.is_zero() or (value > 0 and value.rel_accuracy_bits() >= bits):
+                return _proof(Enclosure.from_balls(value, value, ROUTE, factor * bits).within(0, 1), outcomes)
+    raise Declined(f"{ROUTE}: δ cannot be told from 0 at {factor * bits} bits")
+
+
+def epsilon_by_outcomes(product: Product, delta: Fraction, tolerance: float) -> Proof:
+    """Prove an enclosure of ε(δ), to some 15 digits or ``tolerance``, whichever is narrower.
+
+    Raises:
+        Declined: The outcomes are too many, or δ is not proven to exceed the probability of an infinite loss.
+        NotCertified: The two ends could not be proven.
+    """
+    bits = max(60, math.ceil(-math.log2(tolerance)) + 12)
+    with working(4 * bits):
+        outcomes, target = _Outcomes.of(product), ball(delta)
+        if not outcomes.infinite < target:
+            raise Declined(f"{ROUTE}: δ cannot be told from the probability that the loss is infinite")
+        low, high = invert(outcomes.curve, target, outcomes.crossing(target), bits=bits)
+        return _proof(Enclosure(low, high, ROUTE, 4 * bits), outcomes)
+
+
+def _proof(enclosure: Enclosure, outcomes: _Outcomes) -> Proof:
+    return Proof(enclosure, ROUTE, {"outcomes": len(outcomes.masses), "working precision": enclosure.precision})
+
+
+def _demand_few(sizes: Sequence[tuple[int, int]]) -> None:
+    total = 1
+    for atoms, count in sizes:
+        for k in range(1, min(atoms - 1, count) + 1):  # C(T+n-1, min(n-1, T)), which grows with each factor
+            total = total * (max(atoms - 1, count) + k) // k
+            if total > _MOST:
+                raise Declined(f"{ROUTE}: there are more than {_MOST} outcomes")
+
+
+def _both(one: Point, other: Point) -> Point:
+    return Point(one.loss + other.loss, one.p * other.p, one.r * other.r)
+
+
+def _repeated(points: Sequence[Point], count: int) -> list[Point]:
+    """The outcomes of ``count`` equal releases: how often each atom occurs, with the multinomial masses."""
+    found = [(count, Point(arb(0), arb(1), arb(1)))] if points else []
+    for point in points[:-1]:
+        grown = []
+        for left, outcome in found:
+            checkpoint()
+            p, r = outcome.p, outcome.r
+            for k in range(left + 1):
+                grown.append((left - k, Point(outcome.loss + k * point.loss, p, r)))
+                p, r = p * point.p * (left - k) / (k + 1), r * point.r * (left - k) / (k + 1)
+        found = grown
+    rest = points[-1:]
+    return [
+        Point(outcome.loss + left * last.loss, outcome.p * last.p**left, outcome.r * last.r**left)
+        for left, outcome in found
+        for last in rest
+    ]

@@ -1,0 +1,118 @@
+"""The best of a random number of runs: closed forms, brute force on small mechanisms, planted errors."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import dpbounds.privacy.mechanisms as dp
+from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.privacy.accountants.certified import account
+from dpbounds.privacy.accountants.tuning import RandomRuns, tuned_divergence, tuned_epsilon, tuned_fixed, tuned_pure
+
+Array = NDArray[np.float64]
+
+
+def law_of_runs(runs: RandomRuns, longest: int = 4000) -> Array:
+    """P(K = k), k = 0, 1, ..., from the coefficients of (1 - (1-γ)x)^(-η)."""
+    gamma, eta = float(runs.gamma), float(runs.eta)
+    coefficients = np.ones(longest)
+    for k in range(1, longest):
+        coefficients[k] = coefficients[k - 1] * (1 - gamma) * (eta + k - 1) / k
+    coefficients[0] = 0
+    return coefficients / coefficients.sum()
+
+
+def best_of(law: Array, runs: Array) -> Array:
+    """The law of the largest of K outcomes, outcomes in increasing order."""
+    below = np.concatenate([[0.0], np.cumsum(law)])
+    reached = np.array([float(np.sum(runs * x ** np.arange(len(runs)))) for x in below])
+    return np.diff(reached)
+
+
+def divergence(first: Array, second: Array, order: float) -> float:
+    return math.log(float(np.sum(first**order * second ** (1 - order)))) / (order - 1)
+
+
+PAIRS = [
+    (np.array(first), np.array(second))
+    for first, second in (
+        ([0.5, 0.3, 0.2], [0.4, 0.35, 0.25]),
+        ([0.9, 0.1], [0.8, 0.2]),
+        ([0.01, 0.19, 0.8], [0.02, 0.18, 0.8]),
+        ([0.25, 0.25, 0.49, 0.01], [0.24, 0.26, 0.485, 0.015]),
+    )
+]
+
+
+@pytest.mark.parametrize("gamma", ["0.5", "0.1", "0.02"])
+@pytest.mark.parametrize("eta", ["0.5", "1", "2"])
+def test_the_mean_number_of_runs(gamma: str, eta: str) -> None:
+    runs = RandomRuns(gamma, eta)
+    expected = float(np.sum(law_of_runs(runs) * np.arange(4000)))
+    assert runs.mean().upper == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+@pytest.mark.parametrize("gamma", ["0.5", "0.05"])
+@pytest.mark.parametrize("eta", ["0.5", "1"])
+def test_brute_force_stays_below(first: Array, second: Array, gamma: str, eta: str) -> None:
+    runs = RandomRuns(gamma, eta)
+    law = law_of_runs(runs)
+    one, two = best_of(first, law), best_of(second, law)
+    epsilon = float(np.max(np.abs(np.log(first / second))))
+    spent = float(np.max(np.abs(np.log(one / two))))
+    assert spent <= float(tuned_pure(epsilon, runs)) + 1e-9
+
+    def single(order: Fraction) -> Fraction:
+        return Fraction(max(divergence(first, second, float(order)), divergence(second, first, float(order))))
+
+    for order, other in itertools.product((1.5, 2, 8), (1.25, 3, 20)):
+        bound = float(tuned_divergence(single, runs, order, other))
+        assert divergence(one, two, order) <= bound + 1e-9
+        assert divergence(two, one, order) <= bound + 1e-9
+
+
+def test_a_bound_without_the_second_divergence_would_be_refuted() -> None:
+    # with the term (1+η)(1-1/λ̂) D_λ̂ left out, the best of a geometric number of runs exceeds the bound
+    law = law_of_runs(RandomRuns("0.1"))
+    first, second = np.array([0.9, 0.1]), np.array([0.8, 0.2])
+    order, other = 50.0, 1e6
+    without = divergence(first, second, order) + 2 * math.log(10) / other + math.log(10) / (order - 1)
+    assert divergence(best_of(first, law), best_of(second, law), order) > without + 0.3
+
+
+def test_pure_runs_cost_three_times_as_much() -> None:
+    # attained in the limit of many runs, of which the best is rare
+    runs = RandomRuns("0.0001")
+    epsilon = 0.1
+    low = 1e-6
+    first = np.array([1 - low, low])
+    second = np.array([1 - low * math.exp(epsilon), low * math.exp(epsilon)])
+    law = law_of_runs(runs, 400_000)
+    spent = float(np.max(np.abs(np.log(best_of(first, law) / best_of(second, law)))))
+    assert 0.09 < spent <= float(tuned_pure(epsilon, runs))
+
+
+def test_the_best_of_many_runs_costs_less_than_all_of_them() -> None:
+    run = dp.PoissonSampled(dp.Gaussian(2), "0.01") ** 500
+    single = account(run, delta="1e-6").enclosure.upper
+    best = float(tuned_epsilon(run, RandomRuns("0.02"), "1e-6"))  # 50 runs on average
+    every = tuned_fixed(run, 50, "1e-6").upper
+    assert single < best < every
+    assert tuned_fixed(run, 1, "1e-6").upper == single
+
+
+def test_what_is_refused() -> None:
+    for gamma, eta in ((0, 1), (1, 1), ("0.5", 0), ("0.5", -1)):
+        with pytest.raises(InvalidValue):
+            RandomRuns(gamma, eta)
+    with pytest.raises(InvalidValue, match="order"):
+        tuned_divergence(lambda order: order, RandomRuns("0.5"), 1, 2)
+    with pytest.raises(NotCertified, match="fixed number of runs"):
+        tuned_epsilon(dp.UniformBall(10**9, 3), RandomRuns("0.5"), "1e-3")

@@ -1,0 +1,324 @@
+"""Calibration: both sides proven, tight, and right against other ways of finding the same number."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from dpbounds.errors import InvalidValue
+from dpbounds.privacy.accountants.certified import account, delta, epsilon
+from dpbounds.privacy.budgets import calibration, crossing
+from dpbounds.privacy.budgets.calibration import calibrate, hidden_constant
+from dpbounds.privacy.mechanisms import (
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+)
+from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.publishing.interoperability import get_noise_multiplier, steps_for_epochs
+from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.renyi.accountant import renyi_epsilon
+
+
+def sampled(q: object, steps: int):
+    return lambda z: PoissonSampled(Gaussian(z), q) ** steps
+
+
+@pytest.mark.rotating(4)
+@pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
+@pytest.mark.parametrize(
+    ("factory", "target_epsilon", "target_delta"),
+    [
+        (sampled("0.01", 10_000), "1", "1e-6"),
+        (sampled("0.1", 1000), "0.1", "1e-9"),
+        (sampled("0.001", 100_000), "8", "1e-12"),
+        (lambda z: Gaussian(z) ** 300, "2", "1e-5"),
+        (lambda z: Gaussian(z), "0.5", "1e-100"),
+        (lambda z: PoissonSampled(Gaussian(z), "0.1"), "1", "1e-5"),
+        (lambda z: PoissonSampled(Gaussian(z), "0.02") ** 2000 @ Gaussian(10 * z) ** 20, "3", "1e-6"),
+    ],
+)
+def test_noise_is_proven_on_both_sides(factory, target_epsilon: str, target_delta: str, relation: str) -> None:
+    found = calibrate(factory, target_epsilon, target_delta, relation)
+    assert found.fails_at is not None
+    assert epsilon(factory(found.value), target_delta, relation).exact_upper <= Fraction(target_epsilon)
+    assert delta(factory(found.fails_at), target_epsilon, relation).exact_lower > Fraction(target_delta)
+    assert found.fails_at < found.value < found.fails_at * (1 + Fraction(1, 10**8))
+    assert found.epsilon.exact_upper <= Fraction(target_epsilon)
+    assert float(found.value) == found.value  # a double, exactly
+
+
+def test_reference_value() -> None:
+    found = calibrate(sampled("0.01", 10_000), 1, "1e-6")
+    assert Fraction("4.302106465") < found.fails_at < found.value < Fraction("4.302106466")
+
+
+@pytest.mark.rotating(4)
+@pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
+def test_steps_are_the_last_that_suffice(relation: str) -> None:
+    def factory(steps: Fraction) -> Mechanism:
+        return PoissonSampled(Gaussian("2"), "0.01") ** int(steps)
+
+    found = calibrate(factory, 1, "1e-6", relation, solve="steps")
+    assert found.fails_at == found.value + 1
+    assert epsilon(factory(found.value), "1e-6", relation).at_most(1)
+    assert epsilon(factory(found.fails_at), "1e-6", relation).at_most(1) is False
+
+
+def test_steps_of_a_full_batch_follow_the_closed_form() -> None:
+    found = calibrate(lambda steps: Gaussian(100) ** int(steps), 1, "1e-6", solve="steps")
+    assert found.fails_at == found.value + 1
+    assert not isinstance(found.mechanism, Gaussian)
+
+
+@pytest.mark.thorough
+def test_sample_rate_is_proven_on_both_sides() -> None:
+    def factory(rate: Fraction) -> Mechanism:
+        return PoissonSampled(Gaussian(1), rate) ** 1000
+
+    found = calibrate(factory, 1, "1e-6", solve="sample-rate")
+    assert found.fails_at is not None
+    assert found.value < found.fails_at < found.value * Fraction("1.0001")
+    assert epsilon(factory(found.value), "1e-6").at_most(1)
+    assert epsilon(factory(found.fails_at), "1e-6").at_most(1) is False
+
+
+def test_a_rate_of_one_may_suffice() -> None:
+    found = calibrate(lambda q: PoissonSampled(Gaussian(100), q) ** 10, 1, "1e-6", solve="sample-rate")
+    assert (found.value, found.fails_at, found.failing) == (1, None, None)
+
+
+def test_an_impossible_budget_says_so() -> None:
+    with pytest.raises(InvalidValue, match="one step already spends more"):
+        calibrate(lambda steps: Gaussian("0.1") ** int(steps), "0.1", "1e-6", solve="steps")
+
+
+def test_epsilon_zero_can_be_asked_for() -> None:
+    found = calibrate(lambda z: Gaussian(z), 0, "1e-2")
+    # δ(0) = 2Φ(1/2z) - 1 = 0.01
+    assert abs(float(found.value) - 1 / (2 * 0.012533469508069276)) < 1e-6
+
+
+def test_opacus_names() -> None:
+    found = get_noise_multiplier(target_epsilon=1, target_delta=1e-6, sample_rate=0.01, epochs=100)
+    same = get_noise_multiplier(
+        target_epsilon=1, target_delta=1e-6, sample_rate=0.01, steps=steps_for_epochs(100, 0.01)
+    )
+    assert isinstance(found, float)
+    assert found == same
+    assert abs(found - 4.3021) < 1e-3
+    assert epsilon(PoissonSampled(Gaussian(found), 0.01) ** steps_for_epochs(100, 0.01), 1e-6).at_most(1)
+
+
+def test_epochs_are_rounded_up_exactly() -> None:
+    assert steps_for_epochs(3, "0.1") == 30
+    assert steps_for_epochs(1, "0.3") == 4
+    assert steps_for_epochs(1, 0.1) == 10  # the double lies above one tenth
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"steps": 5, "epochs": 1},
+        {},
+        {"steps": 0},
+        {"steps": 1.5},
+        {"epochs": 0},
+        {"steps": 5, "accountant": "prv"},
+        {"steps": 5, "sample_rate": 0},
+        {"steps": 5, "sample_rate": 1.5},
+        {"steps": 5, "target_delta": 0},
+        {"steps": 5, "target_epsilon": -1},
+        {"steps": 5, "epsilon_tolerance": 0},
+    ],
+)
+def test_opacus_names_refuse_bad_input(bad: dict[str, object]) -> None:
+    arguments: dict[str, object] = {"target_epsilon": 1, "target_delta": 1e-6, "sample_rate": 0.01, **bad}
+    with pytest.raises(InvalidValue):
+        get_noise_multiplier(**arguments)  # type: ignore[arg-type]
+
+
+def test_the_hidden_constant() -> None:
+    """c2 of the moments accountant: z* ε / (q sqrt(T log 1/δ)) with z* the smallest noise that suffices."""
+    found = hidden_constant("0.01", 10_000, 1, "1e-6")
+    unit = 1 / (0.01 * math.sqrt(10_000 * math.log(1e6)))
+    assert abs(found.lower - 4.302106465 * unit) < 1e-8
+    assert found.width < 1e-8
+    # full batch, large noise: μ² = T/z² and ε is close to μ sqrt(2 log 1/δ), so c2 is close to sqrt(2) or below
+    assert hidden_constant(1, 100, "0.01", "1e-6").upper < math.sqrt(2) * 1.1
+    with pytest.raises(InvalidValue, match="divides by it"):
+        hidden_constant("0.01", 10_000, 0, "1e-6")
+
+
+def test_solve_is_checked() -> None:
+    with pytest.raises(InvalidValue, match="solve"):
+        calibrate(lambda z: Gaussian(z), 1, "1e-6", solve="temperature")  # type: ignore[arg-type]
+
+
+class _Sawtooth:
+    """The search alone: spends as if by a formula, through a mechanism that is a Gaussian of that formula's noise."""
+
+    def __init__(self) -> None:
+        self.calls: list[float] = []
+
+    def __call__(self, parameter: Fraction) -> Mechanism:
+        self.calls.append(float(parameter))
+        return Gaussian(parameter * parameter)
+
+
+def test_the_search_is_short() -> None:
+    factory = _Sawtooth()
+    found = calibrate(factory, 1, "1e-6")
+    assert abs(float(found.value) ** 2 - float(calibrate(lambda z: Gaussian(z), 1, "1e-6").value)) < 1e-8
+    assert len(factory.calls) < 60
+
+
+# --- batches of a fixed size: by proofs of δ alone -------------------------------------------------------------------
+
+BATCHES = {
+    "with replacement": lambda noise: SampledWithReplacement(noise, batch_size=4, dataset_size=40) ** 5,
+    "without replacement": lambda noise: SampledWithoutReplacement(noise, batch_size=4, dataset_size=40) ** 5,
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("sampling", "relation"),
+    [
+        ("without replacement", "add-or-remove-one"),
+        ("without replacement", "replace-one"),
+        ("with replacement", "add-or-remove-one"),
+        ("with replacement", "replace-one"),
+    ],
+)
+def test_noise_for_batches_of_a_fixed_size(sampling: str, relation: str) -> None:
+    def factory(noise: Fraction) -> Mechanism:
+        return BATCHES[sampling](Gaussian(noise))
+
+    found = calibrate(factory, 2, "1e-5", relation)
+    assert delta(factory(found.value), 2, relation).exact_upper <= Fraction("1e-5")
+    slightly_less = delta(factory(found.value * Fraction(998, 1000)), 2, relation)
+    assert slightly_less.exact_upper > Fraction("1e-5")  # nothing closer could have been proven to suffice
+    if found.fails_at is not None:
+        failing = account(factory(found.fails_at), epsilon=2, relation=relation)
+        assert failing.enclosure.exact_lower > Fraction("1e-5")
+        if failing.tight:
+            assert found.value <= found.fails_at * Fraction(1001, 1000)
+
+
+@pytest.mark.thorough
+def test_sides_are_only_ever_what_was_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Estimates that mislead cost time: what is returned has been proven on both sides."""
+
+    def factory(noise: Fraction) -> Mechanism:
+        return BATCHES["without replacement"](Gaussian(noise))
+
+    honest = calibrate(factory, 2, "1e-5")
+    estimate = crossing.expected_log_delta
+    for wrong_by in (-3.0, 3.0):
+        monkeypatch.setattr(crossing, "expected_log_delta", lambda p, e, by=wrong_by: estimate(p, e) + by)
+        found = calibrate(factory, 2, "1e-5")
+        assert delta(factory(found.value), 2).exact_upper <= Fraction("1e-5")
+        assert found.value == pytest.approx(float(honest.value), rel=2e-3)
+
+
+@pytest.mark.thorough
+def test_the_products_of_several_classes_count_all() -> None:
+    """A value suffices only where no product overspends, also where one alone decides that it fails."""
+    products = [
+        lambda v: PoissonSampled(Gaussian(v), "0.1") ** 4,
+        lambda v: PoissonSampled(Gaussian(v), "0.2") ** 4,
+    ]
+
+    def pairs(value: Fraction) -> tuple[crossing.Product, ...]:
+        return tuple(
+            each.product
+            for mechanism in products
+            for each in neighbour_classes(mechanism(value), Relation.ADD_OR_REMOVE_ONE).every()
+        )
+
+    safe, unsafe = crossing.Crossing(pairs, Fraction(1), Fraction("1e-5"), "noise").search()
+    assert safe is not None
+    assert unsafe is not None
+    assert all(delta(mechanism(safe), 1).exact_upper <= Fraction("1e-5") for mechanism in products)
+    assert any(delta(mechanism(unsafe), 1).exact_lower > Fraction("1e-5") for mechanism in products)
+    assert safe <= unsafe * Fraction(1001, 1000)
+
+
+@pytest.mark.thorough
+def test_a_jump_is_closed_in_on() -> None:
+    """Near the largest loss δ falls off a cliff: the loose proofs there must not go round in circles."""
+    found = calibrate(lambda noise: PoissonSampled(Laplace(noise), "0.2") ** 3, 2, "1e-4")
+    assert found.fails_at is not None
+    assert found.value <= found.fails_at * Fraction(1001, 1000)
+
+
+# --- where pairs are not attained, Rényi divergences may prove more ---------------------------------------------------
+
+
+def choices(steps: int, relation: str):
+    return lambda z: ExponentialMechanism(1 / z, relation=relation) ** steps
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+def test_noise_that_only_divergences_allow(relation: str) -> None:
+    """T = 50 choices: the pairs alone ask for 16.952, adding up divergences for 15.816."""
+    factory = choices(50, relation)
+    found = calibrate(factory, 1, "1e-6", relation)
+    assert Fraction("15.8155") < found.value < Fraction("15.8156")
+    at_value = account(factory(found.value), delta="1e-6", relation=relation)
+    assert at_value.enclosure.exact_upper <= 1
+    assert found.epsilon == at_value.enclosure
+    # nothing closer would have been proven, by either way
+    assert account(factory(found.value * Fraction(9999, 10_000)), delta="1e-6", relation=relation).enclosure.upper > 1
+    assert found.fails_at is not None
+    assert found.fails_at < found.value
+    assert delta(factory(found.fails_at), 1, relation).exact_lower > Fraction("1e-6")
+
+
+@pytest.mark.thorough
+def test_steps_that_only_divergences_allow() -> None:
+    """As many choices as the divergences promise to stay within the budget, and one more than they promise."""
+    step = ExponentialMechanism("0.1", relation="replace-one")
+    found = calibrate(lambda count: step ** int(count), 2, "1e-6", "replace-one", solve="steps")
+    steps = int(found.value)
+    assert renyi_epsilon(step**steps, "1e-6", "replace-one").enclosure.exact_upper <= 2
+    assert renyi_epsilon(step ** (steps + 1), "1e-6", "replace-one").enclosure.exact_upper > 2
+    assert found.epsilon.exact_upper <= 2
+    assert found.fails_at is not None
+    assert epsilon(step ** int(found.fails_at), "1e-6", "replace-one").exact_lower > 2
+
+
+@pytest.mark.thorough
+def test_a_single_choice_stays_with_its_pairs() -> None:
+    """There the pair spends less than its divergences promise."""
+    found = calibrate(choices(1, "replace-one"), 1, "1e-6", "replace-one")
+    assert renyi_epsilon(found.mechanism, "1e-6", "replace-one").enclosure.exact_upper >= found.epsilon.exact_upper
+    assert found.value == pytest.approx(0.998411039943, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "factory",
+    [
+        lambda z: Gaussian(z) ** 100,
+        lambda z: PoissonSampled(Gaussian(z), "0.1") ** 50,
+        pytest.param(lambda z: Laplace(z) ** 20, marks=pytest.mark.thorough),
+    ],
+)
+def test_what_is_tight_never_asks_the_divergences(factory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs that are attained cannot be improved on: the same value as ever, and no search for another."""
+
+    def asked(*_: object) -> Fraction:
+        raise AssertionError("there is nothing to be gained")
+
+    monkeypatch.setattr(calibration, "least_by_moments", asked)
+    found = calibrate(factory, 1, "1e-6")
+    assert found.fails_at is not None
+    assert found.fails_at < found.value < found.fails_at * Fraction(1001, 1000)

@@ -1,0 +1,245 @@
+"""What is refused says what to do instead, and what it names instead is an upper bound: brute force at small size."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.privacy.accountants.certified import delta
+from dpbounds.privacy.mechanisms import Gaussian, InParallel, Mechanism, PoissonSampled
+from dpbounds.privacy.mechanisms.refusals import REFUSALS, refusal, refuse, shuffled_epochs
+
+ADD_OR_REMOVE, REPLACE = "add-or-remove-one", "replace-one"
+WANTED = {
+    "truncated-poisson",
+    "shuffled-batches",
+    "random-allocation",
+    "tree-aggregation",
+    "matrix-factorisation",
+    "last-iterate",
+    "discrete-gaussian",
+    "discrete-laplace",
+    "mixture-of-gaussians",
+    "repeat-and-select",
+    "permute-and-flip",
+}
+Weighted = dict[tuple[float, ...], float]  # where the mean may lie, and with which probability
+
+
+def test_everything_that_people_ask_for_is_there_once() -> None:
+    assert {each.name for each in REFUSALS} == WANTED
+    names = [name for each in REFUSALS for name in (each.name, *each.aliases)]
+    assert len(names) == len(set(names))
+    assert all(each.why and each.instead and each.read for each in REFUSALS)
+
+
+@pytest.mark.parametrize("name", sorted(WANTED))
+def test_a_refusal_says_why_and_what_instead(name: str) -> None:
+    record = refusal(name)
+    with pytest.raises(UnsupportedMechanism) as raised:
+        refuse(name, "--sampling")
+    for part in ("--sampling", name, record.why, record.instead, record.read):
+        assert part in str(raised.value)
+
+
+def test_other_names_and_unknown_names() -> None:
+    assert refusal("Truncated_Poisson Sampling").name == "truncated-poisson"
+    assert refusal("dp-ftrl") is refusal("tree-aggregation")
+    with pytest.raises(InvalidValue, match="truncated-poisson, shuffled-batches"):
+        refuse("poisson")
+
+
+# --- Brute force ------------------------------------------------------------------------------------------------------
+
+
+def divergence(first: Weighted, second: Weighted, z: float, alpha: float) -> float:
+    """H_α of two mixtures of N(mean, z² I) in one or two dimensions, by midpoint sums (error far below 1e-6)."""
+    dimension = len(next(iter(first)))
+    step = 0.05 * z if dimension == 2 else 0.002 * z
+    axis = np.arange(-3 - 9 * z, 3 + 9 * z, step)
+    points = np.stack(np.meshgrid(*[axis] * dimension, indexing="ij"), axis=-1)
+
+    def density(law: Weighted) -> np.ndarray:
+        scale = (z * math.sqrt(2 * math.pi)) ** dimension
+        parts = (w * np.exp(-((points - np.array(m)) ** 2).sum(axis=-1) / (2 * z * z)) for m, w in law.items())
+        return sum(parts, np.zeros(points.shape[:-1])) / scale
+
+    return float(np.maximum(density(first) - alpha * density(second), 0).sum() * step**dimension)
+
+
+def collected(outcomes: Iterable[tuple[tuple[float, ...], float]]) -> Weighted:
+    law: Weighted = {}
+    for mean, weight in outcomes:
+        law[mean] = law.get(mean, 0.0) + weight
+    return law
+
+
+def truncated_poisson(records: tuple[float, ...], q: float, largest: int) -> Weighted:
+    def outcomes() -> Iterable[tuple[tuple[float, ...], float]]:
+        for drawn in itertools.product((False, True), repeat=len(records)):
+            weight = math.prod(q if d else 1 - q for d in drawn)
+            sample = [r for r, d in zip(records, drawn, strict=True) if d]
+            batches = list(itertools.combinations(sample, min(largest, len(sample))))
+            for batch in batches:
+                yield (sum(batch),), weight / len(batches)
+
+    return collected(outcomes())
+
+
+def shuffled(records: tuple[float, ...]) -> Weighted:
+    orders = list(itertools.permutations(records))
+    return collected((order, 1 / len(orders)) for order in orders)
+
+
+def allocated(records: tuple[float, ...], steps: int) -> Weighted:
+    places = list(itertools.product(range(steps), repeat=len(records)))
+    return collected(
+        (tuple(sum(r for r, p in zip(records, place, strict=True) if p == t) for t in range(steps)), 1 / len(places))
+        for place in places
+    )
+
+
+@cache
+def claimed(mechanism: Mechanism, relation: str, epsilon: Fraction) -> float:
+    return delta(mechanism, epsilon, relation, tolerance=1e-6).upper
+
+
+EPSILONS = [Fraction(0), Fraction(1, 4), Fraction(1), Fraction(2)]
+UNIT = (-1.0, 1.0)
+
+
+def excess(
+    law: Callable[[tuple[float, ...]], Weighted],
+    pairs: Iterable[tuple[tuple[float, ...], tuple[float, ...]]],
+    z: float,
+    bound: Callable[[Fraction], float],
+) -> float:
+    """How far the worst of the pairs exceeds the bound, in either order."""
+    found = -math.inf
+    for first, second in pairs:
+        one, other = law(first), law(second)
+        for epsilon, (p, q) in itertools.product(EPSILONS, ((one, other), (other, one))):
+            found = max(found, divergence(p, q, z, math.exp(epsilon)) - bound(epsilon))
+    return found
+
+
+def added(others: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+    return [((*rest, x), rest) for rest in itertools.product(UNIT, repeat=others) for x in UNIT]
+
+
+def replaced(others: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+    return [((*rest, 1.0), (*rest, -1.0)) for rest in itertools.product(UNIT, repeat=others)]
+
+
+@pytest.mark.parametrize(("q", "z", "largest"), [("1/2", "1", 1), ("9/10", "1/2", 1), ("2/3", "2", 2)])
+def test_a_cut_poisson_sample_spends_at_most_what_is_named_instead(q: str, z: str, largest: int) -> None:
+    rate, noise = Fraction(q), Fraction(z)
+
+    def law(records: tuple[float, ...]) -> Weighted:
+        return truncated_poisson(records, float(rate), largest)
+
+    halved = PoissonSampled(Gaussian(noise / 2), rate)
+    assert excess(law, added(2), float(noise), lambda e: claimed(halved, ADD_OR_REMOVE, e)) < 1e-6
+    assert excess(law, replaced(2), float(noise), lambda e: claimed(Gaussian(noise), REPLACE, e)) < 1e-6
+
+
+def test_a_cut_poisson_sample_is_no_poisson_sample() -> None:
+    """The un-cut analysis is exceeded: a record that enters pushes another one out."""
+    plain = PoissonSampled(Gaussian(1), "9/10")
+    worst = excess(
+        lambda records: truncated_poisson(records, 0.9, 1), added(2), 1.0, lambda e: claimed(plain, ADD_OR_REMOVE, e)
+    )
+    assert worst > 0.01
+
+
+@pytest.mark.rotating(4)
+def test_shuffled_batches_spend_at_most_one_release_an_epoch() -> None:
+    once = shuffled_epochs(1, 1)
+    assert excess(shuffled, replaced(1), 1.0, lambda e: claimed(once, REPLACE, e)) < 1e-6
+
+
+@pytest.mark.thorough
+def test_shuffled_batches_are_no_poisson_samples() -> None:
+    """Two batches of one record each spend more than two Poisson samples of rate 1/2, whose pair is (±1 or 0)²."""
+    present, other = (dict.fromkeys(itertools.product((0.0, x), repeat=2), 0.25) for x in UNIT)
+    assert excess(shuffled, replaced(1), 0.5, lambda e: divergence(present, other, 0.5, math.exp(e))) > 0.01
+
+
+@pytest.mark.thorough
+def test_random_allocation_spends_at_most_its_own_steps() -> None:
+    def law(records: tuple[float, ...]) -> Weighted:
+        return allocated(records, 2)
+
+    assert excess(law, added(1), 1.0, lambda e: claimed(Gaussian(1), ADD_OR_REMOVE, e)) < 1e-6
+    assert excess(law, replaced(1), 1.0, lambda e: claimed(Gaussian(1), REPLACE, e)) < 1e-6
+
+
+@pytest.mark.rotating(4)
+def test_a_record_lies_in_as_many_complete_blocks_as_the_number_of_steps_has_binary_digits() -> None:
+    for steps in range(1, 200):
+        blocks = [
+            range(start, start + size)
+            for size in (2**j for j in range(steps.bit_length()))
+            for start in range(0, steps - size + 1, size)
+        ]
+        assert max(sum(leaf in block for block in blocks) for leaf in range(steps)) == steps.bit_length()
+
+
+def test_a_mixture_spends_at_most_its_largest_shift() -> None:
+    mixture, alone = {(0.0,): 0.25, (1.0,): 0.5, (2.0,): 0.25}, {(0.0,): 1.0}
+    largest = Gaussian(noise_stddev=1, sensitivity=2)
+    for epsilon in EPSILONS:
+        for p, q in ((mixture, alone), (alone, mixture)):
+            assert divergence(p, q, 1.0, math.exp(epsilon)) <= claimed(largest, ADD_OR_REMOVE, epsilon) + 1e-6
+
+
+@pytest.mark.parametrize("a", [0.3, 1.0])
+def test_discrete_laplace_noise_is_pure(a: float) -> None:
+    """Brute force over the lattice: the loss never exceeds a C, and attains it."""
+    outputs = np.arange(-60, 61)
+    for shift in (1, 2, 3):
+        losses = a * (np.abs(outputs) - np.abs(outputs - shift))
+        assert math.isclose(losses.max(), a * shift)
+        assert math.isclose(-losses.min(), a * shift)
+
+
+@pytest.mark.parametrize("sigma", [0.7, 2.0])
+def test_discrete_gaussian_noise_is_concentrated(sigma: float) -> None:
+    """Brute force over the lattice: D_λ <= λ ρ with ρ = 1 / 2z²."""
+    outputs = np.arange(-80, 81)
+    for shift, order in itertools.product((1, 2), (1.5, 2.0, 8.0)):
+        first, second = (-((outputs - m) ** 2) / (2 * sigma**2) for m in (0, shift))
+        mass = np.exp(first).sum(), np.exp(second).sum()
+        total = np.exp(order * first - (order - 1) * second).sum() / (mass[0] ** order * mass[1] ** (1 - order))
+        assert math.log(total) / (order - 1) <= order * shift**2 / (2 * sigma**2) * (1 + 1e-9)
+
+
+# --- Shuffled epochs --------------------------------------------------------------------------------------------------
+
+
+def test_part_of_an_epoch_counts_as_a_whole_one() -> None:
+    for epochs, whole in (("2.01", 3), (3, 3), ("1e-9", 1)):
+        ((blocks, count),) = shuffled_epochs(2, epochs).parts
+        assert isinstance(blocks, InParallel)
+        assert (blocks.blocks, blocks.partition, count) == ((Gaussian(2),), "index", whole)
+
+
+def test_epochs_cost_full_batch_releases_and_only_under_replace_one() -> None:
+    epochs = shuffled_epochs(10, 3) @ shuffled_epochs(5, 1)
+    same = Gaussian(10) ** 3 @ Gaussian(5)
+    assert delta(epochs, 1, REPLACE).overlaps(delta(same, 1, REPLACE))
+    with pytest.raises(UnsupportedMechanism, match="replace-one"):
+        delta(epochs, 1, ADD_OR_REMOVE)
+
+
+@pytest.mark.parametrize("bad", [{"noise_multiplier": 0, "epochs": 1}, {"noise_multiplier": 1, "epochs": 0}])
+def test_no_noise_and_no_epochs_are_no_mechanism(bad: dict[str, int]) -> None:
+    with pytest.raises(InvalidValue):
+        shuffled_epochs(**bad)

@@ -1,0 +1,354 @@
+"""Optimal composition against brute force over all outcomes, the printed formula, and an independent accountant."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpbounds.errors import NotCertified
+from dpbounds.expressions.enclosure import ball_end
+from dpbounds.privacy.notions.composition_theorems import Guarantee, Parts
+from dpbounds.privacy.notions.optimal_composition import optimal_delta, optimal_epsilon
+from dpbounds.privacy.notions.random_signs import Lattice, Signs, Table, largest_sum, minus_counts, spacing
+from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.routes.lattice.integer_measures import Work
+
+DIGITS = 60
+
+
+def _mp(value: Fraction) -> mp.mpf:
+    return mp.mpf(value.numerator) / value.denominator
+
+
+def brute_force(parts: Parts, epsilon: Fraction) -> mp.mpf:
+    """∫ (P - e^ε Q)_+ over all 4^k outcomes of the randomised responses, from their table of probabilities."""
+    with mp.workdps(DIGITS):
+        laws = []
+        for guarantee, count in parts:
+            e, d = mp.exp(_mp(guarantee.epsilon)), _mp(guarantee.delta)
+            p = e / (1 + e)
+            laws += [
+                ((d, mp.mpf(0)), ((1 - d) * p, (1 - d) * (1 - p)), ((1 - d) * (1 - p), (1 - d) * p), (0, d))
+            ] * count
+        growth, total = mp.exp(_mp(epsilon)), mp.mpf(0)
+        for outcomes in itertools.product(*laws):
+            first = mp.fprod(outcome[0] for outcome in outcomes)
+            second = mp.fprod(outcome[1] for outcome in outcomes)
+            total += max(mp.mpf(0), first - growth * second)
+        return total
+
+
+def signs_twin(signs: Signs, epsilon: Fraction) -> mp.mpf:
+    """h(ε) over all 2^k outcomes."""
+    with mp.workdps(DIGITS):
+        flat = [size for size, count in signs for _ in range(count)]
+        odds = [mp.exp(_mp(size)) for size in flat]
+        total = mp.mpf(0)
+        for pattern in itertools.product((1, -1), repeat=len(flat)):
+            beyond = sum((s * size for s, size in zip(pattern, flat, strict=True)), Fraction(0)) - epsilon
+            if beyond > 0:
+                mass = mp.fprod((o if s > 0 else 1) / (1 + o) for s, o in zip(pattern, odds, strict=True))
+                total -= mass * mp.expm1(-_mp(beyond))
+        return total
+
+
+def printed_formula(epsilon: Fraction, delta: Fraction, k: int, i: int) -> tuple[Fraction, mp.mpf]:
+    """Theorem 3.3 of Kairouz, Oh & Viswanath: ((k-2i)ε, 1 - (1-δ)^k (1-δ_i))."""
+    with mp.workdps(DIGITS):
+        e = _mp(epsilon)
+        inner = mp.fsum(mp.binomial(k, j) * (mp.exp((k - j) * e) - mp.exp((k - 2 * i + j) * e)) for j in range(i))
+        return (k - 2 * i) * epsilon, 1 - (1 - _mp(delta)) ** k * (1 - inner / (1 + mp.exp(e)) ** k)
+
+
+def ends(ball: arb) -> tuple[mp.mpf, mp.mpf]:
+    return _mp(ball_end(ball, "down")), _mp(ball_end(ball, "up"))
+
+
+def holds(enclosure, value: mp.mpf, width: str = "1e-15") -> bool:
+    with mp.workdps(DIGITS):
+        low, high, slack = _mp(enclosure.exact_lower), _mp(enclosure.exact_upper), mp.mpf("1e-50")
+        return low - slack <= value <= high + slack and high - low <= abs(value) * mp.mpf(width) + slack
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "k"), [("0.1", "1e-6", 12), ("1", 0, 7), ("2.5", "0.01", 4), ("1e-3", 0, 1)]
+)
+def test_printed_formula(epsilon: str, delta: str, k: int) -> None:
+    guarantee = Guarantee(epsilon, delta)
+    for i in range(k // 2 + 1):
+        target, expected = printed_formula(guarantee.epsilon, guarantee.delta, k, i)
+        assert holds(optimal_delta(((guarantee, k),), target), expected)
+        if i > 0:
+            back = optimal_epsilon(((guarantee, k),), Fraction(str(expected)))
+            assert abs(back.exact_upper - target) < Fraction(1, 10**12)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ((Guarantee("0.3", "1e-3"), 4),),
+        (
+            (Guarantee("0.3", "1e-3"), 2),
+            (Guarantee("0.7", 0), 1),
+            (Guarantee(0, "0.01"), 1),
+            (Guarantee("1.1", "0.2"), 1),
+        ),
+        ((Guarantee("1/3", 0), 1), (Guarantee("1/7", "0.5"), 2), (Guarantee(2, "1e-9"), 2)),
+        ((Guarantee("0.5", 1), 1), (Guarantee(1, 0), 1)),
+    ],
+)
+def test_all_outcomes(parts: Parts) -> None:
+    for epsilon in (Fraction(0), Fraction(1, 10), Fraction(1), Fraction(9, 4), Fraction(7)):
+        expected = brute_force(parts, epsilon)
+        found = optimal_delta(parts, epsilon)
+        assert holds(found, expected)
+        if found.exact_upper < 1:
+            assert optimal_epsilon(parts, found.exact_upper).exact_lower <= epsilon
+            assert optimal_epsilon(parts, found.exact_upper + Fraction(1, 10**30)).exact_upper <= max(
+                epsilon, largest(parts)
+            )
+
+
+def largest(parts: Parts) -> Fraction:
+    return sum((count * guarantee.epsilon for guarantee, count in parts), Fraction(0))
+
+
+_SIGNS = st.dictionaries(st.floats(0.001, 3), st.integers(1, 2), min_size=1, max_size=4).map(
+    lambda counts: tuple(sorted((Fraction(size), count) for size, count in counts.items()))
+)
+
+
+@settings(max_examples=25, derandomize=True, deadline=None)
+@given(_SIGNS, st.fractions(0, 1, max_denominator=50))
+def test_tables_hold_all_outcomes_with_and_without_a_floor(signs: Signs, share: Fraction) -> None:
+    epsilon = share * largest_sum(signs)
+    expected = signs_twin(signs, epsilon)
+    with ctx.workprec(220), mp.workdps(DIGITS):
+        for floor in (Fraction(0), epsilon / 2, epsilon):
+            low, high = ends(Table(signs, floor).profile(epsilon))
+            assert low - mp.mpf("1e-45") <= expected <= high + mp.mpf("1e-45")
+            assert high - low < mp.mpf("1e-45")
+
+
+@pytest.mark.rotating(4)
+@settings(max_examples=80, derandomize=True, deadline=None)
+@given(_SIGNS, st.fractions(0, 1, max_denominator=50), st.floats(0, 5), st.floats(2, 400))
+def test_the_lattice_encloses_the_table(signs: Signs, share: Fraction, tilt: float, cells: float) -> None:
+    total = largest_sum(signs)
+    epsilon, step = share * total, Fraction(float(total) / cells)
+    with ctx.workprec(220):
+        exact = Table(signs).profile(epsilon)
+        low, high = Lattice(signs, Fraction(tilt), step, 80, Work()).bounds(epsilon)
+        assert (exact - high).lower() <= 0
+        assert (exact - low).upper() >= 0
+
+
+def test_what_rounding_adds_must_be_subtracted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted error: without the bound on the excess, the lower end exceeds the truth, and the comparison sees it."""
+    signs: Signs = ((Fraction("0.3"), 2), (Fraction("0.71"), 2), (Fraction("1.13"), 1))
+    epsilon, step = Fraction("1.13"), Fraction("0.17")
+    with ctx.workprec(220):
+        exact = Table(signs).profile(epsilon)
+        low, high = Lattice(signs, Fraction(1), step, 80, Work()).bounds(epsilon)
+        assert low < exact
+        assert exact < high
+        monkeypatch.setattr(Lattice, "_excess", lambda self, epsilon: arb(0))
+        low, _ = Lattice(signs, Fraction(1), step, 80, Work()).bounds(epsilon)
+        assert low > exact
+
+
+def test_missing_mass_must_be_added() -> None:
+    """With few bits per mass much is lost to rounding: the ends stay on their sides, but not if nobody counts it."""
+    signs: Signs = ((Fraction("0.25"), 30), (Fraction("0.5"), 20))
+    with ctx.workprec(220):
+        exact = Table(signs).profile(Fraction(5))
+        lattice = Lattice(signs, Fraction(1), spacing(signs), 28, Work())
+        low, high = lattice.bounds(Fraction(5))
+        assert low < exact
+        assert exact < high
+        lattice.missing = arb(0)
+        assert lattice.bounds(Fraction(5))[1] < exact
+
+
+def test_nothing_is_rounded_on_the_exact_lattice() -> None:
+    signs: Signs = tuple((Fraction(i, 100), 8) for i in range(1, 9))
+    with ctx.workprec(300):
+        lattice = Lattice(signs, Fraction(3), spacing(signs), 120, Work())
+        low, high = lattice.bounds(Fraction(2))
+        exact = Table(signs).profile(Fraction(2))
+        assert lattice.rounded == 0
+        assert low < exact < high
+        assert (high - low) / exact < arb(10) ** -25
+
+
+@settings(max_examples=20, derandomize=True, deadline=None)
+@given(_SIGNS, st.fractions(0, 1, max_denominator=20))
+def test_larger_losses_cost_more(signs: Signs, share: Fraction) -> None:
+    """Rounding the sizes up to a grid bounds h from above, rounding them down from below."""
+    epsilon, grid = share * largest_sum(signs), Fraction(1, 8)
+    up = tuple((math.ceil(size / grid) * grid, count) for size, count in signs)
+    down = tuple((math.floor(size / grid) * grid, count) for size, count in signs if size >= grid)
+    with ctx.workprec(220):
+        exact = Table(signs).profile(epsilon)
+        assert (Table(up).profile(epsilon) - exact).upper() >= 0
+        assert not down or (exact - Table(down).profile(epsilon)).upper() >= 0
+
+
+def binomial_twin(epsilon: Fraction, k: int, target: Fraction) -> mp.mpf:
+    """h for k equal signs, summed in 60 digits from the printed binomial masses."""
+    with mp.workdps(DIGITS):
+        e, g = _mp(epsilon), _mp(target)
+        mass, total = (1 + mp.exp(-e)) ** -k, mp.mpf(0)
+        for minus in range(k + 1):
+            beyond = (k - 2 * minus) * e - g
+            if beyond <= 0:
+                break
+            total += mass * -mp.expm1(-beyond)
+            mass *= mp.exp(-e) * (k - minus) / (minus + 1)
+        return total
+
+
+@pytest.mark.thorough
+def test_ten_thousand_equal_releases_down_to_tiny_delta() -> None:
+    parts = ((Guarantee("0.01", 0), 10_000),)
+    for target in (Fraction(0), Fraction(1, 2), Fraction(5), Fraction("36.99804718583316")):
+        expected = binomial_twin(Fraction(1, 100), 10_000, target)
+        assert holds(optimal_delta(parts, target), expected)
+    tiny = optimal_epsilon(parts, "1e-300")
+    assert tiny.width < 1e-12
+    with mp.workdps(DIGITS):
+        above, below = (binomial_twin(Fraction(1, 100), 10_000, end) for end in (tiny.exact_lower, tiny.exact_upper))
+        assert below <= mp.mpf("1e-300") <= above
+
+
+def test_different_deltas_with_equal_epsilons_need_no_lattice() -> None:
+    parts = ((Guarantee("0.01", "1e-9"), 4000), (Guarantee("0.01", "1e-8"), 6000))
+    found = optimal_delta(parts, 3)
+    with mp.workdps(DIGITS):
+        survival = (1 - mp.mpf("1e-9")) ** 4000 * (1 - mp.mpf("1e-8")) ** 6000
+        assert holds(found, 1 - survival * (1 - binomial_twin(Fraction(1, 100), 10_000, Fraction(3))))
+
+
+@pytest.mark.thorough
+def test_an_independent_accountant_agrees_on_different_guarantees() -> None:
+    import dp_accounting
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    draw = np.random.default_rng(7)
+    parts = tuple((Guarantee(draw.uniform(0.02, 0.2), 1e-8), 10) for _ in range(12))
+    composed = None
+    for guarantee, count in parts:
+        single = pld.from_privacy_parameters(
+            dp_accounting.pld.common.DifferentialPrivacyParameters(float(guarantee.epsilon), float(guarantee.delta)),
+            value_discretization_interval=2e-5,
+        ).self_compose(count)
+        composed = single if composed is None else composed.compose(single)
+    assert composed is not None
+    for epsilon in (0.5, 3.0, 6.0):
+        theirs = composed.get_delta_for_epsilon(epsilon)
+        ours = optimal_delta(parts, epsilon)
+        assert ours.method.endswith("lattice")
+        assert ours.width < 1e-4 * ours.upper
+        assert ours.lower <= theirs * (1 + 1e-6)
+        assert theirs < ours.upper * 1.01  # theirs is rounded up
+    back = optimal_epsilon(parts, ours.exact_upper)
+    assert back.exact_lower <= 6
+    assert abs(back.upper - 6) < 1e-3
+
+
+def test_adaptive_adversaries_stay_below() -> None:
+    """Two releases with three outcomes each, the second chosen after the first: never above the optimum, often near."""
+    draw = np.random.default_rng(11)
+
+    def law() -> list[float]:
+        raw = draw.random(3) ** 3
+        return [float(x) for x in raw / raw.sum()]
+
+    def delta_of(first: list[float], second: list[float], growth: float) -> float:
+        return max(
+            sum(max(0.0, p - growth * q) for p, q in zip(a, b, strict=True))
+            for a, b in ((first, second), (second, first))
+        )
+
+    checked = 0
+    for _ in range(40):
+        one = (law(), law())
+        epsilon_one = draw.uniform(0.2, 2)
+        delta_one = delta_of(*one, math.exp(epsilon_one))
+        later = [(law(), law()) for _ in range(3)]
+        epsilon_two = draw.uniform(0.2, 2)
+        delta_two = max(delta_of(*pair, math.exp(epsilon_two)) for pair in later)
+        parts = ((Guarantee(epsilon_one, delta_one), 1), (Guarantee(epsilon_two, delta_two), 1))
+        for epsilon in (0.0, 0.7, 2.0):
+            attained = sum(
+                max(0.0, p * r - math.exp(epsilon) * q * s)
+                for (p, q), pair in zip(zip(*one, strict=True), later, strict=True)
+                for r, s in zip(*pair, strict=True)
+            )
+            assert attained <= optimal_delta(parts, epsilon).upper + 1e-12
+            checked += 1
+    assert checked == 120
+
+
+def test_ties_and_impossible_targets() -> None:
+    parts = ((Guarantee(1, "1e-6"), 3),)
+    together = 1 - (1 - Fraction(1, 10**6)) ** 3
+    assert optimal_epsilon(parts, together).exact_upper == 3
+    assert optimal_epsilon(parts, together - Fraction(1, 10**400)).exact_lower == math.inf
+    assert optimal_epsilon(parts, together + Fraction(1, 10**400)).exact_upper <= 3
+    assert optimal_epsilon(parts, 1).exact_upper == 0
+    assert optimal_epsilon(((Guarantee("0.1"), 10),), 0).exact_upper == 1
+    assert optimal_epsilon(((Guarantee("0.1"), 10),), "0.9").exact_upper == 0
+    assert optimal_delta(parts, 3).contains(together)
+    assert optimal_delta(((Guarantee("0.1"), 10),), 1).exact_upper == 0
+
+
+def test_few_sums_matter_where_delta_is_tiny() -> None:
+    draw = np.random.default_rng(5)
+    parts = tuple((Guarantee(draw.uniform(1, 9)), 1) for _ in range(30))
+    found = optimal_epsilon(parts, "1e-9")
+    assert found.method.endswith("table")
+    assert found.width < 1e-12
+    at_upper, at_lower = optimal_delta(parts, found.exact_upper), optimal_delta(parts, found.exact_lower)
+    assert at_upper.exact_lower <= Fraction("1e-9") <= at_lower.exact_upper
+    assert at_upper.method.endswith("table")
+
+
+@pytest.mark.thorough
+def test_work_limits_are_said() -> None:
+    parts = ((Guarantee(0.1), 10**6), (Guarantee(0.2001), 10**6))
+    with pytest.raises(NotCertified, match="work limit"):
+        optimal_epsilon(parts, "1e-6")
+    far_apart = ((Guarantee("1e-200"), 1000), (Guarantee("0.1"), 1000))
+    for call in (lambda: optimal_epsilon(far_apart, "1e-6"), lambda: optimal_delta(far_apart, 1)):
+        with pytest.raises(NotCertified, match="1e-100"):
+            call()
+    with pytest.raises(Declined):
+        Table(((Fraction(0.1), 1000), (Fraction(0.3), 1000)))
+
+
+def test_binomial_masses_add_up() -> None:
+    with ctx.workprec(128):
+        total = sum(minus_counts(Fraction("0.3"), 50, Fraction(2)), arb(0))
+        assert total.overlaps(arb(1))
+        assert total.rad() < arb(2) ** -110
+
+
+@pytest.mark.slow
+def test_a_hundred_settings_in_ten_thousand_steps() -> None:
+    draw = np.random.default_rng(1)
+    parts = tuple((Guarantee(draw.uniform(0.01, 0.1), 1e-10), 100) for _ in range(100))
+    found = optimal_epsilon(parts, "1e-5")
+    assert found.width < 1e-4 * found.upper
+    finer = optimal_epsilon(parts, "1e-5", "1e-5")
+    assert found.overlaps(finer)
+    assert optimal_delta(parts, finer.exact_lower).exact_upper >= Fraction("1e-5")
+    assert optimal_delta(parts, finer.exact_upper).exact_lower <= Fraction("1e-5")

@@ -1,0 +1,300 @@
+"""The statements of pairs.md, sampling.md and laws.md that carry numbers, and the claims that are new there."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpbounds.privacy.pairs.losses import law_of
+from dpbounds.privacy.pairs.pairs import (
+    DrawnGaussians,
+    Draws,
+    Order,
+    Pair,
+    Responses,
+    Sampled,
+    SampledGaussians,
+    ShiftedGaussians,
+    ShiftedLaplaces,
+)
+from dpbounds.privacy.routes.lattice import delta_bounds
+from tests.privacy.oracle.boxes import above_threshold, pure
+from tests.privacy.oracle.noise import Array
+
+ALPHAS = np.exp(np.linspace(-1.5, 1.5, 13))
+
+
+def profile(pair: Pair, alphas: Array = ALPHAS) -> Array:
+    with ctx.workprec(160):
+        law = law_of(pair)
+        return np.array([float(law.delta(arb(float(np.log(alpha))))) for alpha in alphas])
+
+
+def normal(mean: float, points: Array, stddev: float = 1.0) -> Array:
+    return np.asarray(np.exp(-((points - mean) ** 2) / (2 * stddev**2)) / (stddev * math.sqrt(2 * math.pi)))
+
+
+# --- The Gaussian comparison for adaptive steps ----------------------------------------------------------------------
+
+Types = Sequence[float]  # where each type lies, in one release
+_POINTS = np.arange(-9, 9, 0.02)
+_COARSE = np.arange(-9, 9, 0.05)
+
+
+def played(choices: Sequence[Types], weights: Sequence[float], constant: float, stddev: float) -> float:
+    """The best of an adversary who places the types anew after the first of two releases, by quadrature.
+
+    Max of E (Σ_a w_a S_a - c)_+ where S_a is the likelihood ratio of type a to "not drawn".
+    """
+    ratios = {
+        m: np.exp(m * _POINTS / stddev - m * m / (2 * stddev**2)) for m in {m for types in choices for m in types}
+    }
+    base = normal(0, _POINTS) * 0.02
+
+    def second(state: Array) -> Array:  # one row per first output
+        best = np.full(len(state), -1.0)
+        for types in choices:
+            total = sum(w * state[:, [a]] * ratios[m] for a, (w, m) in enumerate(zip(weights, types, strict=True)))
+            best = np.maximum(best, np.maximum(total - constant, 0) @ base)
+        return best
+
+    found = []
+    for types in choices:
+        first = np.exp(np.outer(_COARSE, types) / stddev - np.array(types) ** 2 / (2 * stddev**2))
+        found.append(float(second(first) @ (normal(0, _COARSE) * 0.05)))
+    return max(found)
+
+
+@pytest.mark.parametrize("alpha", [0.8, 1.0, 1.6])
+def test_two_adaptive_releases_on_one_poisson_sample_under_replace_one(alpha: float) -> None:
+    rate, stddev = 0.4, 1.5
+    choices = [(g, h) for g in (-1.0, 0.0, 1.0) for h in (-1.0, -0.5, 1.0)]
+    best = played(choices, (rate, -alpha * rate), (alpha - 1) * (1 - rate), stddev)
+    merged = SampledGaussians(Order.REPLACE, Fraction(2, 5), Fraction(9, 8))  # 1/z² = 2 · 4/9
+    alone = SampledGaussians(Order.REPLACE, Fraction(2, 5), Fraction(9, 4))
+    claimed = profile(merged, np.array([alpha]))[0]
+    assert best == pytest.approx(claimed, abs=3e-4)  # dominated, and attained
+    assert best < claimed + 3e-5
+    assert best > profile(alone, np.array([alpha]))[0] + 0.02
+
+
+@pytest.mark.parametrize("order", [Order.REMOVE, Order.ADD])
+@pytest.mark.parametrize("alpha", [0.8, 1.3])
+def test_two_adaptive_releases_on_one_batch_with_replacement(order: Order, alpha: float) -> None:
+    p, stddev = 1 / 3, 2.5  # three records, two slots: types "first slot", "second slot", "both"
+    weights = np.array([p * (1 - p), p * (1 - p), p * p])
+    absent = (1 - p) ** 2
+    choices = [
+        (g - one, g - other, 2 * g - one - other)
+        for g, one, other in [(1.0, -1.0, -1.0), (-1.0, 1.0, 1.0), (1.0, 1.0, -1.0), (1.0, 0.0, -1.0), (0.5, 0.0, 0.5)]
+    ]
+    if order is Order.REMOVE:
+        best = played(choices, weights.tolist(), alpha - absent, stddev)
+    else:
+        best = played(choices, (-alpha * weights).tolist(), alpha * absent - 1, stddev)
+    claimed = profile(DrawnGaussians(order, Draws(Fraction(1, 3), 2), 2 * 4 * Fraction(4, 25)), np.array([alpha]))[0]
+    assert best == pytest.approx(claimed, abs=3e-4)
+    assert best < claimed + 3e-5
+
+
+# --- Chains ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+@given(a=st.floats(0.05, 3), b=st.floats(0.05, 3))
+@settings(max_examples=15, deadline=None, derandomize=True)
+def test_two_axes_of_laplace_noise_cost_no_more_than_one(a: float, b: float) -> None:
+    def h(alpha: Array, shift: float) -> Array:
+        inside = 1 - np.sqrt(alpha) * math.exp(-shift / 2)
+        return np.where(alpha <= math.exp(-shift), 1 - alpha, np.where(alpha >= math.exp(shift), 0, inside))
+
+    points = np.linspace(-30, 30, 60001)
+    masses = np.exp(-np.abs(points - a)) / 2 * (points[1] - points[0])
+    ratio = np.exp(np.abs(points - a) - np.abs(points))  # Q/P of the first axis
+    both = np.array([float(masses @ h(alpha * ratio, b)) for alpha in ALPHAS])
+    assert h(ALPHAS, a) == pytest.approx(profile(ShiftedLaplaces(Fraction(a))), abs=1e-12)
+    assert (both <= h(ALPHAS, a + b) + 1e-6).all()
+    assert (both >= h(ALPHAS, max(a, b)) - 1e-6).all()
+
+
+def three_points(epsilon: float, alphas: Array) -> Array:
+    """Losses 2ε, 0, -2ε: what two links of a pure guarantee cost together."""
+    top = 1 / (1 + math.exp(-epsilon))
+    low = top * math.exp(-2 * epsilon)
+    middle = 1 - top - low
+    return np.asarray(
+        np.maximum(top - alphas * low, 0) + middle * np.maximum(1 - alphas, 0) + np.maximum(low - alphas * top, 0)
+    )
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
+def test_two_links_of_a_pure_guarantee(epsilon: float) -> None:
+    claimed = three_points(epsilon, ALPHAS)
+    assert (claimed <= profile(Responses(Fraction(2 * epsilon))) + 1e-12).all()
+    generator = np.random.default_rng(3)
+    high, low = math.exp(epsilon), math.exp(-epsilon)
+    best = np.zeros(len(ALPHAS))
+
+    def link(middle: Array, raised: Array) -> Array:
+        """Raise some outcomes by e^ε and lower the others by e^-ε, one of them by what is left."""
+        order = np.argsort(-raised)
+        law, rest = low * middle, 1 - low
+        for i in order:
+            more = min(rest, (high - low) * middle[i])
+            law[i], rest = law[i] + more, rest - more
+        return np.asarray(law)
+
+    for _ in range(400):
+        middle = generator.dirichlet(np.full(5, 0.7))
+        first, second = link(middle, generator.random(5)), link(middle, generator.random(5))
+        assert (first <= high * middle + 1e-12).all()
+        assert (first >= low * middle - 1e-12).all()
+        best = np.maximum(best, np.maximum(first - ALPHAS[:, None] * second, 0).sum(1))
+    assert (best <= claimed + 1e-12).all()
+    share = 1 / (1 + high)
+    middle = np.array([share, share, 1 - 2 * share])
+    first, second = link(middle, np.array([1.0, 0, 0])), link(middle, np.array([0, 1.0, 0]))
+    attained = np.maximum(first - ALPHAS[:, None] * second, 0).sum(1)
+    assert attained == pytest.approx(claimed, abs=1e-12)
+    assert three_points(epsilon, np.array([1.0]))[0] == pytest.approx(-math.expm1(-epsilon))
+
+
+# --- Monotonicity ----------------------------------------------------------------------------------------------------
+
+
+def two_guarantees(
+    rate: float, alpha: float, present: Callable[[float], float], replaced: Callable[[float], float]
+) -> float:
+    inner = 1 + (alpha - 1) / rate
+    beta = alpha / inner
+    return rate * ((1 - beta) * present(inner) + beta * replaced(inner))
+
+
+def response(epsilon: float) -> Callable[[float], float]:
+    return lambda alpha: max(0.0, (math.exp(epsilon) - alpha) / (1 + math.exp(epsilon)))
+
+
+@pytest.mark.thorough
+@given(
+    epsilon=st.floats(0.1, 5),
+    more=st.floats(0, 5),
+    alpha=st.floats(1, 20),
+    rate=st.floats(0.01, 1),
+    less=st.floats(0.05, 1),
+)
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_two_guarantees_grow_with_the_rate_where_replacing_costs_more(
+    epsilon: float, more: float, alpha: float, rate: float, less: float
+) -> None:
+    present, replaced = response(epsilon), response(epsilon + more)
+    lower = two_guarantees(rate * less, alpha, present, replaced)
+    assert lower <= two_guarantees(rate, alpha, present, replaced) + 1e-12
+
+
+def test_two_guarantees_need_not_grow_where_replacing_costs_less() -> None:
+    present = response(1.0)
+    values = [two_guarantees(rate, 1.2, present, lambda alpha: 0.0) for rate in (0.5, 1.0)]
+    assert values[0] > 0.02
+    assert values[1] == 0
+
+
+# --- Symmetrising ----------------------------------------------------------------------------------------------------
+
+
+def kink(points: Sequence[tuple[float, float]]) -> float:
+    """1 - g(1) + 2 g'(1+) for a pair with these losses and P-masses."""
+    above = sum(p for loss, p in points if loss > 0)
+    below = sum(p * math.exp(-loss) for loss, p in points if loss > 0)
+    return 1 - (above - below) - 2 * below
+
+
+def test_a_symmetric_pair_can_be_symmetrised_and_a_lopsided_one_cannot() -> None:
+    odds = math.exp(0.7)
+    fair = [(0.7, odds / (1 + odds)), (-0.7, 1 / (1 + odds))]
+    assert kink(fair) == pytest.approx(0, abs=1e-15)
+    lopsided = [(0.1, 0.9), (-0.9, 0.1)]  # losses moved up by a lattice
+    assert kink(lopsided) < -0.7
+
+
+# --- Numbers that are stated -----------------------------------------------------------------------------------------
+
+
+def test_a_distance_says_nothing_about_presence() -> None:
+    # two releases, Δ = 2, stddev 1, q = 0.1, ε = 1: what joint convexity would give, and what two far vectors give
+    alpha, rate = math.e, 0.1
+
+    def h(at: float) -> float:
+        return float(profile(ShiftedGaussians(Fraction(8)), np.array([at]))[0])
+
+    assert two_guarantees(rate, alpha, h, h) == pytest.approx(0.0518, abs=5e-5)
+    assert rate * h(alpha) == pytest.approx(0.0751, abs=5e-5)
+
+
+def test_two_partitions_are_not_one() -> None:
+    delta, response_tv = 0.1, math.tanh(0.2)
+    one = max(1 - (1 - delta) ** 2, float(delta_bounds(((Responses(Fraction(2, 5)), 2),), Fraction(0)).enclosure.upper))
+    assert one == pytest.approx(0.1974, abs=1e-4)
+    assert delta + (1 - delta) * response_tv == pytest.approx(0.2776, abs=5e-5)
+
+
+@pytest.mark.rotating(4)
+def test_a_symmetrised_pair_inside_a_sample_is_not_attained() -> None:
+    """One of two of four records is one of four."""
+    inner = Sampled(Order.REPLACE, Draws(Fraction(1, 2)), ShiftedGaussians(Fraction(4)))
+    nested = ((Sampled(Order.REMOVE, Draws(Fraction(1, 2)), inner), 2),)
+    flat = ((SampledGaussians(Order.REMOVE, Fraction(1, 4), Fraction(1, 4)), 2),)
+    spent = [delta_bounds(product, Fraction(1, 5), tolerance=1e-3).enclosure for product in (nested, flat)]
+    assert spent[0].lower > 0.2475
+    assert spent[1].upper < 0.2411
+
+
+def test_the_obvious_pair_for_draws_with_replacement_fails() -> None:
+    points = np.linspace(-12, 14, 26001)
+    width = points[1] - points[0]
+    binomial = (0.25, 0.5, 0.25)
+    first = sum(w * normal(k, points) for k, w in enumerate(binomial))
+    second = sum(w * normal(-k, points) for k, w in enumerate(binomial))
+    obvious = sum(w * normal(2 * k, points) for k, w in enumerate(binomial))
+    attained = np.maximum(first - second, 0).sum() * width
+    claimed = np.maximum(obvious - normal(0, points), 0).sum() * width
+    assert attained - claimed == pytest.approx(0.0228, abs=1e-4)
+
+
+def test_a_poisson_sample_of_a_batch_wants_the_others_in_two_places() -> None:
+    """Two of three records, each then kept with probability 1/2: the best on a grid, and what would be attained."""
+    points = np.linspace(-9, 9, 601)
+    width, alpha, rate = points[1] - points[0], 1.5, 0.5
+
+    def published(data: tuple[float, ...]) -> Array:
+        law = np.zeros(len(points))
+        for batch in itertools.combinations(data, 2):
+            for kept in itertools.product((0, 1), repeat=2):
+                law += normal(sum(x * k for x, k in zip(batch, kept, strict=True)), points) / 12
+        return law
+
+    values = np.linspace(-1, 1, 5).tolist()
+    best = max(
+        float(np.maximum(published((*others, 1.0)) - alpha * published((*others, own)), 0).sum() * width)
+        for others in itertools.combinations_with_replacement(values, 2)
+        for own in values
+    )
+    inner = profile(SampledGaussians(Order.REPLACE, Fraction(rate), Fraction(1)), np.array([1 + (alpha - 1) * 3 / 2]))
+    assert best == pytest.approx(0.1087, abs=2e-4)
+    assert 2 / 3 * inner[0] == pytest.approx(0.1196, abs=5e-5)
+
+
+def test_monotone_queries_earn_nothing_under_replace_one() -> None:
+    answers = np.array([20.0] * 4 + [-20.0])
+    moved = answers + np.array([1.0] * 4 + [-1.0])
+    loss = pure([(above_threshold(answers, 2.0, 4.0), above_threshold(moved, 2.0, 4.0))])
+    assert loss == pytest.approx(0.9994, abs=1e-4)
+    one_way = pure([(above_threshold(answers, 2.0, 4.0), above_threshold(answers + 1, 2.0, 4.0))])
+    assert one_way <= 0.75 + 1e-9

@@ -1,0 +1,390 @@
+"""Event trees of dp-accounting in and out, and the page of names."""
+
+from __future__ import annotations
+
+import math
+import sys
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+
+import dp_accounting as dpa
+import hypothesis.strategies as st
+import mpmath
+import pytest
+from dp_accounting import dp_event
+from hypothesis import given, settings
+
+import dpbounds.privacy.mechanisms as ours
+from dpbounds.errors import DpboundsError, InvalidValue, UnsupportedMechanism
+from dpbounds.privacy.accountants.certified import epsilon
+from dpbounds.privacy.mechanisms import (
+    ZCDP,
+    AboveThreshold,
+    ApproximateDP,
+    Composed,
+    ExponentialMechanism,
+    Gaussian,
+    InParallel,
+    Laplace,
+    Mechanism,
+    PoissonSampled,
+    PureDP,
+    RandomizedResponse,
+    RenyiDP,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    UniformBall,
+)
+from dpbounds.privacy.mechanisms.refusals import REFUSALS
+from dpbounds.privacy.publishing import interoperability
+from dpbounds.privacy.publishing.interoperability import from_dp_event, to_dp_event
+
+ADD_OR_REMOVE, REPLACE = "add-or-remove-one", "replace-one"
+GAUSSIAN = dpa.GaussianDpEvent(2.0)
+NOTHING = ApproximateDP(0, 0, relation=ADD_OR_REMOVE)
+
+# One instance per event class of dp-accounting 0.6, and what becomes of it.
+READ = [
+    (dpa.GaussianDpEvent(1.5), Gaussian("3/2")),
+    (dpa.LaplaceDpEvent(0.5), Laplace("1/2")),
+    (dpa.ZCDpEvent(0.125), ZCDP("1/8", relation=REPLACE)),
+    (dpa.ComposedDpEvent([GAUSSIAN, dpa.LaplaceDpEvent(1.0)]), Gaussian(2) @ Laplace(1)),
+    (dpa.SelfComposedDpEvent(GAUSSIAN, 7), Gaussian(2) ** 7),
+    (dpa.PoissonSampledDpEvent(0.25, GAUSSIAN), PoissonSampled(Gaussian(2), "1/4")),
+    (dpa.SampledWithoutReplacementDpEvent(100, 8, GAUSSIAN), SampledWithoutReplacement(Gaussian(2), 8, 100)),
+    (dpa.SampledWithReplacementDpEvent(100, 8, GAUSSIAN), SampledWithReplacement(Gaussian(2), 8, 100)),
+    (dpa.NoOpDpEvent(), NOTHING),
+]
+REFUSED = [
+    (dpa.NonPrivateDpEvent(), "no guarantee"),
+    (dpa.UnsupportedDpEvent(), "not described"),
+    (dp_event.DpEvent(), "describes nothing"),
+    (dp_event.DiscreteLaplaceDpEvent(0.5, 1), r"PureDP\(a \* C"),
+    (dpa.SingleEpochTreeAggregationDpEvent(1.0, 8), "bit_length"),
+    (dp_event.RepeatAndSelectDpEvent(GAUSSIAN, 3.0, 1.0), r"mechanism \*\* k"),
+    (dp_event.MixtureOfGaussiansDpEvent(1.0, [0.0, 1.0], [0.5, 0.5]), "largest shift"),
+    (dpa.TruncatedSubsampledGaussianDpEvent(1000, 0.1, 150, 1.0), r"Gaussian\(z / 2\)"),
+]
+
+
+def all_events() -> set[type[dp_event.DpEvent]]:
+    return {each for each in vars(dp_event).values() if isinstance(each, type) and issubclass(each, dp_event.DpEvent)}
+
+
+# --- Reading events ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(version("dp-accounting") != "0.6.0", reason="a later version may have more events")
+def test_every_event_is_decided() -> None:
+    decided = {type(event) for event, _ in [*READ, *REFUSED]} | {dpa.RandomizedResponseDpEvent}
+    assert decided == all_events()
+
+
+@pytest.mark.parametrize(("event", "mechanism"), READ, ids=lambda value: type(value).__name__)
+def test_an_event_becomes_the_mechanism(event: dpa.DpEvent, mechanism: Mechanism) -> None:
+    assert from_dp_event(event, REPLACE) == mechanism
+
+
+@pytest.mark.parametrize(("event", "advice"), REFUSED, ids=lambda value: type(value).__name__)
+def test_what_is_not_proven_is_refused_by_name(event: dpa.DpEvent, advice: str) -> None:
+    with pytest.raises(UnsupportedMechanism, match=f"(?s){type(event).__name__}.*{advice}"):
+        from_dp_event(event)
+    with pytest.raises(UnsupportedMechanism, match=type(event).__name__):
+        from_dp_event(dpa.SelfComposedDpEvent(dpa.ComposedDpEvent([GAUSSIAN, event]), 3))
+
+
+@pytest.mark.parametrize(("event", "_"), READ, ids=lambda value: type(value).__name__)
+def test_a_subclass_of_an_event_is_not_that_event(event: dpa.DpEvent, _: Mechanism) -> None:
+    """It may mean anything, even where it has the same name."""
+    name = type(event).__name__
+    subclass = type(name, (type(event),), {"__slots__": ()})
+    impostor = subclass(*(getattr(event, field.name) for field in type(event).__attrs_attrs__))
+    with pytest.raises(UnsupportedMechanism, match="own events"):
+        from_dp_event(impostor)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("EpsilonDeltaDpEvent", r"ApproximateDP\(epsilon, delta"),
+        ("ExponentialMechanismDpEvent", r"ExponentialMechanism\(epsilon"),
+        ("PermuteAndFlipDpEvent", r"PureDP\(epsilon"),
+        ("DiscreteGaussianDpEvent", r"ZCDP\(1 / \(2 \* z\*\*2\)"),
+        ("RandomAllocationDpEvent", r"Gaussian\(z\) \*\* k"),
+        ("SomethingNewDpEvent", "not known here"),
+    ],
+)
+def test_events_of_later_versions_are_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: str, advice: str) -> None:
+    later = type(name, (dp_event.DpEvent,), {})
+    monkeypatch.setattr(dp_event, name, later, raising=False)
+    with pytest.raises(UnsupportedMechanism, match=f"(?s){name}.*{advice}"):
+        from_dp_event(later())
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        dpa.ComposedDpEvent([]),
+        dpa.ComposedDpEvent([dpa.NoOpDpEvent()]),
+        dpa.SelfComposedDpEvent(dpa.NoOpDpEvent(), 5),
+        dpa.PoissonSampledDpEvent(0.0, GAUSSIAN),
+        dpa.PoissonSampledDpEvent(0.5, dpa.NoOpDpEvent()),
+        dpa.SampledWithoutReplacementDpEvent(10, 0, GAUSSIAN),
+        dpa.SampledWithReplacementDpEvent(10, 3, dpa.NoOpDpEvent()),
+        dpa.ZCDpEvent(0.0),
+        dpa.RandomizedResponseDpEvent(1.0, 3),
+        dpa.RandomizedResponseDpEvent(0.0, 1),
+    ],
+)
+@pytest.mark.parametrize("relation", [ADD_OR_REMOVE, REPLACE])
+def test_nothing_is_spent_on_nothing(event: dpa.DpEvent, relation: str) -> None:
+    assert from_dp_event(event) == NOTHING
+    assert epsilon(NOTHING, "1e-9", relation).upper == 0
+    assert from_dp_event(dpa.ComposedDpEvent([event, GAUSSIAN])) == Gaussian(2) ** 1
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        dpa.GaussianDpEvent(0.0),
+        dpa.GaussianDpEvent(-1.0),
+        dpa.GaussianDpEvent(math.nan),
+        dpa.LaplaceDpEvent(math.inf),
+        dpa.PoissonSampledDpEvent(1.5, GAUSSIAN),
+        dpa.PoissonSampledDpEvent(-0.5, GAUSSIAN),
+        dpa.SelfComposedDpEvent(GAUSSIAN, 0),
+        dpa.SampledWithoutReplacementDpEvent(10, 11, GAUSSIAN),
+        dpa.RandomizedResponseDpEvent(1.5, 2),
+        dpa.RandomizedResponseDpEvent(0.5, 0),
+        dpa.ZCDpEvent(-1.0),
+        "a Gaussian",
+        None,
+    ],
+    ids=repr,
+)
+def test_values_out_of_their_domain_are_refused(event: dpa.DpEvent) -> None:
+    with pytest.raises(InvalidValue):
+        from_dp_event(event, ADD_OR_REMOVE)
+
+
+def test_no_sample_hides_what_has_no_guarantee() -> None:
+    with pytest.raises(UnsupportedMechanism, match="NonPrivate"):
+        from_dp_event(dpa.PoissonSampledDpEvent(0.0, dpa.NonPrivateDpEvent()))
+
+
+def test_a_black_box_needs_its_relation_and_nothing_else_does() -> None:
+    with pytest.raises(InvalidValue, match="relation"):
+        from_dp_event(dpa.ZCDpEvent(0.5))
+    assert from_dp_event(dpa.ZCDpEvent(0.5), ADD_OR_REMOVE) == ZCDP("1/2", relation=ADD_OR_REMOVE)
+    with pytest.raises(UnsupportedMechanism, match=r"RenyiDP\(\{λ: xi"):
+        from_dp_event(dpa.ZCDpEvent(0.5, 0.1), ADD_OR_REMOVE)
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(st.floats(2**-40, 1 - 2**-40), st.integers(2, 20))
+def test_randomised_response_against_fifty_digits(p: float, k: int) -> None:
+    """P(true) / P(other) = (1 - p + p/k) / (p/k); the double lies above it, by one unit in the last place at most."""
+    found = from_dp_event(dpa.RandomizedResponseDpEvent(p, k))
+    assert isinstance(found, RandomizedResponse)
+    with mpmath.workdps(50):
+        truth = mpmath.log((1 - mpmath.mpf(p) + mpmath.mpf(p) / k) / (mpmath.mpf(p) / k))
+        got = mpmath.mpf(found.epsilon.numerator) / found.epsilon.denominator
+        assert truth <= got <= truth * (1 + mpmath.mpf(2) ** -52)
+    assert found.options == k
+
+
+def test_randomised_response_without_noise_is_refused() -> None:
+    with pytest.raises(UnsupportedMechanism, match="publishes the record"):
+        from_dp_event(dpa.RandomizedResponseDpEvent(0.0, 2))
+
+
+# --- Against dp-accounting's accountant, where that is sound ----------------------------------------------------------
+
+
+@pytest.mark.rotating(4)
+@pytest.mark.parametrize(
+    ("event", "relation", "delta"),
+    [
+        (dpa.SelfComposedDpEvent(GAUSSIAN, 9), "ADD_OR_REMOVE_ONE", 1e-5),
+        (dpa.SelfComposedDpEvent(GAUSSIAN, 9), "REPLACE_ONE", 1e-5),
+        (dpa.SelfComposedDpEvent(dpa.PoissonSampledDpEvent(0.125, GAUSSIAN), 50), "ADD_OR_REMOVE_ONE", 1e-5),
+        (dpa.SelfComposedDpEvent(dpa.PoissonSampledDpEvent(0.125, GAUSSIAN), 50), "REPLACE_ONE", 1e-5),
+        (dpa.LaplaceDpEvent(2.0), "ADD_OR_REMOVE_ONE", 0.01),
+        (dpa.RandomizedResponseDpEvent(0.5, 4), "REPLACE_ONE", 0.1),
+    ],
+)
+def test_an_event_means_the_same_here_and_there(event: dpa.DpEvent, relation: str, delta: float) -> None:
+    """Theirs is rounded up on a grid of 1e-4, and must lie just above ours."""
+    neighbours = dpa.NeighboringRelation[relation]
+    theirs = dpa.pld.PLDAccountant(neighbours).compose(event).get_epsilon(delta)
+    proven = epsilon(from_dp_event(event), delta, relation.lower().replace("_", "-"))
+    assert proven.lower - 1e-6 <= theirs <= proven.upper + 2e-3
+
+
+@pytest.mark.skipif(version("dp-accounting") != "0.6.0", reason="what docs/names.md says of that version")
+class TestWhatThePageSaysOfDpAccounting:
+    """Values that are too small; our lower ends are attained by explicit neighbours."""
+
+    REPLACE = dpa.NeighboringRelation.REPLACE_ONE
+
+    def rdp(self, event: dpa.DpEvent) -> float:
+        return dpa.rdp.RdpAccountant(neighboring_relation=self.REPLACE).compose(event).get_epsilon(1e-5)
+
+    def test_rdp_counts_half_the_distance_under_replace_one(self) -> None:
+        assert self.rdp(GAUSSIAN) < 2.17
+        assert epsilon(from_dp_event(GAUSSIAN), 1e-5, REPLACE).lower > 4.377
+        assert self.rdp(dpa.LaplaceDpEvent(2.0)) < 0.503
+        assert epsilon(Laplace(2), 1e-5, REPLACE).lower > 0.99997
+
+    def test_rdp_counts_half_the_distance_without_replacement(self) -> None:
+        event = dpa.SampledWithoutReplacementDpEvent(1000, 100, dpa.GaussianDpEvent(1.0))
+        assert self.rdp(event) < 2.28
+        assert epsilon(from_dp_event(event), 1e-5, REPLACE).lower > 6.5755
+
+    @pytest.mark.rotating(4)
+    def test_pld_loses_tiny_deltas(self) -> None:
+        event = dpa.SelfComposedDpEvent(dpa.PoissonSampledDpEvent(0.01, dpa.GaussianDpEvent(1.0)), 10_000)
+        assert dpa.pld.PLDAccountant().compose(event).get_epsilon(1e-12) < 10.299
+        assert epsilon(from_dp_event(event), "1e-12").lower > 10.3466
+
+    def test_pld_forgets_how_often_randomised_response_was_repeated(self) -> None:
+        once = dpa.RandomizedResponseDpEvent(0.5, 4)
+        often = dpa.pld.PLDAccountant(self.REPLACE).compose(dpa.SelfComposedDpEvent(once, 10))
+        spelled = dpa.pld.PLDAccountant(self.REPLACE).compose(dpa.ComposedDpEvent([once] * 10))
+        assert often.get_epsilon(1e-5) < 1.61
+        assert spelled.get_epsilon(1e-5) > 16
+
+
+# --- Writing events ---------------------------------------------------------------------------------------------------
+
+doubles = st.floats(2**-20, 2**20)
+additive = st.one_of(doubles.map(Gaussian), doubles.map(Laplace), doubles.map(lambda x: ZCDP(x, relation=REPLACE)))
+
+
+def around(inner: st.SearchStrategy[Mechanism]) -> st.SearchStrategy[Mechanism]:
+    sizes = st.tuples(st.integers(1, 50), st.integers(50, 10**6))
+    return st.one_of(
+        st.tuples(inner, st.floats(2**-20, 1)).map(lambda drawn: PoissonSampled(*drawn)),
+        st.tuples(inner, sizes).map(lambda drawn: SampledWithoutReplacement(drawn[0], *drawn[1])),
+        st.tuples(inner, sizes).map(lambda drawn: SampledWithReplacement(drawn[0], *drawn[1])),
+        st.lists(st.tuples(inner, st.integers(1, 10**6)), min_size=1, max_size=3).map(lambda p: Composed(tuple(p))),
+    )
+
+
+@pytest.mark.rotating(4)
+@settings(derandomize=True, max_examples=150, deadline=None)
+@given(st.recursive(additive, around, max_leaves=5))
+def test_there_and_back(mechanism: Mechanism) -> None:
+    writer = to_dp_event_unproven(mechanism)
+    assert from_dp_event(writer, REPLACE) == mechanism
+    assert from_dp_event(dp_event.DpEvent.from_named_tuple(writer.to_named_tuple()), REPLACE) == mechanism
+
+
+def to_dp_event_unproven(mechanism: Mechanism) -> dpa.DpEvent:
+    """Write any tree, proven or not: under a relation that covers its black boxes, without asking for the pairs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpbounds.privacy.publishing.interoperability.events.neighbour_classes", lambda *_: ())
+        return to_dp_event(mechanism, REPLACE)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Gaussian(2) ** 1,
+        (Gaussian(2) @ Laplace(1)) ** 3,
+        PoissonSampled(Gaussian(2) ** 3 @ Laplace(1), "1/4") ** 9 @ Gaussian(1),
+        SampledWithReplacement(Gaussian(2), 8, 100) ** 5,
+    ],
+)
+@pytest.mark.parametrize("relation", [None, REPLACE])
+def test_there_and_back_whatever_the_relation(mechanism: Mechanism, relation: str | None) -> None:
+    event = to_dp_event(mechanism, None if "Replacement" in repr(mechanism) else relation)
+    assert from_dp_event(event) == mechanism
+
+
+def test_what_no_double_holds_is_rounded_to_the_safe_side() -> None:
+    event = to_dp_event(PoissonSampled(Gaussian("0.1"), "0.1") ** 3)
+    assert isinstance(event, dpa.SelfComposedDpEvent)
+    assert Fraction(event.event.event.noise_multiplier) < Fraction(1, 10) < Fraction(event.event.sampling_probability)
+    assert Fraction(to_dp_event(Laplace("1/3")).noise_multiplier) < Fraction(1, 3)
+    assert Fraction(to_dp_event(ZCDP("1/3", relation=REPLACE), REPLACE).rho) > Fraction(1, 3)
+    assert to_dp_event(PoissonSampled(Gaussian(1), 1 - Fraction(1, 10**30))).sampling_probability == 1
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(st.floats(2**-10, 30), st.integers(2, 20))
+def test_randomised_response_comes_back_no_smaller(exponent: float, k: int) -> None:
+    mechanism = RandomizedResponse(exponent, k)
+    event = to_dp_event(mechanism)
+    with mpmath.workdps(50):
+        truth = k / (mpmath.exp(mpmath.mpf(exponent)) + k - 1)
+        assert truth * (1 - mpmath.mpf(2) ** -52) <= event.noise_parameter <= truth
+    back = from_dp_event(event)
+    assert isinstance(back, RandomizedResponse)
+    assert mechanism.epsilon <= back.epsilon <= mechanism.epsilon * (1 + Fraction(1, 10**10))
+    assert back.options == k
+
+
+@pytest.mark.parametrize(("relation", "z"), [(ADD_OR_REMOVE, 3.0), (REPLACE, 6.0)])
+@pytest.mark.parametrize(
+    "mechanism", [Gaussian(noise_stddev=6, sensitivity=2), Laplace(noise_scale=6, sensitivity=2)], ids=["l2", "l1"]
+)
+def test_a_final_distance_becomes_noise_per_record(mechanism: Mechanism, relation: str, z: float) -> None:
+    event = to_dp_event(mechanism, relation)
+    assert event.noise_multiplier == z
+    assert epsilon(from_dp_event(event), "1e-3", relation).overlaps(epsilon(mechanism, "1e-3", relation))
+    with pytest.raises(InvalidValue, match="per-record bound"):
+        to_dp_event(mechanism)
+
+
+def test_a_black_box_is_written_under_its_own_relation_only() -> None:
+    box = ZCDP("1/2", relation=ADD_OR_REMOVE)
+    assert to_dp_event(Gaussian(2) @ box, ADD_OR_REMOVE).events[1] == dpa.ZCDpEvent(0.5)
+    for relation in (None, REPLACE):
+        with pytest.raises(InvalidValue, match="declared"):
+            to_dp_event(Gaussian(2) @ box, relation)
+
+
+def test_what_is_not_proven_under_the_relation_is_not_written() -> None:
+    mechanism = PoissonSampled(Gaussian(noise_stddev=6, sensitivity=2), "1/4")
+    assert to_dp_event(mechanism, ADD_OR_REMOVE).event.noise_multiplier == 3
+    with pytest.raises(UnsupportedMechanism, match="noise_multiplier"):
+        to_dp_event(mechanism, REPLACE)
+
+
+UNWRITTEN = [
+    UniformBall(1, 3),
+    ExponentialMechanism(1, relation=REPLACE),
+    AboveThreshold(1, relation=REPLACE),
+    PureDP(1, relation=REPLACE),
+    ApproximateDP(1, "1e-5", relation=REPLACE),
+    RenyiDP({2: 1}, relation=REPLACE),
+    InParallel((Gaussian(1), Laplace(1))),
+]
+
+
+@pytest.mark.parametrize("mechanism", UNWRITTEN, ids=lambda value: type(value).__name__)
+def test_what_has_no_event_is_refused_by_name(mechanism: Mechanism) -> None:
+    for each in (mechanism, PoissonSampled(mechanism, "1/2") ** 3 @ Gaussian(1)):
+        with pytest.raises(UnsupportedMechanism, match=f"{type(mechanism).__name__} as an event"):
+            to_dp_event(each)
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+    for convert in (lambda: from_dp_event(GAUSSIAN), lambda: to_dp_event(Gaussian(1))):
+        with pytest.raises(DpboundsError, match=r"pip install 'dpbounds\[interoperability\]'"):
+            convert()
+
+
+# --- The page of names ------------------------------------------------------------------------------------------------
+
+
+def test_the_page_of_names_is_complete() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "names.md").read_text(encoding="utf-8")
+    names = [each.__name__ for each in all_events() - {dp_event.DpEvent}]
+    names += [name for name in ours.__all__ if name not in ("Mechanism", "parts_of")]
+    names += [each.name for each in REFUSALS]
+    names += [*interoperability.__all__, "shuffled_epochs"]
+    assert [name for name in names if f"`{name}" not in page] == []

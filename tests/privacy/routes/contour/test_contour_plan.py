@@ -1,0 +1,291 @@
+"""The planner's choices: that any choice is sound, that its own are good, and that searches in doubles are close."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpbounds.expressions.enclosure import ball_end
+from dpbounds.privacy.pairs.pairs import Order, Product, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.routes.closed_forms import closed_form_delta
+from dpbounds.privacy.routes.contour import contour_delta, contour_epsilon
+from dpbounds.privacy.routes.contour.curve import Curve
+from dpbounds.privacy.routes.contour.estimate import float_curve, settled_plan
+from dpbounds.privacy.routes.contour.landscape import Part
+from dpbounds.privacy.routes.contour.plan import Bulk, Nodes, Plan, chernoff_plan, dyadic, make_draft
+
+ORDERS = tuple(Order)
+
+
+def product(order: Order, *parts: tuple[float, float, int], squared_shift: str | None = None) -> Product:
+    """Sampled parts (q, z, T), and one Gaussian part."""
+    sampled = tuple((SampledGaussians(order, Fraction(str(q)), Fraction(str(z)) ** 2), count) for q, z, count in parts)
+    return sampled if squared_shift is None else ((ShiftedGaussians(Fraction(squared_shift)), 1), *sampled)
+
+
+# --- every choice is sound -------------------------------------------------------------------------------------------
+
+QUESTIONS: list[tuple[Product, str]] = [
+    (product(Order.REMOVE, (0.3, 1.5, 30)), "5/2"),
+    (product(Order.ADD, (0.3, 1.5, 30)), "5/2"),
+    (product(Order.REPLACE, (0.3, 1.5, 30)), "5"),
+    (product(Order.REMOVE, (0.05, 0.8, 40), (0.2, 2.0, 20), squared_shift="1/16"), "2"),
+    (product(Order.REMOVE, (0.3, 1.0, 1)), "1/2"),  # peeled: one release, with a closed form
+    (product(Order.REPLACE, (0.2, 0.8, 1)), "3/4"),
+    (product(Order.ADD, (0.6, 1.0, 1)), "1/4"),
+]
+
+
+@functools.cache
+def base(index: int) -> tuple[Plan, Fraction, tuple[Fraction, Fraction]]:
+    """A modest plan, ε, and tight ends for δ(ε): the closed form where there is one."""
+    question, text = QUESTIONS[index]
+    epsilon = Fraction(text)
+    plan = make_draft(question, epsilon=float(epsilon), accuracy=1e-4).finished()
+    if len(question) == 1 and question[0][1] == 1:
+        value, precision = closed_form_delta(question[0][0], epsilon)
+        with ctx.workprec(precision):
+            return plan, epsilon, (Fraction(float(value)) * (1 - Fraction(1, 10**14)),) * 2
+    tight = contour_delta(question, epsilon).enclosure
+    return plan, epsilon, (Fraction(tight.exact_lower), Fraction(tight.exact_upper))
+
+
+changes = st.fixed_dictionaries(
+    {
+        "tilt": st.floats(0.4, 1.8),
+        "spacing": st.floats(0.4, 3.0),
+        "frequencies": st.floats(0.3, 1.5),
+        "right": st.floats(0.05, 4.0),
+        "left": st.floats(0.0, 0.95),
+        "step": st.sampled_from([0.5, 0.75, 1.0, 1.3, 1.7]),
+        "nodes": st.floats(0.5, 1.2),
+        "strip": st.floats(0.5, 1.3),
+        "kept": st.floats(0.3, 1.0),
+        "edge": st.floats(-3.0, 1.0),
+        "softness": st.sampled_from([0.3, 0.7, 1.0, 2.0]),
+        "turn": st.one_of(st.none(), st.floats(0.05, 0.95)),
+        "bulk": st.tuples(st.floats(-2.0, 4.0), st.floats(0.15, 1.0)),
+        "bulk_tilt": st.floats(0.2, 12.0),
+        "precision": st.integers(64, 192),
+        "bits": st.floats(10, 150),
+        "bare": st.booleans(),
+        "lifted": st.booleans(),
+        "seed": st.integers(0, 1 << 30),
+    }
+)
+
+
+def changed_nodes(nodes: Nodes, change: dict[str, object], random: np.random.Generator) -> Nodes:
+    """Other nodes, other cells, another cut-off; only what the proof asks of the cells' ends is kept."""
+    number = {name: float(value) for name, value in change.items() if isinstance(value, float | int)}
+    step = dyadic(nodes.step * number["step"])  # few bits, so that corners on the grid are doubles
+    first, last = (round(end / number["step"] * number["nodes"]) for end in (nodes.first, nodes.last))
+    corners = nodes.corners or tuple(np.linspace(nodes.first - 9, nodes.last + 9, 150) * nodes.step)
+    low = min(first, math.floor(corners[0] / step)) - 1
+    high = max(last, math.ceil(corners[-1] / step)) + 1
+    exact = Fraction(step)
+    required = {float(exact * end) for end in (low, first, last, high)}
+    inner = {corner for corner in corners if low * step < corner < high * step and random.random() < number["kept"]}
+    z = math.sqrt(nodes.part.pair.variance)
+    turn = nodes.turn if change["turn"] is None else number["turn"] * math.pi * z
+    bulk = nodes.bulk
+    if bulk is not None:
+        assert isinstance(change["bulk"], tuple)
+        bulk = Bulk(*change["bulk"])
+        turn = turn if turn is not None else 0.4
+    bare = bool(change["bare"]) and bulk is None and turn is None
+    return replace(
+        nodes,
+        step=step,
+        first=first,
+        last=last,
+        strip=nodes.strip * number["strip"],
+        corners=() if bare else tuple(sorted(required | inner)),
+        edge=nodes.edge + number["edge"],
+        softness=number["softness"],
+        turn=turn,
+        bulk=bulk,
+        lifted=bool(change["lifted"]),
+    )
+
+
+def changed(plan: Plan, change: dict[str, object]) -> Plan:
+    number = {name: float(value) for name, value in change.items() if isinstance(value, float | int)}
+    random = np.random.default_rng(int(number["seed"]))
+    tilt = plan.tilt * number["tilt"]
+    return replace(
+        plan,
+        tilt=tilt,
+        spacing=plan.spacing * number["spacing"],
+        frequencies=max(1, round(plan.frequencies * number["frequencies"])),
+        aliases=(tilt * (1 + number["right"]), tilt * number["left"]),
+        nodes=tuple(changed_nodes(nodes, change, random) for nodes in plan.nodes),
+        bulk_tilt=None if plan.bulk_tilt is None else number["bulk_tilt"],
+        precision=int(number["precision"]),
+        bits=number["bits"],
+    )
+
+
+def enclosed(index: int, change: dict[str, object]) -> float | None:
+    """Assert that the changed plan encloses the truth; return its relative width (None: refused)."""
+    plan, epsilon, (low, high) = base(index)
+    other = changed(plan, change)
+    with ctx.workprec(other.precision):
+        try:
+            lower, above = Curve(other)(epsilon)
+        except Declined:
+            return None
+        if not (lower.is_finite() and above.is_finite()):
+            return None
+        ends = (ball_end(lower, "down"), ball_end(above, "up"))
+    slack = high * Fraction(1, 10**13)
+    assert ends[0] <= high + slack
+    assert ends[1] >= low - slack
+    return float(min((ends[1] - ends[0]) / high, Fraction(10**9)))
+
+
+@pytest.mark.thorough
+@settings(max_examples=120, deadline=None)
+@given(st.integers(0, len(QUESTIONS) - 1), changes)
+def test_any_choice_is_sound(index: int, change: dict[str, object]) -> None:
+    enclosed(index, change)
+
+
+def drawn(random: np.random.Generator, boldness: float) -> dict[str, object]:
+    """A change near the planner's own choice for small boldness."""
+
+    def around(low: float, high: float) -> float:
+        return float(1 + boldness * random.uniform(low - 1, high - 1))
+
+    return {
+        "tilt": around(0.4, 1.8),
+        "spacing": around(0.4, 3.0),
+        "frequencies": around(0.3, 1.5),
+        "right": float(random.uniform(0.3, 3.0)),
+        "left": float(random.uniform(0.0, 0.9)),
+        "step": around(0.5, 1.7),
+        "nodes": 1.0,
+        "strip": around(0.5, 1.3),
+        "kept": 1.0 - 0.5 * boldness,
+        "edge": float(boldness * random.uniform(-3, 1)),
+        "softness": float(random.choice([0.3, 0.7, 1.0])),
+        "turn": None if random.random() < 0.6 else float(random.uniform(0.05, 0.9)),
+        "bulk": (float(random.uniform(-1, 2)), 0.25),
+        "bulk_tilt": float(random.uniform(1, 10)),
+        "precision": (precision := int(random.integers(80, 192))),
+        "bits": precision - 35.0,
+        "bare": random.random() < 0.5,
+        "lifted": random.random() < 0.5,
+        "seed": int(random.integers(1 << 30)),
+    }
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("index", range(len(QUESTIONS)))
+def test_choices_near_the_planners_are_sound_and_say_something(index: int) -> None:
+    random = np.random.default_rng(index)
+    widths = [enclosed(index, drawn(random, 0.1)) for _ in range(40)]
+    assert sum(width is not None and width < 0.7 for width in widths) >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("index", range(len(QUESTIONS)))
+@pytest.mark.parametrize("boldness", [0.1, 0.4, 1.0])
+def test_many_choices_are_sound(index: int, boldness: float) -> None:
+    random = np.random.default_rng(1000 + index)
+    widths = [enclosed(index, drawn(random, boldness)) for _ in range(250)]
+    assert sum(width is not None for width in widths) >= 10
+
+
+# --- the planner's own choices ---------------------------------------------------------------------------------------
+
+ORDINARY = [
+    (0.01, 1.0, 10_000, "1e-6"),
+    (0.1, 0.7, 300, "1e-5"),
+    (0.3, 4.0, 50, "1e-12"),
+    (0.001, 20.0, 100_000, "1e-8"),
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("q", "z", "T", "delta"), ORDINARY)
+def test_plans_reach_the_accuracy_they_aim_at(order: Order, q: float, z: float, T: int, delta: str) -> None:
+    for accuracy in (1e-4, 1e-13):
+        proof = contour_epsilon(product(order, (q, z, T)), Fraction(delta), accuracy)
+        assert all(share < 10 * accuracy for share in proof.error_budget.values())
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_grids_are_exact(order: Order) -> None:
+    """Few bits in steps and spacings: node positions and frequencies are exact doubles."""
+    plan = make_draft(product(order, (0.02, 1.1, 500)), log_delta=math.log(1e-7)).finished()
+    assert Fraction(plan.spacing * plan.frequencies) == Fraction(plan.spacing) * plan.frequencies
+    for nodes in plan.nodes:
+        for end in (nodes.first, nodes.last):
+            assert Fraction(nodes.step * end) == Fraction(nodes.step) * end
+        assert list(nodes.corners) == sorted(set(nodes.corners))
+        if nodes.corners:
+            assert nodes.corners[0] <= nodes.step * nodes.first < nodes.step * nodes.last <= nodes.corners[-1]
+    assert plan.products == plan.frequencies * sum(nodes.last - nodes.first for nodes in plan.nodes)
+
+
+@given(st.floats(1e-300, 1e300), st.integers(2, 40))
+def test_dyadic_numbers_are_near_and_short(value: float, bits: int) -> None:
+    short = dyadic(value, bits)
+    assert abs(short - value) <= value * 2.0**-bits
+    numerator, _ = short.as_integer_ratio()
+    while numerator % 2 == 0:
+        numerator //= 2
+    assert numerator.bit_length() <= bits
+    assert dyadic(short, bits) == short
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("q", "z", "T", "delta"), ORDINARY)
+def test_the_search_in_doubles_is_close_to_the_proof(order: Order, q: float, z: float, T: int, delta: str) -> None:
+    question = product(order, (q, z, T))
+    plan = settled_plan(question, log_delta=math.log(float(delta)), accuracy=1e-12)
+    found = contour_epsilon(question, Fraction(delta)).enclosure
+    assert float_curve(plan).solve(math.log(float(delta))) == pytest.approx(found.upper, rel=1e-8)
+    assert plan.guess == pytest.approx(found.upper, abs=plan.spread)
+
+
+def test_plans_for_delta_and_for_epsilon_serve_the_same_point() -> None:
+    question = product(Order.REMOVE, (0.02, 0.9, 300))
+    by_delta = make_draft(question, log_delta=math.log(1e-5)).finished()
+    by_epsilon = make_draft(question, epsilon=by_delta.guess).finished()
+    assert by_epsilon.tilt == pytest.approx(by_delta.tilt, rel=0.02)
+    assert by_epsilon.log_delta == pytest.approx(math.log(1e-5), abs=0.2)
+
+
+@pytest.mark.parametrize(("order", "delta"), [(Order.ADD, 1e-300), (Order.REMOVE, 1e-300), (Order.REPLACE, 1e-6)])
+def test_plans_do_not_depend_on_the_last_bits_of_the_target(order: Order, delta: float) -> None:
+    question = product(order, (0.01, 1.0, 10_000))
+    goals = [math.log(delta) * (1 + k * 2.0**-51) for k in range(-3, 4)]
+    plans = [settled_plan(question, log_delta=goal, accuracy=1e-13) for goal in goals]
+    assert max(plan.cost for plan in plans) <= 2 * min(plan.cost for plan in plans)
+
+
+def test_a_plan_for_one_bound_has_no_frequencies() -> None:
+    plan = chernoff_plan(product(Order.REMOVE, (0.02, 0.9, 300)), 2.0, math.log(1e-5))
+    assert plan.frequencies == 0
+    assert plan.tilt > 0
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_log_ratios_at_the_ends_of_the_rates(order: Order) -> None:
+    """The searches use doubles, where 1 - q may round to 0 or q e^x overflow."""
+    for rate in (Fraction(1), 1 - Fraction(1, 10**20), Fraction(1, 10**12)):
+        part = Part(SampledGaussians(order, rate, Fraction(1, 25)), 1)
+        t = np.linspace(-60, 60, 241)
+        assert np.isfinite(part.loss(t)).all()
+        assert ((part.weight(t) >= 0) & (part.weight(t) <= 1 + 1e-12)).all()

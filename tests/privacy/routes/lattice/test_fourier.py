@@ -1,0 +1,654 @@
+"""The Fourier engine of the lattice route, held against exact convolutions, the integer engine and planted errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import flint
+import numpy as np
+import pytest
+from flint import acb, arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import exact
+from dpbounds.privacy.pairs.losses import ball
+from dpbounds.privacy.pairs.pairs import Order, Product, SampledGaussians
+from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.routes.lattice import epsilon_bounds, spectra, transform
+from dpbounds.privacy.routes.lattice.composed import Choices, Composed, Steps, compose, largest_weight
+from dpbounds.privacy.routes.lattice.fourier import FourierComposed, InexactFloats, Part, compose_fourier
+from dpbounds.privacy.routes.lattice.integer_measures import Slots, Work
+from dpbounds.privacy.routes.lattice.steps import Lattice, Step
+from dpbounds.privacy.routes.lattice.transform import Floats, forward, inverse, relative_error
+from dpbounds.privacy.routes.lattice.weighted_sums import Blocks, FewFrequencies, norm_of_weights
+from dpbounds.privacy.routes.lattice.window import Law, Tails
+
+Masses = Sequence[tuple[int, Fraction]]  # lattice index, tilted mass
+
+BITS = 300
+
+
+def as_arb(number: Fraction) -> arb:
+    return ball(number)
+
+
+def fourier(
+    parts: Sequence[tuple[Masses, Fraction, int]],
+    tilt: Fraction,
+    spacing: Fraction,
+    near: float,
+    *,
+    upper: bool,
+    allowance: float = 1e-12,
+) -> FourierComposed:
+    with flint.ctx.workprec(BITS):
+        typed = [Part(tuple((k, as_arb(m)) for k, m in masses), offset, count) for masses, offset, count in parts]
+    return compose_fourier(
+        typed,
+        tilt,
+        spacing,
+        arb(0) if upper else None,
+        near=near,
+        log_allowance=math.log(allowance),
+        precision=BITS,
+        work=Work(10**12),
+    )
+
+
+def integers(
+    parts: Sequence[tuple[Masses, Fraction, int]], tilt: Fraction, spacing: Fraction, *, upper: bool
+) -> Composed:
+    steps: Steps = tuple(
+        (Step(Order.REMOVE, Fraction(1, i + 2), Fraction(1)), count) for i, (_, _, count) in enumerate(parts)
+    )
+    chosen = Choices(
+        tilt=tilt,
+        spacing=spacing,
+        lattices=tuple(Lattice(offset, spacing) for _, offset, _ in parts),
+        marks=(),
+        slots=Slots.holding(120),
+        allowance=1e-24,
+        rules=(),
+        cut_off_mass=0.0,
+        precision=BITS,
+    )
+    with flint.ctx.workprec(BITS):
+        atoms = [tuple((k, as_arb(m)) for k, m in masses) for masses, _, _ in parts]
+    return compose(steps, chosen, atoms, arb(0) if upper else None, Work(10**12))[0]
+
+
+def convolution(parts: Sequence[tuple[Masses, Fraction, int]]) -> dict[int, Fraction]:
+    result = {0: Fraction(1)}
+    for masses, _, count in parts:
+        for _ in range(count):
+            step: dict[int, Fraction] = {}
+            for j, a in result.items():
+                for k, b in masses:
+                    step[j + k] = step.get(j + k, Fraction(0)) + a * b
+            result = step
+    return result
+
+
+def weighted(masses: dict[int, Fraction], tilt: Fraction, spacing: Fraction, remaining: Fraction) -> arb:
+    """Σ b*_j w_j, from the definition."""
+    with flint.ctx.workprec(BITS):
+        everything = arb(0)
+        for j, mass in masses.items():
+            t = j * spacing - remaining
+            if t > 0:
+                everything += as_arb(mass) * (-as_arb(tilt * t)).exp() * -(-as_arb(t)).expm1()
+        return everything
+
+
+def exact_delta(
+    parts: Sequence[tuple[Masses, Fraction, int]], tilt: Fraction, spacing: Fraction, epsilon: Fraction
+) -> arb:
+    remaining = epsilon - sum((count * offset for _, offset, count in parts), Fraction(0))
+    with flint.ctx.workprec(BITS):
+        return (-as_arb(tilt * remaining)).exp() * weighted(convolution(parts), tilt, spacing, remaining)
+
+
+def lower_end(value: arb) -> Fraction:
+    mantissa, exponent = (int(part) for part in value.lower().man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent
+
+
+def upper_end(value: arb) -> Fraction:
+    return -lower_end(-value)
+
+
+def random_measure(dice: np.random.Generator, atoms: int, spread: int, decades: int = 3) -> Masses:
+    indices = sorted(dice.choice(np.arange(-spread, spread), atoms, replace=False).tolist())
+    weights = [Fraction(10 ** float(dice.uniform(-decades, 0))) for _ in indices]
+    everything = sum(weights)
+    return [(k, weight / everything) for k, weight in zip(indices, weights, strict=True)]
+
+
+# --- the transform --------------------------------------------------------------------------------------------------
+
+
+def inputs(length: int) -> dict[str, Floats]:
+    generator = np.random.default_rng(length)
+    spiky = np.full(length, 1e-200)
+    spiky[length // 3] = 1.0
+    denormal = generator.random(length) * 1e-310
+    denormal[1] = 1.0
+    return {
+        "masses": generator.random(length) / length,
+        "signs": generator.standard_normal(length),
+        "one huge, the others tiny": spiky,
+        "denormals": denormal,
+        "decaying": np.exp(-0.01 * np.arange(length) ** 2) + 1e-17,
+    }
+
+
+def relative_distance(spectrum: transform.Spectrum, values: Floats) -> float:
+    with flint.ctx.workprec(150):
+        truth = acb.dft([acb(float(x)) for x in values])
+        error = norm = arb(0)
+        for k, wanted in enumerate(truth[: len(values) // 2 + 1]):
+            twice = 1 if k in (0, len(values) // 2) else 2
+            error += twice * abs(wanted - acb(float(spectrum.re[k]), float(spectrum.im[k]))) ** 2
+            norm += twice * abs(wanted) ** 2
+        return float((error / norm).mid()) ** 0.5
+
+
+@pytest.mark.parametrize("exponent", [2, 3, 4, 5, 7, 8, 10, 12])
+def test_the_transform_is_as_close_as_proven(exponent: int, capsys: pytest.CaptureFixture[str]) -> None:
+    length = 1 << exponent
+    ratios = {
+        name: relative_distance(forward(values), values) / relative_error(length)
+        for name, values in inputs(length).items()
+    }
+    print(f"N = 2^{exponent}: η = {relative_error(length):.2e}, measured / η = {max(ratios.values()):.3f}")
+    assert max(ratios.values()) < 0.3
+    if exponent >= 4:
+        assert max(ratios.values()) > 0.005, "the bound is useless"
+    assert "measured" in capsys.readouterr().out
+
+
+@pytest.mark.rotating(4)
+@pytest.mark.parametrize("exponent", [2, 5, 9, 12, 16, 18])
+def test_the_inverse_undoes_it(exponent: int) -> None:
+    length = 1 << exponent
+    for values in inputs(length).values():
+        again = inverse(forward(values))
+        assert np.linalg.norm(again - values) <= 2.1 * relative_error(length) * np.linalg.norm(values)
+
+
+def test_a_long_transform_at_some_frequencies() -> None:
+    length = 1 << 17
+    values = inputs(length)["masses"]
+    spectrum = forward(values)
+    allowed = relative_error(length) * math.sqrt(length) * np.linalg.norm(values)
+    n = np.arange(length)
+    for k in (0, 1, 77, length // 4, length // 2 - 1, length // 2):
+        angles = 2 * math.pi * ((k * n) % length) / length
+        assert abs(math.fsum(values * np.cos(angles)) - spectrum.re[k]) <= allowed
+        assert abs(-math.fsum(values * np.sin(angles)) - spectrum.im[k]) <= allowed
+
+
+def test_a_wrong_root_would_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    length = 256
+    values = inputs(length)["masses"] - 1 / (2 * length)
+    right = transform._roots(16)
+
+    def wrong(size: int) -> tuple[Floats, Floats]:
+        cos, sin = (part.copy() for part in (right if size == 16 else original(size)))
+        cos[min(3, len(cos) - 1)] += 1e-12
+        return cos, sin
+
+    original = transform._roots
+    assert relative_distance(forward(values), values) < relative_error(length)
+    monkeypatch.setattr(transform, "_roots", wrong)
+    assert relative_distance(forward(values), values) > relative_error(length)
+
+
+def test_lengths_out_of_range_are_refused() -> None:
+    for length in (0, 2, 12, 1 << 23):
+        with pytest.raises(InvalidValue, match="length"):
+            relative_error(length)
+    with pytest.raises(InvalidValue, match="length"):
+        forward(np.ones(24))
+
+
+# --- weighted sums, tails -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tilt", [Fraction(0), Fraction(1, 7), Fraction(5), Fraction(300)])
+@pytest.mark.parametrize("first", [-3, -2, 0, 5, 28])
+def test_weighted_sums_both_ways(tilt: Fraction, first: int) -> None:
+    length, start, spacing = 32, -3, Fraction(3, 128)
+    c = inputs(length)["masses"]
+    t = Fraction(1, 77)
+    masses = {start + i: Fraction(float(value)) for i, value in enumerate(c) if start + i >= first}
+    truth = weighted(masses, tilt, spacing, first * spacing - t)
+    blocks = Blocks.of(c, start, tilt, spacing)
+    with flint.ctx.workprec(150):
+        spectrum = acb.dft([acb(float(c[(p - start) % length])) for p in range(length)])
+    few = FewFrequencies.of(list(enumerate(spectrum[: length // 2 + 1])), length, start, tilt, spacing)
+    for sums, width in ((blocks, 1e-13), (few, 1e-25)):
+        with flint.ctx.workprec(BITS):
+            value = sums.bound(first, as_arb(t))
+            assert value.contains(truth) or value.overlaps(truth)
+            assert float(value.rad()) <= width * float(truth)
+            assert sums.log_estimate(first, float(t)) == pytest.approx(float(truth.log()), abs=1e-9)
+
+
+@pytest.mark.parametrize("tilt", [Fraction(0), Fraction(1, 7), Fraction(5), Fraction(300)])
+def test_the_norm_of_the_weights(tilt: Fraction) -> None:
+    for spacing in (Fraction(1, 1000), Fraction(1, 10)):
+        for shift in (0.0, 0.3, 0.9):
+            t = (np.arange(512) + shift) * float(spacing)
+            norm = math.sqrt(float(np.sum((np.exp(-float(tilt) * t) * -np.expm1(-t)) ** 2)))
+            bound = float(norm_of_weights(tilt, spacing, 512))
+            assert norm <= bound
+            if tilt == 5:
+                assert bound <= 3 * norm + float(largest_weight(tilt))
+
+
+def test_tails_hold() -> None:
+    parts = [(random_measure(np.random.default_rng(5), 5, 9), Fraction(0), 6)]
+    truth = convolution(parts)
+    with flint.ctx.workprec(BITS):
+        atoms = tuple((k - parts[0][0][0][0], as_arb(m)) for k, m in parts[0][0])
+        law = Law.of(atoms, arb(1), 6)
+    origin = 6 * parts[0][0][0][0]
+    spacing = Fraction(1, 4)
+    tails = Tails.of([law], spacing, Fraction(1), Fraction(2), Fraction(1, 2))
+    for x in range(0, max(truth) - origin + 2, 7):
+        where = ball(x * spacing)
+        assert tails.at_or_above(where) >= ball(sum((m for j, m in truth.items() if j - origin >= x), Fraction(0)))
+        assert tails.at_or_below(where) >= ball(sum((m for j, m in truth.items() if j - origin <= x), Fraction(0)))
+        with flint.ctx.workprec(BITS):
+            returning = sum((ball(m) * (-ball((j - origin + x) * spacing) / 2).exp() for j, m in truth.items()), arb(0))
+        assert tails.returning(where).upper() >= returning.mid()
+
+
+# --- sides ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("tilt", [Fraction(0), Fraction(1, 3), Fraction(4)])
+def test_small_compositions_against_rational_convolutions(seed: int, tilt: Fraction) -> None:
+    dice = np.random.default_rng(seed)
+    spacing = Fraction(1, 16)
+    parts = [
+        (
+            random_measure(dice, int(dice.integers(2, 7)), 12),
+            Fraction(int(dice.integers(-9, 9)), 100),
+            int(dice.integers(1, 4)),
+        )
+        for _ in range(int(dice.integers(1, 3)))
+    ]
+    mean = sum(n * (float(s) + float(sum(k * m for k, m in masses)) / 16) for masses, s, n in parts)
+    near = max(0.0, mean)
+    upper, lower = (fourier(parts, tilt, spacing, near, upper=side) for side in (True, False))
+    for epsilon in (Fraction(near), Fraction(near) + Fraction(1, 5), Fraction(near) - Fraction(1, 10)):
+        truth = exact_delta(parts, tilt, spacing, epsilon)
+        assert upper_end(upper.delta(epsilon)) >= lower_end(truth)
+        assert lower_end(lower.delta(epsilon)) <= upper_end(truth)
+    truth = float(exact_delta(parts, tilt, spacing, Fraction(near)))
+    allowed = 1e-8 * math.exp(-float(tilt) * (near - float(sum(n * s for _, s, n in parts))))
+    assert float(upper.delta(Fraction(near)).upper()) - truth <= allowed
+    assert truth - float(lower.delta(Fraction(near)).lower()) <= allowed
+
+
+@pytest.mark.thorough
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.integers(1, 400), st.floats(0, 6), st.booleans())
+def test_both_engines_agree(seed: int, count: int, tilt: float, several: bool) -> None:
+    dice = np.random.default_rng(seed)
+    spacing = Fraction(1, 32)
+    parts = [(random_measure(dice, int(dice.integers(2, 12)), 20), Fraction(int(dice.integers(-9, 9)), 1000), count)]
+    if several:
+        parts.append((random_measure(dice, 4, 20), Fraction(1, 7), int(dice.integers(1, 50))))
+    mean = sum(n * (float(s) + float(sum(k * m for k, m in masses)) / 32) for masses, s, n in parts)
+    epsilon = Fraction(max(0.0, mean + float(dice.uniform(-0.3, 0.3))))
+    sides = [
+        (fourier(parts, Fraction(tilt), spacing, float(epsilon), upper=side).delta(epsilon)) for side in (True, False)
+    ]
+    checks = [integers(parts, Fraction(tilt), spacing, upper=side).delta(epsilon) for side in (True, False)]
+    upper, lower, upper_check, lower_check = (sides[0], sides[1], checks[0], checks[1])
+    assert upper_end(upper) >= lower_end(lower_check)
+    assert lower_end(lower) <= upper_end(upper_check)
+    scale = math.exp(-tilt * float(epsilon - sum(n * s for _, s, n in parts)))
+    assert float(upper.upper()) - float(lower.lower()) <= 1e-7 * scale
+
+
+def binomial(zero: Fraction, one: Fraction, count: int, first: int, last: int) -> list[arb]:
+    """C(n, k) one^k zero^(n-k), k = first, ..., last."""
+    n = arb(count)
+    log_mass = (n + 1).lgamma() - arb(first + 1).lgamma() - (n - first + 1).lgamma()
+    mass = (log_mass + first * as_arb(one).log() + (count - first) * as_arb(zero).log()).exp()
+    ratio, masses = as_arb(one / zero), []
+    for k in range(first, last + 1):
+        masses.append(mass)
+        mass = mass * ratio * (count - k) / (k + 1)
+    return masses
+
+
+@pytest.mark.parametrize("count", [10, 10**3, 10**5, 10**7])
+@pytest.mark.parametrize("one", [Fraction(1, 2), Fraction(1, 9)])
+def test_two_atoms_whatever_the_number_of_steps(count: int, one: Fraction) -> None:
+    zero = 1 - one
+    deviation = math.sqrt(count * one * zero)
+    spacing, tilt = Fraction(1), Fraction(1.5 / deviation)
+    near = float(count * one) + 0.7 * deviation
+    parts = [([(0, zero), (1, one)], Fraction(0), count)]
+    start = math.floor(near) + 1
+    last = min(count, int(near + 22 * deviation))
+    epsilon = Fraction(near)
+    with flint.ctx.workprec(200):
+        truth = arb(0)
+        for k, mass in enumerate(binomial(zero, one, count, start, last), start):
+            t = as_arb(k - epsilon)
+            truth += mass * (-as_arb(tilt) * t).exp() * -(-t).expm1()
+        truth *= (-as_arb(tilt * epsilon)).exp()
+    upper, lower = (fourier(parts, tilt, spacing, near, upper=side, allowance=1e-13) for side in (True, False))
+    high, low = upper.delta(epsilon), lower.delta(epsilon)
+    with flint.ctx.workprec(200):
+        assert high.upper() >= truth.lower()
+        assert low.lower() <= truth.upper()
+        assert float((high.upper() - low.lower()) / truth) <= 1e-9
+    assert upper.approximate(near) == pytest.approx(float(truth.log()), abs=1e-8)
+
+
+def bell(width: float) -> Masses:
+    reach = int(6 * width)
+    weights = [(k, Fraction(math.exp(-((k / width) ** 2) / 2))) for k in range(-reach, reach + 1)]
+    everything = sum(weight for _, weight in weights)
+    return [(k, weight / everything) for k, weight in weights]
+
+
+@pytest.mark.parametrize("count", [1, 30, 10**3, 10**5])
+def test_a_bell_against_the_integers(count: int) -> None:
+    deviation = 2.5 * math.sqrt(count) / 64
+    parts = [(bell(2.5), Fraction(1, 1000), count)]
+    tilt, near = Fraction(3 / deviation), count / 1000 + 0.2 * deviation
+    sides = [fourier(parts, tilt, Fraction(1, 64), near, upper=side).delta(Fraction(near)) for side in (True, False)]
+    checks = [integers(parts, tilt, Fraction(1, 64), upper=side).delta(Fraction(near)) for side in (True, False)]
+    assert upper_end(sides[0]) >= lower_end(checks[1])
+    assert lower_end(sides[1]) <= upper_end(checks[0])
+    assert float((sides[0].upper() - sides[1].lower()) / sides[1].mid()) < 1e-8
+
+
+ADVERSARIES: dict[str, tuple[Masses, int]] = {
+    "one huge atom, tiny ones": ([(-7, Fraction(1e-200)), (0, Fraction(1)), (3, Fraction(1e-200))], 40),
+    "denormals": ([(0, Fraction(5e-324)), (1, Fraction(1)), (2, Fraction(1e-310)), (5, Fraction(1, 10))], 9),
+    "below all doubles": ([(0, Fraction(1, 10**400)), (1, Fraction(1)), (4, Fraction(1, 3))], 9),
+    "heavy tail": ([(k, Fraction(1, (k + 1) ** 3)) for k in range(200)], 30),
+    "a single atom": ([(3, Fraction(1))], 17),
+    "rare and far": ([(0, 1 - Fraction(1, 1000)), (190, Fraction(1, 1000))], 300),
+    "masses far from one": ([(0, Fraction(10**40)), (1, Fraction(10**39))], 12),
+}
+
+
+@pytest.mark.rotating(4)
+@pytest.mark.parametrize("name", ADVERSARIES)
+@pytest.mark.parametrize("tilt", [Fraction(0), Fraction(2)])
+def test_adversaries(name: str, tilt: Fraction) -> None:
+    masses, count = ADVERSARIES[name]
+    spacing = Fraction(1, 50)
+    parts = [(masses, Fraction(0), count)]
+    everything = sum(mass for _, mass in masses)
+    near = max(0.05, count * float(sum(k * mass for k, mass in masses) / everything) / 50)
+    sides = {side: fourier(parts, tilt, spacing, near, upper=side) for side in (True, False)}
+    checks = {side: integers(parts, tilt, spacing, upper=side) for side in (True, False)}
+    for epsilon in (Fraction(near), Fraction(near) * Fraction(5, 4), Fraction(near) + 1):
+        high, low = (sides[side].delta(epsilon) for side in (True, False))
+        high_check, low_check = (checks[side].delta(epsilon) for side in (True, False))
+        assert upper_end(high) >= lower_end(low_check)
+        assert lower_end(low) <= upper_end(high_check)
+    high, low = (sides[side].delta(Fraction(near)) for side in (True, False))
+    scale = everything**count * Fraction(math.exp(-float(tilt) * near))
+    assert upper_end(high) - lower_end(low) <= Fraction(1, 10**6) * scale
+
+
+def test_solving_meets_the_wanted_delta() -> None:
+    parts = [(bell(2.0), Fraction(1, 500), 400)]
+    near = 1.2
+    for side in (True, False):
+        composed = fourier(parts, Fraction(3), Fraction(1, 64), near, upper=side)
+        wanted = composed.approximate(near)
+        assert composed.solve(wanted) == pytest.approx(near, rel=1e-9)
+        assert composed.solve(wanted - 1) > near
+        assert composed.solve(wanted + 1) < near
+    assert fourier(parts, Fraction(3), Fraction(1, 64), near, upper=True).solve(-1e4) is None
+    assert fourier(parts, Fraction(3), Fraction(1, 64), near, upper=False).solve(1e4) == 0.0
+
+
+@pytest.mark.parametrize("tilt", [Fraction(0), Fraction(3)])
+@pytest.mark.parametrize("start", [-10, 5, 22, 40, 70])
+def test_what_wraps_around_is_counted(tilt: Fraction, start: int) -> None:
+    """In windows far too short, against the exact convolution."""
+    spacing, length = Fraction(1, 16), 32
+    parts = [(random_measure(np.random.default_rng(3), 6, 9), Fraction(0), 5)]
+    with flint.ctx.workprec(BITS):
+        law = Law.of(tuple((k, as_arb(m)) for k, m in parts[0][0]), arb(1), 5)
+    origin = 5 * parts[0][0][0][0]
+    masses = {j - origin: m for j, m in convolution(parts).items()}
+    sides = {side: fourier(parts, tilt, spacing, 0.5, upper=side) for side in (True, False)}
+    for exponents in ((1, 1, 1), (5, 4, 3)):
+        high, low, alias = (Fraction(k) for k in exponents)
+        tails = Tails.of([law], spacing, high, low, min(tilt, alias))
+        for first in range(start - 10, start + length + 10, 3):
+            remaining = first * spacing - Fraction(1, 100)
+            inside = {j: m for j, m in masses.items() if max(first, start) <= j < start + length}
+            everything = weighted(masses, tilt, spacing, remaining)
+            kept = weighted(inside, tilt, spacing, remaining)
+            folded: dict[int, Fraction] = {}
+            for j, m in masses.items():
+                place = start + (j - start) % length
+                if place >= first:
+                    folded[place] = folded.get(place, Fraction(0)) + m
+            periodic = weighted(folded, tilt, spacing, remaining)
+            window = replace(sides[True].window, length=length, start=start)
+            over, under = (
+                replace(sides[side], window=window, tails=tails).wrapped(remaining) for side in (True, False)
+            )
+            with flint.ctx.workprec(BITS):
+                assert over.upper() >= (everything - kept).lower()
+                assert under.upper() >= (periodic - everything).lower()
+
+
+def test_mass_at_infinity_is_added() -> None:
+    parts = [(bell(2.0), Fraction(1, 500), 40)]
+    with flint.ctx.workprec(BITS):
+        atoms = tuple((k, as_arb(m)) for k, m in parts[0][0])
+    composed = fourier(parts, Fraction(2), Fraction(1, 64), 0.2, upper=True)
+    part = Part(atoms, Fraction(1, 500), 40)
+    with_more = compose_fourier(
+        [part],
+        Fraction(2),
+        Fraction(1, 64),
+        arb("0.125"),
+        near=0.2,
+        log_allowance=math.log(1e-12),
+        precision=BITS,
+        work=Work(),
+    )
+    difference = with_more.delta(Fraction(1, 5)) - composed.delta(Fraction(1, 5))
+    assert float(difference) == pytest.approx(0.125, rel=1e-9)
+    assert with_more.log_shares(0.2)["moved to infinity"] == pytest.approx(math.log(0.125))
+    grown = math.exp(with_more.approximate(0.2)) - math.exp(composed.approximate(0.2))
+    assert grown == pytest.approx(0.125, rel=1e-9)
+
+
+# --- what must be caught --------------------------------------------------------------------------------------------
+
+
+def test_a_forgotten_return_of_the_tails_would_show() -> None:
+    parts = [(bell(2.0), Fraction(0), 100)]
+    spacing = Fraction(1, 64)
+    near = 0.9
+    epsilon = Fraction(near)
+    truth = exact_delta_by_integers(parts, spacing, epsilon)
+    lower = fourier(parts, Fraction(0), spacing, near, upper=False, allowance=0.02)
+    assert lower_end(lower.delta(epsilon)) <= truth
+    nothing = (arb(0), arb(-(10**6)))
+    forgetful = replace(lower, tails=Tails(nothing, nothing, nothing))
+    # move the window so far up that the bulk returns to where it counts
+    moved = replace(forgetful, window=replace(lower.window, start=lower.window.start + lower.window.length // 2))
+    sums = lower.sums
+    assert isinstance(sums, FewFrequencies)
+    moved = replace(moved, sums=replace(sums, end=moved.window.end), round_off=arb(0))
+    assert lower_end(moved.delta(epsilon)) > truth
+    honest = replace(moved, tails=lower.tails)
+    assert lower_end(honest.delta(epsilon)) <= truth
+
+
+@pytest.mark.parametrize("count", [1, 7, 60])
+@pytest.mark.parametrize("several", [False, True])
+def test_what_is_left_out_of_the_spectrum_is_counted(count: int, several: bool) -> None:
+    """Against c itself; with so coarse a target that forgetting what is left out would show."""
+    dice, length = np.random.default_rng(count), 256
+    laws = []
+    with flint.ctx.workprec(BITS):
+        for n in (count, 5)[: 1 + several]:
+            masses = random_measure(dice, 12, 9, 1)
+            laws.append(Law.of(tuple((k, as_arb(m)) for k, m in masses), arb(1), n))
+    truth = np.zeros(length)
+    truth[0] = 1.0
+    for law in laws:
+        one = np.zeros(length)
+        one[list(law.positions)] = law.nearest
+        for _ in range(law.count):
+            truth = sum((mass * np.roll(truth, k) for k, mass in enumerate(one) if mass), np.zeros(length))
+    missed = []
+    for target in (1e-9, 1.0, 8.0, 40.0):
+        spectrum = spectra.ComposedSpectrum.of(laws, length, target / (256 * spectra._NEGLIGIBLE))
+        wave = np.arange(length)
+        found = np.zeros(length)
+        for k, value in spectrum.in_balls(spectrum.frequencies):
+            term = complex(value) * np.exp(2j * math.pi / length * (k * wave % length)) / length
+            found += term.real * (1 if k in (0, length // 2) else 2)
+        missed.append(float(np.linalg.norm(found - truth)))
+        assert missed[-1] <= float(spectrum.left_out) + 1e-13
+        masses, error = spectrum.masses([])  # all in float64
+        assert float(np.linalg.norm(masses - truth)) <= float(error) + 1e-14
+    assert missed[-1] > 1e-6, "forgetting it would show"
+
+
+def exact_delta_by_integers(
+    parts: Sequence[tuple[Masses, Fraction, int]], spacing: Fraction, epsilon: Fraction
+) -> Fraction:
+    return upper_end(integers(parts, Fraction(0), spacing, upper=True).delta(epsilon))
+
+
+def test_forgotten_round_off_would_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All in float64, with many steps: the sum is off by more than rounding alone, and by less than the bound."""
+    monkeypatch.setattr(spectra, "_EXACT_TERMS", 0)
+    monkeypatch.setattr("dpbounds.privacy.routes.lattice.fourier._MOST_ROUND_OFF", 10**9)
+    count, spacing = 10**6, Fraction(1, 64)
+    parts = [(bell(2.5), Fraction(1, 10**6), count)]
+    deviation = 2.5 * math.sqrt(count) / 64
+    tilt, near = Fraction(3 / deviation), count / 10**6 + 0.2 * deviation
+    rough = fourier(parts, tilt, spacing, near, upper=True)
+    assert isinstance(rough.sums, Blocks)
+    assert rough.exact_frequencies <= 1
+    monkeypatch.undo()
+    fine = fourier(parts, tilt, spacing, near, upper=True)
+    assert isinstance(fine.sums, FewFrequencies)
+    first = fine._first(Fraction(near) - fine.origin)
+    with flint.ctx.workprec(BITS):
+        t = ball(first * spacing - (Fraction(near) - fine.origin))
+        error = abs(rough.sums.bound(first, t).mid() - fine.sums.bound(first, t).mid())
+    assert float(error) <= float(rough.round_off)
+    assert float(error) > 1e3 * float(fine.round_off)
+    assert float(error) > 1e-6 * float(rough.round_off), "the bound is useless"
+    with flint.ctx.workprec(BITS):
+        weights = float(norm_of_weights(tilt, spacing, rough.window.length))
+        masses = math.sqrt(float(sum((m * m for _, m in parts[0][0]), Fraction(0))))
+    of_the_transform = count * relative_error(rough.window.length) * masses * weights
+    assert 0.3 * of_the_transform < float(rough.round_off) < 3 * of_the_transform
+
+
+def test_floats_that_do_not_suffice_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spectra, "_EXACT_TERMS", 0)
+    with pytest.raises(InexactFloats, match="float64"):
+        fourier([(bell(2.5), Fraction(0), 10**7)], Fraction(1), Fraction(1, 64), 100.0, upper=True, allowance=1e-15)
+
+
+def test_what_cannot_be_composed_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="parts"):
+        fourier([], Fraction(1), Fraction(1, 64), 1.0, upper=True)
+    with pytest.raises(Declined, match="empty"):
+        fourier([([(0, Fraction(0))], Fraction(0), 3)], Fraction(1), Fraction(1, 64), 1.0, upper=True)
+    with pytest.raises(InvalidValue, match="increasing"):
+        fourier(
+            [([(1, Fraction(1, 2)), (1, Fraction(1, 2))], Fraction(0), 3)], Fraction(1), Fraction(1), 1.0, upper=True
+        )
+    with pytest.raises(InvalidValue, match="tilt"):
+        fourier([(bell(1.0), Fraction(0), 3)], Fraction(-1), Fraction(1, 64), 1.0, upper=True)
+    far = [(0, Fraction(1, 2)), (1 << 23, Fraction(1, 2))]
+    with pytest.raises(Declined, match="lattice points"):
+        fourier([(far, Fraction(0), 3)], Fraction(1), Fraction(1, 64), 1.0, upper=True)
+    part = Part(((0, arb(1)), (1, arb(1))), Fraction(0), 10)
+    step = Fraction(1, 64)
+    with pytest.raises(Declined, match="work limit"):
+        compose_fourier([part], step, step, None, near=0.1, log_allowance=-20.0, precision=100, work=Work(1))
+
+
+# --- in use ---------------------------------------------------------------------------------------------------------
+
+
+def sampled(order: str, q: str, z: str, steps: int) -> Product:
+    return ((SampledGaussians(Order(order), exact(q), exact(z) ** 2), steps),)
+
+
+@pytest.mark.rotating(4)
+@pytest.mark.parametrize("order", ["remove", "add", "replace"])
+@pytest.mark.parametrize(
+    ("q", "z", "steps", "delta"),
+    [("0.01", "1", 10**4, "1e-6"), ("0.2", "2", 30, "1e-9"), ("0.01", "1", 300, "1e-200"), ("0.5", "1", 3, "1e-2")],
+)
+def test_enclosures_by_both_engines_overlap(order: str, q: str, z: str, steps: int, delta: str) -> None:
+    product = sampled(order, q, z, steps)
+    by_fourier = epsilon_bounds(product, exact(delta))
+    by_integers = epsilon_bounds(product, exact(delta), engine="integers")
+    assert by_fourier.parameters["engine"] == "fourier"
+    assert by_integers.parameters["engine"] == "integers"
+    assert by_fourier.enclosure.overlaps(by_integers.enclosure)
+    assert by_fourier.enclosure.width <= 1e-3 * by_fourier.enclosure.upper
+    assert by_fourier.error_budget["round-off"] < 1e-6
+    assert by_fourier.error_budget["wrap-around"] < 1e-6
+
+
+def test_integers_take_over_where_float64_does_not_suffice() -> None:
+    proof = epsilon_bounds(sampled("remove", "1e-5", "0.3", 10**5), exact("1e-50"))
+    assert proof.enclosure.contains("87.14") or proof.enclosure.contains("87.15")
+    assert proof.enclosure.width <= 1e-3 * proof.enclosure.upper
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("steps", "tolerance"), [(10**4, 1e-6), (10**6, 1e-4), (10**7, 1e-3)])
+def test_long_windows(steps: int, tolerance: float) -> None:
+    proof = epsilon_bounds(sampled("remove", "0.01", "1", steps), exact("1e-6"), tolerance=tolerance)
+    assert proof.parameters["engine"] == "fourier"
+    assert proof.enclosure.width <= tolerance * proof.enclosure.upper
+
+
+# --- frequencies -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 500])
+def test_frequencies_in_blocks_are_those_of_the_whole(count: int) -> None:
+    positions = tuple(int(k) for k in np.cumsum([0, *(1 + (7 * i) % 5 for i in range(count - 1))]))
+    with flint.ctx.workprec(128):
+        masses = tuple(ball(Fraction(1 + (3 * i) % 11, 17)) for i in range(count))
+        law = Law(positions, masses, np.array([float(mass) for mass in masses]), 1)
+        for turn in (Fraction(0), Fraction(1, 3), Fraction(5, 1024), Fraction(1, 2)):
+            z = acb(0, 2 * arb.pi() * ball(turn)).exp()
+            found = law.frequency(z)
+            with flint.ctx.workprec(600):
+                w = acb(0, 2 * arb.pi() * ball(turn)).exp()
+                truth = sum((mass * w**k for mass, k in zip(masses, positions, strict=True)), acb(0))
+            assert found.real.overlaps(truth.real)
+            assert found.imag.overlaps(truth.imag)
+            assert max(found.real.rad(), found.imag.rad()) < arb(2) ** -90  # boxes do not grow with the length
