@@ -19,7 +19,7 @@ from dpbounds.errors import BudgetExceeded, DpboundsError, InvalidValue, NotCert
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.accountants import certified as accountants
-from dpbounds.privacy.budgets.filters import PrivacyFilter, Step
+from dpbounds.privacy.budgets.filters import Chargeable, PrivacyFilter
 from dpbounds.privacy.mechanisms import (
     ZCDP,
     Composed,
@@ -39,7 +39,7 @@ from dpbounds.privacy.mechanisms.descriptions import (
     POISSON,
     WITH_REPLACEMENT,
     WITHOUT_REPLACEMENT,
-    Entry,
+    JsonObject,
     described,
 )
 from dpbounds.privacy.relations import Relation, as_relation
@@ -461,7 +461,9 @@ class BudgetedLedger(OpenLedger):
             object with ``relation`` and ``renyi(order)``.
     """
 
-    def __init__(self, privacy_filter: PrivacyFilter, step: Callable[[Release], Step] = Release.mechanism) -> None:
+    def __init__(
+        self, privacy_filter: PrivacyFilter, step: Callable[[Release], Chargeable] = Release.mechanism
+    ) -> None:
         super().__init__()
         self._filter, self._step = privacy_filter, step
 
@@ -578,7 +580,7 @@ def _demand_within(
 # --- as JSON ----------------------------------------------------------------------------------------------------------
 
 
-def _to_json(release: Release | DescribedRelease) -> Entry:
+def _to_json(release: Release | DescribedRelease) -> JsonObject:
     if isinstance(release, DescribedRelease):
         return described(release.described, release.count)
     entry: dict[str, object] = {
@@ -599,7 +601,7 @@ def _to_json(release: Release | DescribedRelease) -> Entry:
     return entry
 
 
-def _from_json(entry: Entry) -> Release | DescribedRelease:
+def _from_json(entry: JsonObject) -> Release | DescribedRelease:
     mechanism, count = ledger_format.read_entry(entry)  # checks every field
     if "per_record_bound" not in entry:
         return DescribedRelease(mechanism, count)

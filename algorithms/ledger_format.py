@@ -32,7 +32,7 @@ from dpbounds.privacy.mechanisms.descriptions import (
     FULL_BATCH,
     KINDS,
     SAMPLINGS,
-    Entry,
+    JsonObject,
     described,
     digest,
 )
@@ -99,14 +99,14 @@ def demand_one_size(releases: Iterable[Mechanism]) -> None:
 # --- the document --------------------------------------------------------------------------------------------------
 
 
-def to_text(entries: Sequence[Entry], *, adaptive: bool) -> str:
+def to_text(entries: Sequence[JsonObject], *, adaptive: bool) -> str:
     """The document around the entries, as JSON text, with the digest of its releases."""
     name = ADAPTIVE_FORMAT if adaptive else FORMAT
     releases = list(entries)
     return json.dumps({"format": name, "version": VERSION, "digest": _digest(releases), "releases": releases}, indent=2)
 
 
-def from_text(text: str) -> tuple[tuple[Entry, ...], bool]:
+def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool]:
     """The entries of a document, each read once, and whether they were chosen as the run went.
 
     Raises:
@@ -134,7 +134,7 @@ def from_text(text: str) -> tuple[tuple[Entry, ...], bool]:
     return tuple(releases), document["format"] == ADAPTIVE_FORMAT
 
 
-def _digest(entries: Sequence[Entry]) -> str:
+def _digest(entries: Sequence[JsonObject]) -> str:
     """The digest of the releases that entries describe, whichever way they write them; errors as ``read_entry``."""
     return digest(map(read_entry, entries))
 
@@ -142,7 +142,7 @@ def _digest(entries: Sequence[Entry]) -> str:
 # --- one release ---------------------------------------------------------------------------------------------------
 
 
-def read_entry(entry: Entry) -> tuple[Mechanism, int]:
+def read_entry(entry: JsonObject) -> tuple[Mechanism, int]:
     """One release of an entry as a mechanism, and how many there were; ``InvalidValue`` where a field is wrong."""
     name, sampling = entry.get("mechanism"), entry.get("sampling")
     kind = next((kind for kind in KINDS if kind.name == name), None)

@@ -12,7 +12,7 @@ import pytest
 import dpbounds as dp
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.working import working, working_bits
-from dpbounds.privacy.notions.composition_theorems import Guarantee
+from dpbounds.privacy.notions.composition_theorems import EpsilonDelta
 from dpbounds.privacy.notions.optimal_composition import optimal_epsilon
 from dpbounds.privacy.renyi.accountant import renyi_curve, renyi_delta, renyi_epsilon
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_epsilon
@@ -46,7 +46,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "renyi delta": lambda: renyi_delta(dp.Laplace(3) ** 4, 1),
     "renyi curve": lambda: renyi_curve(DP_SGD).upper(3),
     "zcdp": lambda: zcdp_epsilon(dp.Gaussian(5) ** 3, "1e-5"),
-    "optimal composition": lambda: optimal_epsilon(((Guarantee(1, 0), 5),), "1e-3"),
+    "optimal composition": lambda: optimal_epsilon(((EpsilonDelta(1, 0), 5),), "1e-3"),
     "membership": lambda: dp.membership_advantage(dp.Gaussian(3) ** 7),
     "filter": lambda: dp.RenyiFilter.for_target((8, 16, 32), 3, "1e-5", "add-or-remove-one").remaining,
     "gaussian filter": lambda: dp.GaussianFilter.for_target(1, "1e-5", "add-or-remove-one").least_noise_multiplier,

@@ -17,7 +17,7 @@ _FEW = 12  # points up to which each one gets a mark
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class Line:
     """One line of a picture.
 
     Attributes:
@@ -45,7 +45,7 @@ class Panel:
     title: str
     x_label: str
     y_label: str
-    curves: tuple[Curve, ...]
+    curves: tuple[Line, ...]
     log_x: bool = False
     log_y: bool = True
 
@@ -71,7 +71,7 @@ def draw(title: str, panels: Sequence[Panel]) -> Figure:
     return figure
 
 
-def _add(axes: Axes, curve: Curve, index: int) -> None:
+def _add(axes: Axes, curve: Line, index: int) -> None:
     grey = _GREYS[index % len(_GREYS)]
     mark = _MARKS[(index - curve.promised) % len(_MARKS)] if len(curve.x) <= _FEW else None
     style = "--" if curve.promised else _DASHES[index % len(_DASHES)]

@@ -76,7 +76,7 @@ class Id:
     text: str
 
 
-Cell = str | Id | Formula | None
+TableCell = str | Id | Formula | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Table:
     name: str
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     preface: tuple[str, ...] = ()
     footnotes: tuple[str, ...] = ()
 
@@ -141,7 +141,7 @@ def _escaped(text: str) -> str:
     return text.replace("|", r"\|")
 
 
-def _markdown_cell(cell: Cell) -> str:
+def _markdown_cell(cell: TableCell) -> str:
     match cell:
         case None:
             return ""
@@ -193,7 +193,7 @@ def as_latex(table: Table) -> str:
     )
 
 
-def _latex_cell(cell: Cell) -> str:
+def _latex_cell(cell: TableCell) -> str:
     match cell:
         case None:
             return ""
@@ -238,7 +238,7 @@ def as_html(table: Table) -> str:
     )
 
 
-def _html_cell(cell: Cell) -> str:
+def _html_cell(cell: TableCell) -> str:
     match cell:
         case None:
             return ""
@@ -266,7 +266,7 @@ def as_csv(table: Table) -> str:
     return text.getvalue()
 
 
-def _csv_cell(cell: Cell) -> str:
+def _csv_cell(cell: TableCell) -> str:
     match cell:
         case None:
             return ""

@@ -116,7 +116,7 @@ def bounds_single_records(assumed: Assumed) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class KnownRelation:
     """A relation that the constants of every problem satisfy.
 
     Attributes:
@@ -135,14 +135,14 @@ class Limit:
 
 
 @cache
-def limits() -> tuple[Limit, ...]:
+def limits() -> tuple[KnownRelation, ...]:
     """All relations between constants that are known here."""
     from sympy import pi, sqrt
 
     from dpbounds.expressions import symbols as s
 
-    def limit(assumed: Assumed, holds: Boolean, why: str, *, with_regulariser: bool = True) -> Limit:
-        return Limit(assumed, holds, why, frozenset(map(str, holds.free_symbols)), with_regulariser)
+    def limit(assumed: Assumed, holds: Boolean, why: str, *, with_regulariser: bool = True) -> KnownRelation:
+        return KnownRelation(assumed, holds, why, frozenset(map(str, holds.free_symbols)), with_regulariser)
 
     gap, G, L, D = s.initial_gap, s.lipschitz, s.smoothness, s.diameter
     of_losses = {"with_regulariser": False}
@@ -199,7 +199,7 @@ def limits() -> tuple[Limit, ...]:
 
 
 @cache
-def limits_for(assumed: Assumed) -> tuple[Limit, ...]:
+def limits_for(assumed: Assumed) -> tuple[KnownRelation, ...]:
     """The relations that hold under these assumptions."""
     regularised = known.CONVEX_REGULARISER in assumed or (
         known.ALL_OF_SPACE in assumed and known.UNCONSTRAINED not in assumed

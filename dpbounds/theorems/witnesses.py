@@ -49,7 +49,7 @@ HYPERBOLA = Chart((T - 1 / T) / 2, POSITIVE)  # w = sinh(ln t), so that √(1 + 
 SEGMENT = Chart(T, Interval(Fraction(-1), Fraction(1)))
 
 
-class Domain(Enum):
+class ParameterSpace(Enum):
     """Where the parameters live."""
 
     SPACE = "R²"
@@ -74,7 +74,7 @@ class Witness:
     """
 
     name: str
-    domain: Domain
+    domain: ParameterSpace
     chart: Chart
     records: tuple[tuple[FracElement, ...], ...]
     regulariser: FracElement = ZERO
@@ -225,7 +225,7 @@ class Witness:
         """Whether ``centre`` is where every coordinate of F is smallest (and lies in the domain, as 0 does)."""
         return (
             self.centre is not None
-            and (at(self.chart.place, self.centre) == 0 or self.domain is Domain.SPACE)
+            and (at(self.chart.place, self.centre) == 0 or self.domain is ParameterSpace.SPACE)
             and all(self._holds(risk - number(self._least(risk))) for risk in self.risks)
         )
 
@@ -315,7 +315,7 @@ class Witness:
 
     def has_monotone_link(self) -> bool:
         """σ and its two derivatives are bounded on [-1, 1], σ' from below by a positive number, features by 1."""
-        if self.link is None or self.domain is Domain.SPACE or not self.is_realisable():
+        if self.link is None or self.domain is ParameterSpace.SPACE or not self.is_realisable():
             return False
         bounded = all(self._largest(self.slope(self.link, order)) is not None for order in range(3))
         return bounded and (infimum(self.slope(self.link), self.chart.interval) or 0) > 0
@@ -340,23 +340,23 @@ class Witness:
 
     def is_unconstrained(self) -> bool:
         """R², and no regulariser."""
-        return self.domain is Domain.SPACE and self.regulariser == 0
+        return self.domain is ParameterSpace.SPACE and self.regulariser == 0
 
     def is_everywhere(self) -> bool:
         """R², maybe with a regulariser."""
-        return self.domain is Domain.SPACE
+        return self.domain is ParameterSpace.SPACE
 
     def is_on_a_bounded_set(self) -> bool:
         """A ball: convex, closed, centrally symmetric."""
-        return self.domain is not Domain.SPACE
+        return self.domain is not ParameterSpace.SPACE
 
     def is_on_the_l1_ball(self) -> bool:
         """It is the convex hull of four points."""
-        return self.domain is Domain.CROSS_POLYTOPE
+        return self.domain is ParameterSpace.CROSS_POLYTOPE
 
     def is_on_the_disc(self) -> bool:
         """Of diameter 2."""
-        return self.domain is Domain.DISC
+        return self.domain is ParameterSpace.DISC
 
     def is_normalised(self) -> bool:
         """1-Lipschitz on the unit ball."""
@@ -370,7 +370,7 @@ class Witness:
         """R = λw²/2 with λ > 0, on R²."""
         weight = self.slope(self.regulariser, 2)
         constant = self.slope(weight) == 0
-        return self.domain is Domain.SPACE and constant and at(self.regulariser, 0) == 0 < at(weight, 0)
+        return self.domain is ParameterSpace.SPACE and constant and at(self.regulariser, 0) == 0 < at(weight, 0)
 
     def can_be_chosen(self) -> bool:
         """What is asked for is a way to sample, to query or to start, which exists for every problem."""
@@ -395,28 +395,28 @@ def regression(
     name: str,
     robust: FracElement,
     labels: tuple[int | Fraction, ...],
-    domain: Domain,
+    domain: ParameterSpace,
     regulariser: FracElement = ZERO,
     centre: Fraction | None = None,
 ) -> Witness:
     """ψ(<w, e_i> - y) for both features and all labels."""
     known = tuple(Fraction(label) for label in labels)
     records = _by_feature(tuple(after(robust, T - number(label)) for label in known))
-    chart = LINE if domain is Domain.SPACE else SEGMENT
+    chart = LINE if domain is ParameterSpace.SPACE else SEGMENT
     return Witness(name, domain, chart, records, regulariser, centre, known, robust=robust)
 
 
-def classification(name: str, link: FracElement, labels: tuple[int, ...], domain: Domain) -> Witness:
+def classification(name: str, link: FracElement, labels: tuple[int, ...], domain: ParameterSpace) -> Witness:
     """(σ(<w, e_i>) - y)² for both features and all labels."""
     known = tuple(Fraction(label) for label in labels)
     records = _by_feature(tuple((link - number(label)) ** 2 for label in known))
     return Witness(name, domain, SEGMENT, records, labels=known, link=link)
 
 
-def tilted(name: str, risk: FracElement, tilt: Fraction, domain: Domain) -> Witness:
+def tilted(name: str, risk: FracElement, tilt: Fraction, domain: ParameterSpace) -> Witness:
     """Σ_i φ(w_i) ± <u, w>: the mean is φ, every gradient within |u| of ∇φ."""
     records = tuple(tuple(risk + sign * number(tilt) * T for _ in range(DIMENSION)) for sign in (1, -1))
-    chart = LINE if domain is Domain.SPACE else SEGMENT
+    chart = LINE if domain is ParameterSpace.SPACE else SEGMENT
     return Witness(name, domain, chart, records, centre=Fraction(0))
 
 
@@ -426,18 +426,18 @@ _ROOT = (T + 1 / T) / 2
 _SIGMOID = ONE / 2 + T / 4 - T**3 / 24
 
 WITNESSES: tuple[Witness, ...] = (
-    regression("robust regression in the plane", _BOWL, (Fraction(-1, 2), 0, Fraction(1, 2)), Domain.SPACE),
-    regression("three wells in each coordinate", _BOWL, (-4, 0, 4), Domain.SPACE),
-    regression("robust regression with a ridge", _BOWL, (-2, 0, 2), Domain.SPACE, T**2 / 20),
-    regression("robust regression on the l1 ball", _BOWL, (-1, 0, 1), Domain.CROSS_POLYTOPE, T**2 / 20),
-    regression("short robust regression on the disc", _BOWL / 2, (-1, 0, 1), Domain.DISC),
-    classification("two classes on the l1 ball", _SIGMOID, (0, 1), Domain.CROSS_POLYTOPE),
-    tilted("a dented bowl with tilted records", _DENT, Fraction(1), Domain.SPACE),
-    tilted("a dented bowl on the l1 ball", _DENT, Fraction(1), Domain.CROSS_POLYTOPE),
-    tilted("a quadratic on the l1 ball", T**2 / 2, Fraction(1), Domain.CROSS_POLYTOPE),
+    regression("robust regression in the plane", _BOWL, (Fraction(-1, 2), 0, Fraction(1, 2)), ParameterSpace.SPACE),
+    regression("three wells in each coordinate", _BOWL, (-4, 0, 4), ParameterSpace.SPACE),
+    regression("robust regression with a ridge", _BOWL, (-2, 0, 2), ParameterSpace.SPACE, T**2 / 20),
+    regression("robust regression on the l1 ball", _BOWL, (-1, 0, 1), ParameterSpace.CROSS_POLYTOPE, T**2 / 20),
+    regression("short robust regression on the disc", _BOWL / 2, (-1, 0, 1), ParameterSpace.DISC),
+    classification("two classes on the l1 ball", _SIGMOID, (0, 1), ParameterSpace.CROSS_POLYTOPE),
+    tilted("a dented bowl with tilted records", _DENT, Fraction(1), ParameterSpace.SPACE),
+    tilted("a dented bowl on the l1 ball", _DENT, Fraction(1), ParameterSpace.CROSS_POLYTOPE),
+    tilted("a quadratic on the l1 ball", T**2 / 2, Fraction(1), ParameterSpace.CROSS_POLYTOPE),
     Witness(
         "hyperbolas of two weights",
-        Domain.SPACE,
+        ParameterSpace.SPACE,
         HYPERBOLA,
         tuple((weight * _ROOT,) * DIMENSION for weight in (1, 2)),
         centre=Fraction(1),

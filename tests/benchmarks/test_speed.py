@@ -19,7 +19,7 @@ from dp_accounting import pld, rdp
 
 import dpbounds as dp
 from dpbounds.privacy.pairs import losses as laws
-from dpbounds.privacy.pairs.pairs import Draws, Order, Sampled, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, Draws, Sampled, ShiftedGaussians
 from dpbounds.privacy.routes.contour import growing
 from dpbounds.privacy.routes.lattice import bounds
 
@@ -240,7 +240,7 @@ def test_batches_with_replacement_against_without(steps: int) -> None:
 @pytest.mark.slow
 def test_sums_over_draws_against_all_terms() -> None:
     draws, squared_shift = Draws(Fraction(1, 1000), 100), Fraction(1, 20)
-    pair, losses = Sampled(Order.REMOVE, draws, ShiftedGaussians(squared_shift)), range(-100, 400)
+    pair, losses = Sampled(Direction.REMOVE, draws, ShiftedGaussians(squared_shift)), range(-100, 400)
     with flint.ctx.workprec(192):
         places = [laws.ball(Fraction(loss, 250)) for loss in losses]
         weights, _ = laws._counts(draws)

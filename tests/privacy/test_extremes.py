@@ -17,7 +17,7 @@ import pytest
 import dpbounds as dp
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import account
-from dpbounds.privacy.pairs.pairs import Order, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.relations import as_relation
 from dpbounds.privacy.routes.drawn_steps import delta_between, epsilon_between
 from dpbounds.privacy.routes.gaussian_profiles import gaussian_delta
@@ -179,7 +179,7 @@ def test_bounds_of_neighbouring_points_agree_with_monotonicity(moved, relation):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("order", Direction)
 @pytest.mark.parametrize(("z", "q", "steps"), [("0.5", "0.1", 10), ("3", "0.5", 40), ("1", "1/1000", 200)])
 def test_bounds_from_closed_forms_enclose_what_other_routes_prove(order, z, q, steps):
     product = ((SampledGaussians(order, Fraction(q), Fraction(z) ** 2), steps),)
@@ -214,10 +214,10 @@ def textbook(pair, epsilon):
     q = mp.mpf(pair.sample_rate.numerator) / pair.sample_rate.denominator
     v = mp.mpf(pair.variance.numerator) / pair.variance.denominator
     z = mp.sqrt(v)
-    if pair.order is Order.REMOVE:
+    if pair.order is Direction.REMOVE:
         x = v * mp.log((mp.expm1(e) + q) / q) + mp.mpf(1) / 2
         return q * upper((x - 1) / z) - (mp.expm1(e) + q) * upper(x / z)
-    if pair.order is Order.ADD:
+    if pair.order is Direction.ADD:
         room = mp.expm1(-e) + q
         if room <= 0:
             return mp.mpf(0)
@@ -238,7 +238,7 @@ def test_profiles_without_cancellation_are_the_textbook_ones():
     for _ in range(150):
         v, epsilon = size(-4, 10), draw.choice([Fraction(0), size(-12, 2.5)])
         rate = draw.choice([size(-12, -0.01), 1 - size(-12, -1)])
-        pair = draw.choice([ShiftedGaussians(1 / v), *(SampledGaussians(order, rate, v) for order in Order)])
+        pair = draw.choice([ShiftedGaussians(1 / v), *(SampledGaussians(order, rate, v) for order in Direction)])
         with mp.workdps(400), working(200):
             expected, found = textbook(pair, epsilon), gaussian_delta(pair, epsilon)
             low, high = (mp.mpf(end.str(60, radius=False)) for end in (found.lower(), found.upper()))

@@ -32,7 +32,7 @@ from dpbounds.theorems.rational_functions import (
 )
 from dpbounds.theorems.record import Metric, Side, Status
 from dpbounds.theorems.spending import spending
-from dpbounds.theorems.witnesses import HYPERBOLA, LINE, SEGMENT, WITNESSES, Domain, Witness, tilted
+from dpbounds.theorems.witnesses import HYPERBOLA, LINE, SEGMENT, WITNESSES, ParameterSpace, Witness, tilted
 
 LIBRARY = registry.library()
 SETS = sorted({frozenset(one.assumptions) for one in LIBRARY}, key=lambda each: sorted(one.name for one in each))
@@ -100,23 +100,23 @@ def test_every_question_can_be_answered_with_no():
 def bad_problem():
     """-w⁴ with records ± w²/2 on the line: nothing is bounded, not even from below."""
     records = tuple((sign * T**2 / 2 - T**4, sign * T**2 / 2 - T**4) for sign in (1, -1))
-    return Witness("bad", Domain.SPACE, LINE, records, regulariser=-(T**4))
+    return Witness("bad", ParameterSpace.SPACE, LINE, records, regulariser=-(T**4))
 
 
 @pytest.mark.parametrize(
     ("assumption", "problem"),
     [
-        (known.LIPSCHITZ, tilted("quadratic", T**2 / 2, Fraction(1), Domain.SPACE)),
-        (known.PL, tilted("two minima", (T**2 - 1) ** 2 / 10, Fraction(1), Domain.SPACE)),
-        (known.PL, tilted("quartic, flat at its minimum", T**4, Fraction(1), Domain.CROSS_POLYTOPE)),
-        (known.QUASAR_CONVEX, tilted("bounded", T**2 / (1 + T**2), Fraction(1), Domain.SPACE)),
-        (known.STRICT_SADDLES, tilted("flat inflection", T**3 + T**5, Fraction(1), Domain.SPACE)),
-        (known.SMOOTH_RISK, tilted("quartic", T**4, Fraction(1), Domain.SPACE)),
-        (known.NEAR_A_FIELD, Witness("unlike", Domain.SPACE, LINE, ((T**2, T**2), (3 * T**2, T**2)))),
-        (known.BOUNDED_RISK, tilted("unbounded", T, Fraction(1), Domain.SPACE)),
-        (known.CONVEX, tilted("dent", T**2 / 2 + 4 * T**2 / (1 + T**2), Fraction(1), Domain.SPACE)),
-        (known.DISSIPATIVE, Witness("cone", Domain.SPACE, HYPERBOLA, (((T + 1 / T) / 2,) * 2,))),
-        (known.CONVEX_REGULARISER, Witness("r", Domain.SPACE, LINE, ((T, T),), regulariser=-(T**2))),
+        (known.LIPSCHITZ, tilted("quadratic", T**2 / 2, Fraction(1), ParameterSpace.SPACE)),
+        (known.PL, tilted("two minima", (T**2 - 1) ** 2 / 10, Fraction(1), ParameterSpace.SPACE)),
+        (known.PL, tilted("quartic, flat at its minimum", T**4, Fraction(1), ParameterSpace.CROSS_POLYTOPE)),
+        (known.QUASAR_CONVEX, tilted("bounded", T**2 / (1 + T**2), Fraction(1), ParameterSpace.SPACE)),
+        (known.STRICT_SADDLES, tilted("flat inflection", T**3 + T**5, Fraction(1), ParameterSpace.SPACE)),
+        (known.SMOOTH_RISK, tilted("quartic", T**4, Fraction(1), ParameterSpace.SPACE)),
+        (known.NEAR_A_FIELD, Witness("unlike", ParameterSpace.SPACE, LINE, ((T**2, T**2), (3 * T**2, T**2)))),
+        (known.BOUNDED_RISK, tilted("unbounded", T, Fraction(1), ParameterSpace.SPACE)),
+        (known.CONVEX, tilted("dent", T**2 / 2 + 4 * T**2 / (1 + T**2), Fraction(1), ParameterSpace.SPACE)),
+        (known.DISSIPATIVE, Witness("cone", ParameterSpace.SPACE, HYPERBOLA, (((T + 1 / T) / 2,) * 2,))),
+        (known.CONVEX_REGULARISER, Witness("r", ParameterSpace.SPACE, LINE, ((T, T),), regulariser=-(T**2))),
     ],
     ids=lambda value: value.name,
 )
@@ -125,8 +125,8 @@ def test_problems_without_a_property_do_not_witness_it(assumption, problem):
 
 
 def test_a_constant_is_no_witness():
-    constant = Witness("constant", Domain.SPACE, LINE, ((ONE, ONE),), centre=Fraction(0))
-    tilts = Witness("constant mean", Domain.SPACE, LINE, ((T, T), (-T, -T)), centre=Fraction(0))
+    constant = Witness("constant", ParameterSpace.SPACE, LINE, ((ONE, ONE),), centre=Fraction(0))
+    tilts = Witness("constant mean", ParameterSpace.SPACE, LINE, ((T, T), (-T, -T)), centre=Fraction(0))
     for one in (constant, tilts):
         assert one.is_constant()
         assert not satisfies(one, (known.LIPSCHITZ, known.UNCONSTRAINED))
@@ -149,18 +149,18 @@ def test_constants_of_witnesses_keep_every_limit(witness):
         "kl_exponent": 2 if witness.pl_constant else None,
         "kl_constant": witness.pl_constant and sympy.sqrt(1 / sympy.Rational(2 * witness.pl_constant)),
         "norm_bound": 1,
-        "l1_norm_bound": 1 if witness.domain is Domain.CROSS_POLYTOPE else sympy.sqrt(2),
+        "l1_norm_bound": 1 if witness.domain is ParameterSpace.CROSS_POLYTOPE else sympy.sqrt(2),
         "diameter": 2,
-        "l1_diameter": 2 if witness.domain is Domain.CROSS_POLYTOPE else 2 * sympy.sqrt(2),
+        "l1_diameter": 2 if witness.domain is ParameterSpace.CROSS_POLYTOPE else 2 * sympy.sqrt(2),
         "enclosing_radius": 1,
         # E max |g_i| and E |g| for two coordinates
         "gaussian_width": 2 / sympy.sqrt(sympy.pi)
-        if witness.domain is Domain.CROSS_POLYTOPE
+        if witness.domain is ParameterSpace.CROSS_POLYTOPE
         else sympy.sqrt(sympy.pi / 2),
     }
     given = {name: sympy.sympify(value) for name, value in constants.items() if value is not None}
     checked = 0
-    for place in (Fraction(1, 3), Fraction(9, 10), *((Fraction(7),) if witness.domain is Domain.SPACE else ())):
+    for place in (Fraction(1, 3), Fraction(9, 10), *((Fraction(7),) if witness.domain is ParameterSpace.SPACE else ())):
         gap = sum((at(risk, place) for risk in witness.risks), -(witness.infimum or Fraction(0)))
         for limit in limits_for(assumed):
             relation = limit.holds.subs({s: given[str(s)] for s in limit.holds.free_symbols if str(s) in given})
@@ -168,7 +168,7 @@ def test_constants_of_witnesses_keep_every_limit(witness):
             if not relation.free_symbols:
                 assert bool(relation), (limit.why, place, witness.name)
                 checked += 1
-    assert checked or witness.domain is Domain.SPACE
+    assert checked or witness.domain is ParameterSpace.SPACE
 
 
 IMPOSSIBLE = [

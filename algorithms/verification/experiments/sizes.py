@@ -14,7 +14,7 @@ from algorithms.verification.judging.checks import Measured, mean_interval
 from algorithms.verification.judging.planned_checks import Promise
 from algorithms.verification.judging.slopes import fit
 from algorithms.verification.sweeping.cells import Result, parameter, vector
-from dpbounds.render.curves import Curve, Panel
+from dpbounds.render.curves import Line, Panel
 
 CONFIDENCE = 0.95
 
@@ -39,11 +39,11 @@ class Quantity:
     printed: str = ""
     axis: str = ""
 
-    def curves(self, results: Sequence[Result]) -> tuple[Curve, Curve]:
+    def curves(self, results: Sequence[Result]) -> tuple[Line, Line]:
         """The measured means with their intervals, and the bound."""
         n = records(results)
         measured = curve_of(f"{self.label}, measured", n, self.measured(results))
-        return measured, Curve(f"{self.label}, {self.source}", n, self.bounds(results), promised=True)
+        return measured, Line(f"{self.label}, {self.source}", n, self.bounds(results), promised=True)
 
     def panel(self, title: str, results: Sequence[Result]) -> Panel:
         """The two alone."""
@@ -82,10 +82,10 @@ class Quantity:
         )
 
 
-def curve_of(label: str, x: Sequence[float], means: Sequence[Measured]) -> Curve:
+def curve_of(label: str, x: Sequence[float], means: Sequence[Measured]) -> Line:
     """Means with their intervals."""
     y, low, high = zip(*((mean.mean, mean.low, mean.high) for mean in means), strict=True)
-    return Curve(label, tuple(x), y, low, high)
+    return Line(label, tuple(x), y, low, high)
 
 
 def held(means: Sequence[Measured], bounds: Sequence[float]) -> str:

@@ -12,7 +12,7 @@ from algorithms.verification.judging.estimates import measured
 from algorithms.verification.judging.planned_checks import by_size, cells
 from algorithms.verification.studies.formulas import ball_overlap
 from algorithms.verification.sweeping.cells import Result, parameter
-from dpbounds.render.curves import Curve, Panel
+from dpbounds.render.curves import Line, Panel
 from dpbounds.theorems.registry import theorem
 
 _DIMENSIONS = (1, 2, 3, 10, 50)
@@ -39,7 +39,7 @@ def _panels(results: Sequence[Result]) -> tuple[Panel, ...]:
         distances = [parameter(result, "distance") for result in here]
         curves.append(curve_of(f"d = {d}, measured", distances, [measured(result.numbers, 0.95) for result in here]))
         exact = tuple(_exact(d, distance) for distance in at)
-        curves.append(Curve("exact" if d == 1 else "_exact", tuple(map(float, at)), exact, promised=True))
+        curves.append(Line("exact" if d == 1 else "_exact", tuple(map(float, at)), exact, promised=True))
     return (Panel("one release", "distance, in radii", "δ, at every ε", tuple(curves), log_y=False),)
 
 

@@ -17,7 +17,7 @@ from algorithms.verification.experiments.runs import projected_gradient
 from algorithms.verification.experiments.sizes import exponent
 from algorithms.verification.judging.planned_checks import by_size, cells
 from algorithms.verification.sweeping.cells import Result, parameter, text, vector
-from dpbounds.render.curves import Curve, Panel
+from dpbounds.render.curves import Line, Panel
 
 _TITLES = {"synthetic": "synthetic design, 10 000 × 100", "covertype": "Covertype, 10 000 × 54"}
 _DATA = tuple(_TITLES)
@@ -40,9 +40,9 @@ def _here(results: Sequence[Result], data: str) -> list[Result]:
 
 
 def _paths(results: Sequence[Result], axis: str, label: str) -> tuple[Panel, ...]:
-    def curves(here: list[Result]) -> tuple[Curve, ...]:
+    def curves(here: list[Result]) -> tuple[Line, ...]:
         return tuple(
-            Curve(
+            Line(
                 _label(label, parameter(result, axis)),
                 tuple(float(k) for k in range(1, len(vector(result, "exact_path")) + 1)),
                 tuple(vector(result, "exact_path")),

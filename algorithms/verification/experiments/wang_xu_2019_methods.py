@@ -19,7 +19,7 @@ from algorithms.verification.judging.checks import Measured, mean_interval
 from algorithms.verification.judging.planned_checks import Size, by_size, cells, together
 from algorithms.verification.studies.running import bound_of
 from algorithms.verification.sweeping.cells import Cell, Result, number, parameter, text, vector
-from dpbounds.render.curves import Curve, Panel
+from dpbounds.render.curves import Line, Panel
 
 _EPSILONS = (0.5, 2.0)
 _STEPS, _RECORDS = 200, 10_000
@@ -55,10 +55,10 @@ def _bound(ours: Result) -> float:
     return float(bound_of(method_posed, "exact")(ours).upper ** 0.5)
 
 
-def _path(method: str, result: Result) -> Curve:
+def _path(method: str, result: Result) -> Line:
     means, errors = vector(result, "path"), vector(result, "path_error")
     width = float(stats.t.ppf((1 + CONFIDENCE) / 2, parameter(result, "repetitions") - 1))
-    return Curve(
+    return Line(
         _LABELS[method],
         tuple(float(step) for step in range(1, len(means) + 1)),
         tuple(means),
@@ -73,7 +73,7 @@ def _panels(results: Sequence[Result]) -> tuple[Panel, ...]:
         here = _at(results, epsilon)
         paths = [_path(method, result) for method, result in here.items()]
         flat = (_bound(here[_OURS]),) * len(paths[0].x)
-        curves = (*paths, Curve("ours, bound on the mean over steps", paths[0].x, flat, promised=True))
+        curves = (*paths, Line("ours, bound on the mean over steps", paths[0].x, flat, promised=True))
         panels.append(Panel(f"Covertype, ε = {epsilon:g}", "step", "norm of the projected gradient", curves))
     return tuple(panels)
 

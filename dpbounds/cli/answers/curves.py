@@ -26,7 +26,7 @@ _ROUNDED_UP = ("delta_upper", "type_one_error")
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class ProvenCurve:
     """Proven ends of δ(ε) at increasing ε, each row no larger than the one before it."""
 
     epsilons: tuple[Fraction, ...]
@@ -34,7 +34,7 @@ class Curve:
     uppers: tuple[Fraction, ...]
 
 
-def proven_curve(mechanism: Mechanism, relation: Relation, centre: End, tolerance: float) -> Curve:
+def proven_curve(mechanism: Mechanism, relation: Relation, centre: End, tolerance: float) -> ProvenCurve:
     """Compute δ(ε) on a grid that reaches from 0 to about twice as far as ``centre``.
 
     δ(ε) never increases, so the smallest upper end so far bounds it, too; and so does the largest lower end to come.
@@ -48,7 +48,7 @@ def proven_curve(mechanism: Mechanism, relation: Relation, centre: End, toleranc
         uppers.append(min(uppers[-1], Fraction(point.exact_upper)))
     for point in reversed(points[:-1]):
         lowers.append(max(lowers[-1], Fraction(point.exact_lower)))
-    return Curve(epsilons, tuple(reversed(lowers)), tuple(uppers))
+    return ProvenCurve(epsilons, tuple(reversed(lowers)), tuple(uppers))
 
 
 def grid(centre: End) -> Iterator[Fraction]:
@@ -58,7 +58,7 @@ def grid(centre: End) -> Iterator[Fraction]:
     return (two_digits * k / _STEPS for k in range(_STEPS + 1))
 
 
-def write_curve(path: Path, curve: Curve) -> None:
+def write_curve(path: Path, curve: ProvenCurve) -> None:
     """Columns epsilon, delta_lower, delta_upper; or a picture of both ends."""
     columns = {
         "epsilon": _column("epsilon", curve.epsilons),
@@ -69,7 +69,7 @@ def write_curve(path: Path, curve: Curve) -> None:
     _write(path, "--curve", columns, ("Privacy curve", "ε", "δ"), labels, log_y=True)
 
 
-def write_trade_off(path: Path, curve: Curve) -> None:
+def write_trade_off(path: Path, curve: ProvenCurve) -> None:
     """Columns type_one_error, type_two_error_lower_bound: with that much of the first, no attack has less of it."""
     from dpbounds.privacy.accountants.trade_off import TradeOff
 
@@ -127,7 +127,7 @@ def _write(
 def _draw(
     path: Path, columns: dict[str, list[str]], words: tuple[str, str, str], labels: dict[str, str], *, log_y: bool
 ) -> None:
-    from dpbounds.render.curves import Curve as Line
+    from dpbounds.render.curves import Line as Line
     from dpbounds.render.curves import Panel, draw
     from dpbounds.render.regime_map import save
 

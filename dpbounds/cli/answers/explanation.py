@@ -194,7 +194,7 @@ def _advice(question: Question, answer: Answer) -> Iterator[str]:
             else "their analysis is tight"
         )
         yield f"Poisson samples (--sampling poisson) instead of batches of a fixed size, in the training too: {why}"
-    if any(isinstance(pair, pairs.RenyiCurve) for pair in kinds) or any(
+    if any(isinstance(pair, pairs.RenyiProfile) for pair in kinds) or any(
         isinstance(each, PureDP | ApproximateDP) for each in inner
     ):
         yield "the mechanism itself, where it is known, instead of a guarantee for it"

@@ -8,7 +8,7 @@ from dpbounds.cli.printing.output import plain
 from dpbounds.privacy import mechanisms as known
 from dpbounds.privacy.mechanisms import Mechanism, parts_of
 from dpbounds.privacy.pairs import pairs
-from dpbounds.privacy.pairs.pairs import Order, Pair, Product
+from dpbounds.privacy.pairs.pairs import Direction, Pair, Product
 
 
 def described(mechanism: Mechanism) -> str:
@@ -105,11 +105,11 @@ def pair_in_words(pair: Pair) -> str:
             return f"two steps of randomised response, epsilon {plain(epsilon)} each"
         case pairs.FourPoints(epsilon=epsilon, delta=delta):
             return f"the worst (epsilon, delta)-private pair, epsilon {plain(epsilon)}, delta {plain(delta)}"
-        case pairs.BoundedRange(span=span):
+        case pairs.BoundedRangeProfile(span=span):
             return f"the worst losses within a range of {plain(span)}"
         case pairs.TwoPoints(high=high, span=span):
             return f"two losses, {plain(high)} and {plain(high - span)}"
-        case pairs.RenyiCurve():
+        case pairs.RenyiProfile():
             return "the largest profile that the Rényi divergences allow"
         case pairs.SampledGaussians(order=order, sample_rate=rate, variance=variance):
             return f"{_sampled_gaussians(order)}, q = {plain(rate)}, z² = {plain(variance)}"
@@ -117,7 +117,7 @@ def pair_in_words(pair: Pair) -> str:
             return f"[{pair_in_words(base)}] seen by a record {_draws(draws)}"
         case pairs.DrawnGaussians(order=order, draws=draws, squared_shift=squared):
             laws = "a mixture of N(ks, 1)", "N(0, 1)"
-            first, second = laws[::-1] if order is Order.ADD else laws
+            first, second = laws[::-1] if order is Direction.ADD else laws
             return f"{first} against {second}, s² = {plain(squared)}, k the draws of a record {_draws(draws)}"
         case pairs.SampledLaplaces(sample_rate=rate, shift=shift):
             return f"(1-q) Lap(0) + q Lap(s) against (1-q) Lap(0) + q Lap(-s), q = {plain(rate)}, s = {plain(shift)}"
@@ -136,11 +136,11 @@ def pair_in_words(pair: Pair) -> str:
     return "finitely many losses"
 
 
-def _sampled_gaussians(order: Order) -> str:
+def _sampled_gaussians(order: Direction) -> str:
     match order:
-        case Order.REMOVE:
+        case Direction.REMOVE:
             return "(1-q) N(0, z²) + q N(1, z²) against N(0, z²)"
-        case Order.ADD:
+        case Direction.ADD:
             return "N(0, z²) against (1-q) N(0, z²) + q N(1, z²)"
     return "(1-q) N(0, z²) + q N(1, z²) against (1-q) N(0, z²) + q N(-1, z²)"
 
@@ -155,7 +155,7 @@ def source_of(pair: Pair) -> str:
     match pair:
         case pairs.ShiftedGaussians():
             return "pairs.md, section 4 (Balle & Wang 2018; Dong, Roth & Su 2022)"
-        case pairs.SampledGaussians(order=Order.REPLACE):
+        case pairs.SampledGaussians(order=Direction.REPLACE):
             return "pairs.md, section 5, replace one (derived there)"
         case pairs.SampledGaussians():
             return "pairs.md, section 5, add or remove one (Zhu, Dong & Wang 2022)"
@@ -167,11 +167,11 @@ def source_of(pair: Pair) -> str:
             return "sampling.md, section 4 (derived there)"
         case pairs.Responses() | pairs.FourPoints() | pairs.TwoResponses():
             return "laws.md, section 2 (Kairouz, Oh & Viswanath 2015)"
-        case pairs.BoundedRange() | pairs.TwoPoints():
+        case pairs.BoundedRangeProfile() | pairs.TwoPoints():
             return "laws.md, section 2 (the least upper bound of all two-point pairs)"
-        case pairs.RenyiCurve():
+        case pairs.RenyiProfile():
             return "laws.md, section 2 (Canonne, Kamath & Steinke 2020)"
-        case pairs.Sampled(order=Order.REPLACE) | pairs.TwoGuarantees():
+        case pairs.Sampled(order=Direction.REPLACE) | pairs.TwoGuarantees():
             return "sampling.md (Balle, Barthe & Gaboardi 2018, advanced joint convexity)"
         case pairs.Sampled():
             return "sampling.md (Zhu, Dong & Wang 2022, mixture split)"

@@ -45,10 +45,10 @@ from dpbounds.privacy.pairs.domination import (
     orders_of,
 )
 from dpbounds.privacy.pairs.pairs import (
+    Direction,
     DrawnGaussians,
     Draws,
     FourPoints,
-    Order,
     Pair,
     Product,
     Responses,
@@ -148,7 +148,7 @@ def _from_one_record(found: Enclosure, one: Account) -> Enclosure:
 # --- Dominating pairs for k records at once ---------------------------------------------------------------------------
 
 
-def _grown(mechanism: Mechanism, order: Order, k: int) -> tuple[Product, ...]:
+def _grown(mechanism: Mechanism, order: Direction, k: int) -> tuple[Product, ...]:
     """Products that dominate for a group that leaves (remove), joins (add) or is replaced, by how it lies in blocks.
 
     Raises:
@@ -178,14 +178,14 @@ def _together(products: Iterable[Product]) -> Product:
     return merged + tuple(counts.items())
 
 
-def _shared_out(partition: InParallel, order: Order, k: int) -> tuple[Product, ...]:
+def _shared_out(partition: InParallel, order: Direction, k: int) -> tuple[Product, ...]:
     """The ways in which k records lie in the blocks.
 
     Replaced records may change blocks: k removals and k additions, 2k steps in all, are shared out then.
     """
     blocks = partition.blocks
-    if order is Order.REPLACE and partition.partition == "record" and len(partition.blocks) > 1:
-        order, k = Order.REMOVE, 2 * k
+    if order is Direction.REPLACE and partition.partition == "record" and len(partition.blocks) > 1:
+        order, k = Direction.REMOVE, 2 * k
         if any(isinstance(part, PoissonSampled) for block in blocks for part, _ in parts_of(block)):
             raise UnsupportedMechanism("records that change blocks, of which samples are taken, are not one pair")
     blocks = tuple(
@@ -250,10 +250,10 @@ def _sorted_out(product: Product) -> tuple[Fraction, Counter[Fraction], dict[Pai
     return gaussian, laplace, rest
 
 
-def _grown_part(part: Mechanism, order: Order, k: int) -> Pair:
-    if isinstance(part, PoissonSampled) and order is not Order.REPLACE and part.sample_rate < 1:
+def _grown_part(part: Mechanism, order: Direction, k: int) -> Pair:
+    if isinstance(part, PoissonSampled) and order is not Direction.REPLACE and part.sample_rate < 1:
         # the records of the group are drawn independently: j of them with probability Binomial(k, q)(j)
-        base = _single(part.mechanism, Order.REMOVE)
+        base = _single(part.mechanism, Direction.REMOVE)
         if k > _LARGEST_GROUP:
             raise NotCertified(
                 f"groups of more than {_LARGEST_GROUP} records on Poisson samples are not summed here; the full batch "
@@ -266,11 +266,11 @@ def _grown_part(part: Mechanism, order: Order, k: int) -> Pair:
     return enlarged(_single(part, order), k)
 
 
-def _single(mechanism: Mechanism, order: Order) -> Pair:
+def _single(mechanism: Mechanism, order: Direction) -> Pair:
     """The one pair of a mechanism that is a single release on all it is given, without a direction."""
     if any(isinstance(inner, InParallel) for inner in nested(mechanism)):
         raise UnsupportedMechanism("records of a group that lie in different blocks of one sample are not one pair")
-    relation = Relation.REPLACE_ONE if order is Order.REPLACE else Relation.ADD_OR_REMOVE_ONE
+    relation = Relation.REPLACE_ONE if order is Direction.REPLACE else Relation.ADD_OR_REMOVE_ONE
     products = [each.product for each in neighbour_classes(mechanism, relation).every()]
     match products:
         case [((pair, 1),)]:
@@ -297,7 +297,7 @@ def _chains(classes: NeighbourClasses, relation: Relation, k: int) -> tuple[_Gro
     if len({frozenset(some) for some in products.values()}) == 1:  # both directions spend the same
         (same, *_) = products.values()
         return (_GroupChain(same, same, k),)
-    remove, add = products[Order.REMOVE], products[Order.ADD]
+    remove, add = products[Direction.REMOVE], products[Direction.ADD]
     return _GroupChain(remove, add, k), _GroupChain(add, remove, k)
 
 

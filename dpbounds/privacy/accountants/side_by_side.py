@@ -22,7 +22,7 @@ from dpbounds.privacy.notions.composition_theorems import (
     ADVANCED_SHARP,
     BASIC,
     OPTIMAL,
-    Guarantee,
+    EpsilonDelta,
     Parts,
     advanced_epsilon,
     basic_epsilon,
@@ -190,7 +190,7 @@ def _guarantees(mechanism: Mechanism, delta: Fraction, relation: Relation) -> Pa
         upper = account(part, delta=share, relation=relation, tolerance=_SHARE_TOLERANCE).enclosure.exact_upper
         if isinstance(upper, float):
             raise NotCertified("a release has an infinite loss with a probability above its share of δ")
-        found.append((Guarantee(upper, share), count))
+        found.append((EpsilonDelta(upper, share), count))
     return tuple(found)
 
 

@@ -70,7 +70,7 @@ class RenyiCurve(Protocol):
 
 
 # A release: a mechanism, sampled or not, a guarantee that is known of it, or anything else with a Rényi curve.
-Step = Mechanism | Notion | RenyiCurve
+Chargeable = Mechanism | Notion | RenyiCurve
 
 _LONGEST_DENOMINATOR = 512  # bits: beyond that, a running sum is rounded up
 _SIGNIFICANT_BITS = 256
@@ -83,7 +83,7 @@ _SIGNIFICANT_BITS = 256
 # same throughout the run, and the sum of the maxima is at least the maximum of the sums (filters.md, section 1).
 
 
-def squared_shift(step: Step, relation: Relation) -> Fraction:
+def squared_shift(step: Chargeable, relation: Relation) -> Fraction:
     """Return μ², exact, of a release that is full-batch Gaussian: several are summed, of blocks the worst counts.
 
     Raises:
@@ -109,7 +109,7 @@ def _shift_of(step: Mechanism, relation: Relation) -> Fraction | None:
     return classes.largest(shift) if gaussian else None
 
 
-def zcdp_cost(step: Step, relation: Relation) -> Fraction:
+def zcdp_cost(step: Chargeable, relation: Relation) -> Fraction:
     """Return ρ of a release, rounded up.
 
     Raises:
@@ -125,7 +125,7 @@ def zcdp_cost(step: Step, relation: Relation) -> Fraction:
     return squared_shift(step, relation) / 2
 
 
-def renyi_cost(step: Step, order: Fraction, relation: Relation) -> Fraction:
+def renyi_cost(step: Chargeable, order: Fraction, relation: Relation) -> Fraction:
     """Return a bound on D_λ of a release, rounded up; errors as for :func:`zcdp_cost`, and ``NotCertified``."""
     if isinstance(step, Notion):
         found = convert(_comparable(step, relation), RenyiDP, orders=(order,)).notion
@@ -209,10 +209,10 @@ def _set_columns(record: RenyiFilter | Odometer, *names: str) -> None:
 class PrivacyFilter(Protocol):
     """Whoever decides, before a release, whether the budget still has room for it."""
 
-    def admits(self, step: Step) -> bool:
+    def admits(self, step: Chargeable) -> bool:
         """Whether the release may still be made."""
 
-    def spend(self, step: Step) -> Self:
+    def spend(self, step: Chargeable) -> Self:
         """Return the filter after the release; raise ``BudgetExceeded`` where it must not be made."""
 
 
@@ -251,14 +251,14 @@ class _SumFilter(ABC):
         """The least noise multiplier with which one more full-batch Gaussian release fits; None where none does."""
 
     @abstractmethod
-    def cost(self, step: Step) -> Fraction:
+    def cost(self, step: Chargeable) -> Fraction:
         """What the release costs, rounded up."""
 
-    def admits(self, step: Step) -> bool:
+    def admits(self, step: Chargeable) -> bool:
         """Whether the release fits into what is left; errors as for ``spend``."""
         return self.cost(step) <= self.remaining
 
-    def spend(self, step: Step) -> Self:
+    def spend(self, step: Chargeable) -> Self:
         """Return the filter after the release.
 
         Raises:
@@ -314,7 +314,7 @@ class ZCDPFilter(_SumFilter):
         """Return the filter with the largest ρ (rounded down) that gives (ε, δ), for ε >= 0 and 0 < δ < 1."""
         return cls(zcdp_budget(epsilon, delta), as_relation(relation))
 
-    def cost(self, step: Step) -> Fraction:
+    def cost(self, step: Chargeable) -> Fraction:
         """ρ of the release, rounded up."""
         return zcdp_cost(step, self.relation)
 
@@ -348,7 +348,7 @@ class GaussianFilter(_SumFilter):
         """Return the filter with the largest μ (rounded down) that gives (ε, δ), for ε >= 0 and 0 < δ < 1."""
         return cls(gaussian_budget(epsilon, delta) ** 2, as_relation(relation))
 
-    def cost(self, step: Step) -> Fraction:
+    def cost(self, step: Chargeable) -> Fraction:
         """(sensitivity/stddev)² of the release, exact."""
         return squared_shift(step, self.relation)
 
@@ -462,15 +462,15 @@ class RenyiFilter:
             max((2 * left / order for order, left in self.remaining), default=Fraction(0)), self.relation
         )
 
-    def cost(self, step: Step) -> tuple[Fraction, ...]:
+    def cost(self, step: Chargeable) -> tuple[Fraction, ...]:
         """D_λ of the release at every order, rounded up."""
         return tuple(renyi_cost(step, order, self.relation) for order in self.orders)
 
-    def admits(self, step: Step) -> bool:
+    def admits(self, step: Chargeable) -> bool:
         """Whether the release fits at some order; errors as for ``spend``."""
         return any(total <= budget for total, budget in zip(self._after(self.cost(step)), self.budgets, strict=True))
 
-    def spend(self, step: Step) -> Self:
+    def spend(self, step: Chargeable) -> Self:
         """Return the filter after the release.
 
         Raises:
@@ -559,7 +559,7 @@ class Odometer:
         orders = tuple(best_zcdp_order(first * factor**k, share) for k in range(count))
         return cls(orders, (share,) * count, as_relation(relation), (Fraction(0),) * count)
 
-    def spend(self, step: Step) -> Self:
+    def spend(self, step: Chargeable) -> Self:
         """Return the odometer after the release; it refuses none.
 
         Raises:

@@ -44,11 +44,11 @@ from dpbounds.privacy.relations import Relation
 FULL_BATCH, POISSON = "full-batch", "poisson"
 WITHOUT_REPLACEMENT, WITH_REPLACEMENT = "without-replacement", "with-replacement"
 
-Entry = Mapping[str, object]
+JsonObject = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class MechanismKind:
     """How one mechanism is written: its name, the class, and the fields, of which some may be missing (None)."""
 
     name: str
@@ -58,16 +58,16 @@ class Kind:
 
 
 KINDS = (
-    Kind("gaussian", Gaussian, (), ("noise_multiplier", "noise_stddev", "sensitivity")),
-    Kind("laplace", Laplace, (), ("noise_multiplier", "noise_scale", "sensitivity", "dimension")),
-    Kind("uniform-ball", UniformBall, ("radius", "dimension"), ("sensitivity",)),
-    Kind("randomized-response", RandomizedResponse, ("epsilon", "options")),
-    Kind("exponential", ExponentialMechanism, ("epsilon", "relation", "monotone")),
-    Kind("above-threshold", AboveThreshold, ("threshold_noise", "query_noise", "relation", "monotone")),
-    Kind("pure", PureDP, ("epsilon", "relation")),
-    Kind("approximate", ApproximateDP, ("epsilon", "delta", "relation")),
-    Kind("zcdp", ZCDP, ("rho", "relation")),
-    Kind("renyi", RenyiDP, ("points", "relation")),
+    MechanismKind("gaussian", Gaussian, (), ("noise_multiplier", "noise_stddev", "sensitivity")),
+    MechanismKind("laplace", Laplace, (), ("noise_multiplier", "noise_scale", "sensitivity", "dimension")),
+    MechanismKind("uniform-ball", UniformBall, ("radius", "dimension"), ("sensitivity",)),
+    MechanismKind("randomized-response", RandomizedResponse, ("epsilon", "options")),
+    MechanismKind("exponential", ExponentialMechanism, ("epsilon", "relation", "monotone")),
+    MechanismKind("above-threshold", AboveThreshold, ("threshold_noise", "query_noise", "relation", "monotone")),
+    MechanismKind("pure", PureDP, ("epsilon", "relation")),
+    MechanismKind("approximate", ApproximateDP, ("epsilon", "delta", "relation")),
+    MechanismKind("zcdp", ZCDP, ("rho", "relation")),
+    MechanismKind("renyi", RenyiDP, ("points", "relation")),
 )
 SAMPLINGS: dict[str, tuple[Callable[..., Mechanism], tuple[str, ...]]] = {
     POISSON: (PoissonSampled, ("sample_rate",)),
@@ -76,7 +76,7 @@ SAMPLINGS: dict[str, tuple[Callable[..., Mechanism], tuple[str, ...]]] = {
 }
 
 
-def described(mechanism: Mechanism, count: int) -> Entry:
+def described(mechanism: Mechanism, count: int) -> JsonObject:
     """A number of equal releases as an entry of a ledger.
 
     Raises:
@@ -115,7 +115,7 @@ def _inside(mechanism: Mechanism) -> Mechanism:
     return mechanism.mechanism
 
 
-def _described(mechanism: Mechanism) -> Entry:
+def _described(mechanism: Mechanism) -> JsonObject:
     for kind in KINDS:
         if type(mechanism) is kind.make:
             numbers = {field: getattr(mechanism, field) for field in (*kind.fields, *kind.optional)}

@@ -29,7 +29,7 @@ _LARGEST_EXACT = 1 << 28  # bits of an exact product of survival probabilities
 
 
 @dataclass(frozen=True, slots=True)
-class Theorem:
+class CompositionTheorem:
     """A composition theorem, as it is named beside its value.
 
     Attributes:
@@ -43,22 +43,22 @@ class Theorem:
     why: str
 
 
-BASIC = Theorem(
+BASIC = CompositionTheorem(
     "basic composition",
     "Dwork, Kenthapadi, McSherry, Mironov & Naor 2006",
     "adds up worst cases, as though every release leaked the most it can on one and the same run",
 )
-ADVANCED_CLASSICAL = Theorem(
+ADVANCED_CLASSICAL = CompositionTheorem(
     "advanced composition",
     "Dwork, Rothblum & Vadhan 2010; Dwork & Roth 2014, Theorem 3.20",
     "bounds the mean loss by its largest conceivable value and the tail by Azuma's inequality, and adds every δ",
 )
-ADVANCED_SHARP = Theorem(
+ADVANCED_SHARP = CompositionTheorem(
     "advanced composition, sharp mean",
     "Kairouz, Oh & Viswanath 2015",
     "has the right mean loss, but bounds the tail by Hoeffding's inequality, which ignores its shape",
 )
-OPTIMAL = Theorem(
+OPTIMAL = CompositionTheorem(
     "optimal composition",
     "Kairouz, Oh & Viswanath 2015; Murtagh & Vadhan 2016",
     "is attained by some releases with these (ε, δ); knows a single point of each release's profile, nothing else",
@@ -66,7 +66,7 @@ OPTIMAL = Theorem(
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Guarantee:
+class EpsilonDelta:
     """What is known of one release: it is (ε, δ)-differentially private.
 
     Args:
@@ -88,7 +88,7 @@ class Guarantee:
         object.__setattr__(self, "delta", probability(delta, "delta"))
 
 
-Parts = tuple[tuple[Guarantee, int], ...]
+Parts = tuple[tuple[EpsilonDelta, int], ...]
 
 
 def at_least_zero(value: ExactLike, name: str) -> Fraction:
@@ -114,7 +114,7 @@ def checked(parts: Parts) -> Parts:
     return tuple((guarantee, positive_integer(count, "count")) for guarantee, count in parts)
 
 
-def basic(parts: Parts) -> Guarantee:
+def basic(parts: Parts) -> EpsilonDelta:
     """The basic composition theorem: (Σ ε_i, min(1, Σ δ_i)), exactly.
 
     Args:
@@ -131,7 +131,7 @@ def basic(parts: Parts) -> Guarantee:
     known = checked(parts)
     epsilon = sum((count * guarantee.epsilon for guarantee, count in known), Fraction(0))
     delta = sum((count * guarantee.delta for guarantee, count in known), Fraction(0))
-    return Guarantee(epsilon, min(Fraction(1), delta))
+    return EpsilonDelta(epsilon, min(Fraction(1), delta))
 
 
 def basic_epsilon(parts: Parts, delta: ExactLike) -> Enclosure:
@@ -267,7 +267,7 @@ def accurate(compute: Callable[[], arb]) -> tuple[arb, int]:
     raise NotCertified(f"{_PRECISIONS[-1]} bits of precision do not suffice; the values differ by too many magnitudes")
 
 
-def _theorem(form: Form) -> Theorem:
+def _theorem(form: Form) -> CompositionTheorem:
     if form not in get_args(Form):
         raise InvalidValue("form", repr(form), " or ".join(map(repr, get_args(Form))))
     return ADVANCED_CLASSICAL if form == "classical" else ADVANCED_SHARP
@@ -285,11 +285,11 @@ def _mean(parts: Parts, form: Form) -> arb:
     return total
 
 
-def _nothing(theorem: Theorem) -> Enclosure:
+def _nothing(theorem: CompositionTheorem) -> Enclosure:
     return Enclosure(math.inf, math.inf, theorem.name)
 
 
-def _enclosed(compute: Callable[[], arb], theorem: Theorem) -> Enclosure:
+def _enclosed(compute: Callable[[], arb], theorem: CompositionTheorem) -> Enclosure:
     value, precision = accurate(compute)
     return Enclosure.from_balls(value, value, theorem.name, precision)
 

@@ -538,7 +538,7 @@ def _chained_renyi(points: Points, order: Fraction, k: int) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Link:
     """One edge of a chain, what went in and what came out."""
 
     edge: Edge
@@ -560,7 +560,7 @@ class Conversion:
     """
 
     notion: Notion
-    chain: tuple[Step, ...]
+    chain: tuple[Link, ...]
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.chain), f"proven: {self.notion}"])
@@ -672,7 +672,7 @@ def _search(notion: Notion, goal: Goal) -> Conversion:
                 continue
             if not any(_implies(known, after) for known in seen):
                 seen.append(after)
-                queue.append(Conversion(after, (*here.chain, Step(edge, here.notion, after))))
+                queue.append(Conversion(after, (*here.chain, Link(edge, here.notion, after))))
     if best is None:
         people = f", groups of {goal.group}" if goal.group > 1 else ""
         because = f" ({'; '.join(reasons)})" if reasons else ""

@@ -18,10 +18,10 @@ from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, positive_integer, rational
 from dpbounds.expressions.working import working
-from dpbounds.privacy.notions.composition_theorems import Guarantee, Theorem, at_least_zero, probability
+from dpbounds.privacy.notions.composition_theorems import CompositionTheorem, EpsilonDelta, at_least_zero, probability
 from dpbounds.privacy.routes.closed_forms import ball
 
-GROUP = Theorem(
+GROUP = CompositionTheorem(
     "group privacy",
     "Dwork & Roth 2014, Theorem 2.2, for pure guarantees; Dong, Roth & Su 2022 for whole profiles",
     "goes from one data set to the next, as though every link could be as bad as the worst pair of neighbours",
@@ -61,7 +61,7 @@ class Link:
         return Link(self.backward, self.forward)
 
 
-def group_guarantee(guarantee: Guarantee, size: int) -> Guarantee:
+def group_guarantee(guarantee: EpsilonDelta, size: int) -> EpsilonDelta:
     """From (ε, δ) for neighbours to (kε, δ (e^(kε) - 1)/(e^ε - 1)) for groups of k; (0, kδ) at ε = 0.
 
     Args:
@@ -81,11 +81,11 @@ def group_guarantee(guarantee: Guarantee, size: int) -> Guarantee:
     """
     k, epsilon, delta = positive_integer(size, "size"), guarantee.epsilon, guarantee.delta
     if epsilon == 0 or delta == 0:
-        return Guarantee(k * epsilon, min(Fraction(1), k * delta))
+        return EpsilonDelta(k * epsilon, min(Fraction(1), k * delta))
     with working(_PRECISION):
         log_delta = ball(delta).log() + ball(k * epsilon).expm1().log() - ball(epsilon).expm1().log()
         capped = Fraction(1) if log_delta.upper() >= 0 else ball_end(log_delta.exp(), "up")
-    return Guarantee(k * epsilon, min(Fraction(1), capped))
+    return EpsilonDelta(k * epsilon, min(Fraction(1), capped))
 
 
 def group_zcdp(rho: ExactLike, size: int) -> Fraction:

@@ -30,7 +30,7 @@ from dpbounds.privacy.notions.composition_theorems import (
     spare_sign,
     with_failures,
 )
-from dpbounds.privacy.notions.random_signs import Lattice, Signs, Table, largest_sum, spacing
+from dpbounds.privacy.notions.random_signs import RoundedSigns, Signs, SignTable, largest_sum, spacing
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.inversion import invert
 from dpbounds.privacy.routes.lattice.integer_measures import Work
@@ -78,7 +78,7 @@ def optimal_delta(parts: Parts, epsilon: ExactLike, tolerance: ExactLike = DEFAU
         value, precision = accurate(lambda: with_failures(known, arb(0)))
         return Enclosure.from_balls(value, value, OPTIMAL.name, precision).within(0, 1)
     try:
-        value, precision = accurate(lambda: with_failures(known, Table(signs, target).profile(target)))
+        value, precision = accurate(lambda: with_failures(known, SignTable(signs, target).profile(target)))
         return Enclosure.from_balls(value, value, f"{OPTIMAL.name}: table", precision).within(0, 1)
     except Declined:
         pass
@@ -172,20 +172,20 @@ def _epsilon_by_table(signs: Signs, parts: Parts, delta: Fraction) -> Enclosure:
     return Enclosure(low, high, f"{OPTIMAL.name}: table", precision)
 
 
-def _table(signs: Signs, wished: arb) -> Table:
+def _table(signs: Signs, wished: arb) -> SignTable:
     """A table of all sums, or of those above a floor with h(floor) > h, so that ε(h) lies above the floor too."""
     try:
-        return Table(signs)
+        return SignTable(signs)
     except Declined:
         total = largest_sum(signs)
         for halvings in range(_SHALLOWEST, 0, -1):
-            table = Table(signs, total - total / (1 << halvings), _SMALL_TABLE)
+            table = SignTable(signs, total - total / (1 << halvings), _SMALL_TABLE)
             if table.profile(table.floor) > wished:
                 return table
         raise
 
 
-def _curve(table: Table) -> Callable[[Fraction], tuple[arb, arb]]:
+def _curve(table: SignTable) -> Callable[[Fraction], tuple[arb, arb]]:
     def curve(epsilon: Fraction) -> tuple[arb, arb]:
         value = table.profile(max(epsilon, table.floor))  # h decreases, so below the floor this is a lower bound
         return value, value if epsilon >= table.floor else arb(1)
@@ -199,8 +199,8 @@ class _Attempt:
     bits: int
     work: Work
 
-    def lattice(self, signs: Signs, tilt: float) -> Lattice:
-        return Lattice(signs, Fraction(tilt), self.step, self.bits, self.work)
+    def lattice(self, signs: Signs, tilt: float) -> RoundedSigns:
+        return RoundedSigns(signs, Fraction(tilt), self.step, self.bits, self.work)
 
 
 def _refined(

@@ -59,7 +59,7 @@ def minus_counts(size: Fraction, count: int, slope: Fraction) -> Iterator[arb]:
         mass = mass * (count - j) / (j + 1) * odds
 
 
-class Table:
+class SignTable:
     """The values of S above a floor, with their masses under both laws, added up from the largest value down.
 
     Args:
@@ -107,7 +107,7 @@ class Table:
         return self.first_law[above] - ball(epsilon).exp() * self.second_law[above]
 
 
-class Lattice:
+class RoundedSigns:
     """The law of S', which is S with every group of equal signs rounded to multiples of a step g, tilted by e^(κS').
 
     Each atom is split between the two lattice points beside it, so that its mass under both laws is kept: h can only

@@ -35,9 +35,9 @@ from dpbounds.privacy.mechanisms import (
 )
 from dpbounds.privacy.pairs.pairs import (
     Combined,
+    Direction,
     DrawnGaussians,
     Draws,
-    Order,
     Pair,
     Product,
     Sampled,
@@ -65,7 +65,7 @@ Place = tuple[str, ...]  # where the record lies, in words, one entry per partit
 class Key:
     """What tells one class of ordered neighbours from another: which data set holds the record, and in which blocks."""
 
-    order: Order
+    order: Direction
     place: Place = ()
 
 
@@ -106,7 +106,7 @@ class NeighbourClasses:
         """Yield each class once, those with equal products as one; one at least."""
         return iter(self._distinct)
 
-    def along(self, order: Order) -> Iterator[NeighbourClass]:
+    def along(self, order: Direction) -> Iterator[NeighbourClass]:
         """Yield the classes of one direction, whatever the blocks; those that spend the same both ways are in both."""
         return (each for each in self._distinct if any(key.order is order for key in each.keys))
 
@@ -152,14 +152,14 @@ def neighbour_classes(mechanism: Mechanism, relation: Relation) -> NeighbourClas
     )
 
 
-def orders_of(relation: Relation) -> tuple[Order, ...]:
+def orders_of(relation: Relation) -> tuple[Direction, ...]:
     """The directions in which two neighbours can stand: remove and add, or replace, which is its own reversal."""
-    return (Order.REMOVE, Order.ADD) if relation is Relation.ADD_OR_REMOVE_ONE else (Order.REPLACE,)
+    return (Direction.REMOVE, Direction.ADD) if relation is Relation.ADD_OR_REMOVE_ONE else (Direction.REPLACE,)
 
 
 def _name(keys: Sequence[Key], product: Product) -> str:
     """The keys in words: "remove, block 1", or "both orders" (as a product of shifted Gaussians always is)."""
-    orders: dict[Place, list[Order]] = {}
+    orders: dict[Place, list[Direction]] = {}
     for key in keys:
         orders.setdefault(key.place, []).append(key.order)
     symmetric = all(isinstance(pair, ShiftedGaussians) for pair, _ in product)
@@ -209,7 +209,7 @@ def _as_pair(product: Product) -> Pair:
 # --- One class at a time ----------------------------------------------------------------------------------------------
 
 
-def _classes(mechanism: Mechanism, order: Order) -> _Choices:
+def _classes(mechanism: Mechanism, order: Direction) -> _Choices:
     """The classes of ordered neighbours: one, unless blocks of a partition tell where the record may lie."""
     match mechanism:
         case Composed(parts=parts):
@@ -229,7 +229,7 @@ def _classes(mechanism: Mechanism, order: Order) -> _Choices:
     return {(): ((single_release(mechanism, order), 1),)}
 
 
-def _composed(parts: Sequence[tuple[Mechanism, int]], order: Order) -> _Choices:
+def _composed(parts: Sequence[tuple[Mechanism, int]], order: Direction) -> _Choices:
     # The record stays in its block: all that runs on one partition, sampled or not, is one mechanism per block.
     groups = by_partition(parts)
     partitions = [key for key in groups if isinstance(key, InParallel)]
@@ -297,8 +297,8 @@ def _bounded_product(options: Sequence[_Choices]) -> _Choices:
     return found
 
 
-def _in_parallel(mechanism: InParallel, order: Order) -> _Choices:
-    if mechanism.partition == "index" and order is not Order.REPLACE:
+def _in_parallel(mechanism: InParallel, order: Direction) -> _Choices:
+    if mechanism.partition == "index" and order is not Direction.REPLACE:
         raise UnsupportedMechanism(
             "blocks by position under add-or-remove-one: removing one record shifts all later ones into other blocks; "
             "partition by the record's content, or ask under replace-one"
@@ -311,15 +311,15 @@ def _in_parallel(mechanism: InParallel, order: Order) -> _Choices:
         for index, block in blocks
         for place, steps in _classes(block, order).items()
     ]
-    if order is Order.REPLACE and mechanism.partition == "record" and len(blocks) > 1:
+    if order is Direction.REPLACE and mechanism.partition == "record" and len(blocks) > 1:
         _demand_no_final_distance(
             mechanism, "a record that leaves one block and enters another moves their answers by other distances"
         )
         found += [
             (", ".join((f"from block {first}", *out, f"to block {second}", *into)), leaving + entering)
             for (first, one), (second, other) in itertools.permutations(blocks, 2)
-            for out, leaving in _classes(one, Order.REMOVE).items()
-            for into, entering in _classes(other, Order.ADD).items()
+            for out, leaving in _classes(one, Direction.REMOVE).items()
+            for into, entering in _classes(other, Direction.ADD).items()
         ]
     return _alike(found)
 
@@ -382,7 +382,7 @@ def _demand_no_blocks(mechanism: Mechanism, where: str) -> None:
         )
 
 
-def _base(mechanism: Mechanism, order: Order) -> tuple[Pair, tuple[Pair, ...]]:
+def _base(mechanism: Mechanism, order: Direction) -> tuple[Pair, tuple[Pair, ...]]:
     """What runs on a sample: the pair that dominates it, and pairs that are attained."""
     (steps,) = _classes(mechanism, order).values()  # one class: there are no blocks inside
     product = _product((bound.pair, count) for bound, count in steps)
@@ -398,17 +398,17 @@ def _one_of(product: Product) -> tuple[Pair, ...]:
 # --- Samples ----------------------------------------------------------------------------------------------------------
 
 
-def _poisson(mechanism: PoissonSampled, order: Order) -> StepBound:
+def _poisson(mechanism: PoissonSampled, order: Direction) -> StepBound:
     rate, inner = mechanism.sample_rate, mechanism.mechanism
     _demand_no_fixed_size(inner, "a Poisson sample, whose size is random", "a fixed-size sample of the whole data set")
     _demand_no_blocks(inner, "a sample together with other releases")
-    if order is Order.REPLACE:
+    if order is Direction.REPLACE:
         return _poisson_replace(inner, rate)
-    base, attained = _base(inner, Order.REMOVE)
+    base, attained = _base(inner, Direction.REMOVE)
     return StepBound(_sampled(order, Draws(rate), base), tuple(_sampled(order, Draws(rate), pair) for pair in attained))
 
 
-def _sampled(order: Order, draws: Draws, base: Pair) -> Pair:
+def _sampled(order: Direction, draws: Draws, base: Pair) -> Pair:
     """The mixture ((1-q)Q + qP, Q) of a base pair, or its mirror image."""
     if isinstance(base, ShiftedGaussians):
         return SampledGaussians(order, draws.rate, 1 / base.squared_shift)
@@ -421,9 +421,9 @@ def _poisson_replace(inner: Mechanism, rate: Fraction) -> StepBound:
     )
     parts = parts_of(inner)
     if all(isinstance(part, Gaussian) for part, _ in parts):  # several, even chosen one by one, are as good as one
-        ((shift, _),) = _product((single_release(part, Order.REMOVE).pair, count) for part, count in parts)
+        ((shift, _),) = _product((single_release(part, Direction.REMOVE).pair, count) for part, count in parts)
         assert isinstance(shift, ShiftedGaussians)
-        return StepBound.attained(SampledGaussians(Order.REPLACE, rate, 1 / shift.squared_shift))
+        return StepBound.attained(SampledGaussians(Direction.REPLACE, rate, 1 / shift.squared_shift))
     (only, count), *others = parts
     match only:
         case Laplace(noise_multiplier=multiplier, dimension=dimension) if count == 1 and not others:
@@ -436,9 +436,9 @@ def _poisson_replace(inner: Mechanism, rate: Fraction) -> StepBound:
         case UniformBall(radius=radius, dimension=dimension) if count == 1 and not others:
             return StepBound.attained(SampledBalls(rate, 1 / radius**2, dimension))
     _demand_presence(inner)
-    present, attained = _base(inner, Order.REMOVE)
-    replaced, _ = _base(inner, Order.REPLACE)
-    attacks = tuple(_sampled(Order.REMOVE, Draws(rate), pair) for pair in attained)
+    present, attained = _base(inner, Direction.REMOVE)
+    replaced, _ = _base(inner, Direction.REPLACE)
+    attacks = tuple(_sampled(Direction.REMOVE, Draws(rate), pair) for pair in attained)
     return StepBound(TwoGuarantees(rate, present, replaced), attacks)
 
 
@@ -454,48 +454,48 @@ def _demand_presence(inner: Mechanism) -> None:
             )
 
 
-def _without_replacement(mechanism: SampledWithoutReplacement, order: Order) -> _Choices:
+def _without_replacement(mechanism: SampledWithoutReplacement, order: Direction) -> _Choices:
     b, n, inner = mechanism.batch_size, mechanism.dataset_size, mechanism.mechanism
     if isinstance(inner, SampledWithoutReplacement) and inner.dataset_size == b:  # b' of b of n are b' of n
         return _classes(SampledWithoutReplacement(inner.mechanism, inner.batch_size, n), order)
-    if order is Order.REPLACE and b == n:
+    if order is Direction.REPLACE and b == n:
         return _classes(inner, order)
     _demand_a_plain_batch(inner, order)
-    draws, (base, attained) = Draws(Fraction(b, n)), _base(inner, Order.REPLACE)
+    draws, (base, attained) = Draws(Fraction(b, n)), _base(inner, Direction.REPLACE)
     # An attack lets the other records act like one of the two; that suits no attack on a further sample.
     sampled = any(isinstance(part, PoissonSampled) for part in nested(inner))
-    if order is Order.REPLACE:
+    if order is Direction.REPLACE:
         tight = attained == (base,) and not sampled
-        attacks = tuple(_sampled(way, draws, pair) for way in (Order.REMOVE, Order.ADD) for pair in attained)
+        attacks = tuple(_sampled(way, draws, pair) for way in (Direction.REMOVE, Direction.ADD) for pair in attained)
         return {(): ((StepBound(Sampled(order, draws, base), () if sampled else attacks, tight, n), 1),)}
     _demand_room(b, n, "batch_size")
     attacks = tuple(_sampled(order, draws, pair) for pair in attained)
     return {(): ((StepBound(_sampled(order, draws, base), () if sampled else attacks, size=n), 1),)}
 
 
-def _with_replacement(mechanism: SampledWithReplacement, order: Order) -> _Choices:
+def _with_replacement(mechanism: SampledWithReplacement, order: Direction) -> _Choices:
     b, n, inner = mechanism.batch_size, mechanism.dataset_size, mechanism.mechanism
     if b == 1:
         return _without_replacement(SampledWithoutReplacement(inner, 1, n), order)
     _demand_a_plain_batch(inner, order)
-    base, _ = _base(inner, Order.REPLACE)
+    base, _ = _base(inner, Direction.REPLACE)
     enlarged(base, 2)  # refuses what has no proven pair for a record that is drawn several times
     draws = Draws(Fraction(1, n), b)
-    if order is not Order.REPLACE:
+    if order is not Direction.REPLACE:
         _demand_room(1, n, "dataset_size")
         if isinstance(base, ShiftedGaussians):
             return {(): ((StepBound.attained(DrawnGaussians(order, draws, base.squared_shift), n), 1),)}
         return {(): ((StepBound(Sampled(order, draws, base), ()), 1),)}
     attacks: tuple[Pair, ...] = ()
     if isinstance(base, ShiftedGaussians) and n > 1:
-        attacks = tuple(DrawnGaussians(way, draws, base.squared_shift) for way in (Order.REMOVE, Order.ADD))
+        attacks = tuple(DrawnGaussians(way, draws, base.squared_shift) for way in (Direction.REMOVE, Direction.ADD))
     return {(): ((StepBound(Sampled(order, draws, base), attacks, size=n), 1),)}
 
 
-def _demand_a_plain_batch(inner: Mechanism, order: Order) -> None:
+def _demand_a_plain_batch(inner: Mechanism, order: Direction) -> None:
     _demand_no_fixed_size(inner, "a fixed-size sample of another size", "draw from the data set itself")
     _demand_no_blocks(inner, "a fixed-size sample")
-    if order is not Order.REPLACE:
+    if order is not Direction.REPLACE:
         _demand_no_final_distance(
             inner, "a fixed-size sample under add-or-remove-one swaps one record of the batch for another"
         )

@@ -22,15 +22,15 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.pairs.gaussian_sums import Places, RatioSum, Weights, tails_growing, tails_shrinking, upper_tail
 from dpbounds.privacy.pairs.pairs import (
-    BoundedRange,
+    BoundedRangeProfile,
     Combined,
+    Direction,
     Discrete,
     DrawnGaussians,
     Draws,
     FourPoints,
-    Order,
     Pair,
-    RenyiCurve,
+    RenyiProfile,
     Responses,
     Sampled,
     SampledBalls,
@@ -50,7 +50,7 @@ Masses = tuple[arb, arb]  # P-mass and Q-mass
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class LossAtom:
     """An atom of the loss: where it lies, its P-mass and its Q-mass (p = r e^loss)."""
 
     loss: arb
@@ -59,7 +59,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class LossDistribution:
     """The loss of one pair.
 
     Attributes:
@@ -77,7 +77,7 @@ class Law:
     head: Callable[[arb], Masses]
     lowest: arb | None
     highest: arb | None
-    points: tuple[Point, ...] = ()
+    points: tuple[LossAtom, ...] = ()
     infinite: arb = field(default_factory=arb)
     vanishing: arb = field(default_factory=arb)
     symmetric: bool = True
@@ -133,7 +133,7 @@ def ball(number: Fraction | int) -> arb:
     return arb(fmpq(number.numerator, number.denominator))
 
 
-def law_of(pair: Pair) -> Law:
+def law_of(pair: Pair) -> LossDistribution:
     """Return the law of a pair's loss.
 
     Raises:
@@ -146,18 +146,18 @@ def law_of(pair: Pair) -> Law:
             return _shifted_laplaces(ball(shift))
         case UniformBalls(squared_shift=squared, dimension=dimension):
             tau = overlap_lost(squared, dimension)
-            return _discrete([Point(arb(0), 1 - tau, 1 - tau)], tau)
+            return _discrete([LossAtom(arb(0), 1 - tau, 1 - tau)], tau)
         case Responses(epsilon=epsilon, options=options):
             return _responses(ball(epsilon), options)
         case TwoResponses(epsilon=epsilon):
             return _two_responses(ball(epsilon))
         case FourPoints(epsilon=epsilon, delta=delta):
             return _four_points(ball(epsilon), ball(delta))
-        case BoundedRange(span=span):
+        case BoundedRangeProfile(span=span):
             return _bounded_range(ball(span))
         case TwoPoints(high=high, span=span):
             return _two_points(ball(high), ball(high - span))
-        case RenyiCurve(points=points, rho=rho):
+        case RenyiProfile(points=points, rho=rho):
             return envelope_law(_renyi_profile(points, rho))
         case SampledGaussians():
             return _sampled_gaussians(pair)
@@ -179,7 +179,7 @@ def law_of(pair: Pair) -> Law:
 
 
 @lru_cache(maxsize=64)
-def law_at(pair: Pair, precision: int) -> Law:
+def law_at(pair: Pair, precision: int) -> LossDistribution:
     """The law of a pair at a precision in bits, remembered."""
     with working(precision):
         return law_of(pair)
@@ -188,10 +188,12 @@ def law_at(pair: Pair, precision: int) -> Law:
 # --- Without sampling -------------------------------------------------------------------------------------------------
 
 
-def _discrete(points: Iterable[Point], infinite: arb, vanishing: arb | None = None, *, symmetric: bool = True) -> Law:
+def _discrete(
+    points: Iterable[LossAtom], infinite: arb, vanishing: arb | None = None, *, symmetric: bool = True
+) -> LossDistribution:
     kept = tuple(point for point in points if not point.p.is_zero())
     missing = infinite if vanishing is None else vanishing
-    return Law(nothing, nothing, None, None, kept, infinite, missing, symmetric)
+    return LossDistribution(nothing, nothing, None, None, kept, infinite, missing, symmetric)
 
 
 def _mirrored(tail: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
@@ -204,17 +206,17 @@ def _mirrored(tail: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
     return head
 
 
-def _shifted_gaussians(squared_shift: Fraction) -> Law:
+def _shifted_gaussians(squared_shift: Fraction) -> LossDistribution:
     # L ~ N(μ²/2, μ²) under P and N(-μ²/2, μ²) under Q
     mu = ball(squared_shift).sqrt()
 
     def tail(loss: arb) -> Masses:
         return upper_tail(loss / mu - mu / 2), upper_tail(loss / mu + mu / 2)
 
-    return Law(tail, _mirrored(tail), None, None)
+    return LossDistribution(tail, _mirrored(tail), None, None)
 
 
-def _shifted_laplaces(shift: arb) -> Law:
+def _shifted_laplaces(shift: arb) -> LossDistribution:
     # Left of 0 the loss is -s, right of s it is s; between them it is 2x - s.
     edge = (-shift).exp() / 2
 
@@ -226,8 +228,8 @@ def _shifted_laplaces(shift: arb) -> Law:
         inner = loss.min(shift).max(-shift)
         return -((inner - shift) / 2).expm1() / 2, (-(shift + inner) / 2).exp() / 2 - edge
 
-    points = (Point(shift, arb(1) / 2, edge), Point(-shift, edge, arb(1) / 2))
-    return Law(tail, _mirrored(tail), -shift, shift, points)
+    points = (LossAtom(shift, arb(1) / 2, edge), LossAtom(-shift, edge, arb(1) / 2))
+    return LossDistribution(tail, _mirrored(tail), -shift, shift, points)
 
 
 def overlap_lost(squared_shift: Fraction, dimension: int) -> arb:
@@ -237,29 +239,33 @@ def overlap_lost(squared_shift: Fraction, dimension: int) -> arb:
     return ball(squared_shift / 4).beta_lower(ball(Fraction(1, 2)), ball(Fraction(dimension + 1, 2)), 1)
 
 
-def _responses(epsilon: arb, options: int) -> Law:
+def _responses(epsilon: arb, options: int) -> LossDistribution:
     odds = epsilon.exp()
     true, other = odds / (odds + (options - 1)), 1 / (odds + (options - 1))
     rest = (options - 2) * other
-    return _discrete([Point(epsilon, true, other), Point(arb(0), rest, rest), Point(-epsilon, other, true)], arb(0))
+    return _discrete(
+        [LossAtom(epsilon, true, other), LossAtom(arb(0), rest, rest), LossAtom(-epsilon, other, true)], arb(0)
+    )
 
 
-def _two_responses(epsilon: arb) -> Law:
+def _two_responses(epsilon: arb) -> LossDistribution:
     high = 1 / (1 + (-epsilon).exp())
     low = high * (-2 * epsilon).exp()
     rest = -(-epsilon).expm1() / (1 + epsilon.exp())
-    return _discrete([Point(2 * epsilon, high, low), Point(arb(0), rest, rest), Point(-2 * epsilon, low, high)], arb(0))
+    return _discrete(
+        [LossAtom(2 * epsilon, high, low), LossAtom(arb(0), rest, rest), LossAtom(-2 * epsilon, low, high)], arb(0)
+    )
 
 
-def _four_points(epsilon: arb, delta: arb) -> Law:
+def _four_points(epsilon: arb, delta: arb) -> LossDistribution:
     if epsilon.is_zero():
-        return _discrete([Point(arb(0), 1 - delta, 1 - delta)], delta)
+        return _discrete([LossAtom(arb(0), 1 - delta, 1 - delta)], delta)
     odds = epsilon.exp()
     high, low = (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds)
-    return _discrete([Point(epsilon, high, low), Point(-epsilon, low, high)], delta)
+    return _discrete([LossAtom(epsilon, high, low), LossAtom(-epsilon, low, high)], delta)
 
 
-def _bounded_range(span: arb) -> Law:
+def _bounded_range(span: arb) -> LossDistribution:
     # P-density e^((l-η)/2) / (2 (1 - e^-η)) on [-η, η]
     norm = -(-span).expm1()
 
@@ -269,19 +275,19 @@ def _bounded_range(span: arb) -> Law:
         inner = loss.min(span).max(-span)
         return -((inner - span) / 2).expm1() / norm, ((-(inner + span) / 2).exp() - (-span).exp()) / norm
 
-    return Law(tail, _mirrored(tail), -span, span)
+    return LossDistribution(tail, _mirrored(tail), -span, span)
 
 
-def _given(atoms: Sequence[tuple[Fraction, Fraction]], infinite: Fraction) -> Law:
-    points = [Point(ball(loss), ball(p), ball(p) * (-ball(loss)).exp()) for loss, p in atoms]
+def _given(atoms: Sequence[tuple[Fraction, Fraction]], infinite: Fraction) -> LossDistribution:
+    points = [LossAtom(ball(loss), ball(p), ball(p) * (-ball(loss)).exp()) for loss, p in atoms]
     rest = 1 - sum((point.r for point in points), arb(0))
     return _discrete(points, ball(infinite), rest.max(arb(0)), symmetric=False)
 
 
-def _two_points(high: arb, low: arb) -> Law:
+def _two_points(high: arb, low: arb) -> LossDistribution:
     # P-masses u, 1-u with Q-masses u e^-high, (1-u) e^-low that add up to 1
     share = (-low).expm1() / ((-low).exp() - (-high).exp())
-    points = (Point(high, share, share * (-high).exp()), Point(low, 1 - share, (1 - share) * (-low).exp()))
+    points = (LossAtom(high, share, share * (-high).exp()), LossAtom(low, 1 - share, (1 - share) * (-low).exp()))
     return _discrete(points, arb(0), symmetric=False)
 
 
@@ -293,7 +299,7 @@ _NEGLIGIBLE_LOG = -800  # of H_α: what lies beyond counts as infinite loss
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class ProfileBound:
     """An upper bound f on a symmetric profile: H_α <= f(log α) for α >= 1.
 
     Attributes:
@@ -305,7 +311,7 @@ class Bound:
     reach: arb
 
 
-def envelope_law(bound: Bound) -> Law:
+def envelope_law(bound: ProfileBound) -> LossDistribution:
     """The law whose profile is the convex envelope of finitely many upper bounds on H_α.
 
     A profile is convex, so it lies below every chord between two upper bounds: their lower convex hull is one as well,
@@ -326,7 +332,7 @@ def envelope_law(bound: Bound) -> Law:
     points = []
     for corner, (before, after) in zip(corners[1:], pairwise(slopes), strict=True):
         r = after - before
-        points.append(Point((left + right)[corner - 1][0], r * alphas[corner], r))
+        points.append(LossAtom((left + right)[corner - 1][0], r * alphas[corner], r))
     return _discrete(points, values[-1], 1 + slopes[0], symmetric=False)
 
 
@@ -344,7 +350,7 @@ def _lower_hull(xs: Sequence[arb], ys: Sequence[arb]) -> list[int]:
     return hull
 
 
-def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | None) -> Bound:
+def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | None) -> ProfileBound:
     """H_α <= e^((λ-1)(ε(λ) - log α)) λ^-1 (1-1/λ)^(λ-1) at the best λ (Canonne, Kamath & Steinke 2020, Prop. 12)."""
 
     def at(order: arb, value: arb, loss: arb) -> arb:
@@ -360,7 +366,7 @@ def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | 
             return best
 
         largest, level = curve[-1]
-        return Bound(value, level + (-_NEGLIGIBLE_LOG) / (largest - 1))
+        return ProfileBound(value, level + (-_NEGLIGIBLE_LOG) / (largest - 1))
     concentrated = ball(rho)
 
     def tight(loss: arb) -> arb:
@@ -370,20 +376,20 @@ def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | 
         order = 1 + arb(float(u[int(np.argmin(exponents))]))
         return at(order, order * concentrated, loss).min(arb(1))
 
-    return Bound(tight, concentrated + 2 * (-_NEGLIGIBLE_LOG * concentrated).sqrt())
+    return ProfileBound(tight, concentrated + 2 * (-_NEGLIGIBLE_LOG * concentrated).sqrt())
 
 
-def _two_guarantees(rate: arb, present: Law, replaced: Law) -> Bound:
+def _two_guarantees(rate: arb, present: LossDistribution, replaced: LossDistribution) -> ProfileBound:
     def value(loss: arb) -> arb:
         inner = (loss.expm1() / rate).log1p()  # α'' = 1 + (α-1)/q
         share = (loss - inner).exp()
         return rate * ((1 - share) * present.delta(inner) + share * replaced.delta(inner))
 
     top = reach_of(replaced)
-    return Bound(value, (rate * top.expm1()).log1p())
+    return ProfileBound(value, (rate * top.expm1()).log1p())
 
 
-def reach_of(law: Law) -> arb:
+def reach_of(law: LossDistribution) -> arb:
     """A loss beyond which next to nothing lies: the largest finite one, or where the tail is e^-800."""
     largest = law.largest_loss()
     if largest is not None:
@@ -417,16 +423,16 @@ def _counts(draws: Draws) -> tuple[list[arb], arb]:
     return masses, arb(0)
 
 
-def _sampled(order: Order, draws: Draws, base: Pair) -> Law:
+def _sampled(order: Direction, draws: Draws, base: Pair) -> LossDistribution:
     weights, rest = _counts(draws)
     laws = [law_of(enlarged(base, k + 1)) for k in range(len(weights))]
     sums = _plain_sums(weights, laws)
     if isinstance(base, ShiftedGaussians) and draws.slots > 1:
         sums = _gaussian_sums(weights, ball(base.squared_shift).sqrt())
     law = _mixture(weights, laws, sums, rest, ball(draws.rate), draws.slots)
-    if order is Order.REMOVE:
+    if order is Direction.REMOVE:
         return law
-    return _swapped(law) if order is Order.ADD else _symmetrised(law)
+    return _swapped(law) if order is Direction.ADD else _symmetrised(law)
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,7 +443,7 @@ class _Sums:
     head: Callable[[arb], Masses]
 
 
-def _plain_sums(weights: Sequence[arb], laws: Sequence[Law]) -> _Sums:
+def _plain_sums(weights: Sequence[arb], laws: Sequence[LossDistribution]) -> _Sums:
     return _Sums(
         lambda loss: _added(weights, [law.tail(loss) for law in laws]),
         lambda loss: _added(weights, [law.head(loss) for law in laws]),
@@ -473,7 +479,9 @@ def _gaussian_sums(masses: Sequence[arb], mu: arb) -> _Sums:
     )
 
 
-def _mixture(weights: Sequence[arb], laws: Sequence[Law], sums: _Sums, rest: arb, rate: arb, slots: int) -> Law:
+def _mixture(
+    weights: Sequence[arb], laws: Sequence[LossDistribution], sums: _Sums, rest: arb, rate: arb, slots: int
+) -> LossDistribution:
     """H_α = Σ_k w_k h_k((α-1+η)/η): P-mass w (p + r (1-η)/η) and Q-mass w r/η where the base has p and r."""
     absent = (slots * (-rate).log1p()).exp() if rate < 1 else arb(0)
     eta = -(slots * (-rate).log1p()).expm1() if rate < 1 else arb(1)
@@ -507,16 +515,16 @@ def _mixture(weights: Sequence[arb], laws: Sequence[Law], sums: _Sums, rest: arb
     for law, weight in zip(laws, weights, strict=True):
         for point in law.points:
             p, r = moved(point.p, point.r, weight)
-            points.append(Point((eta * point.loss.expm1()).log1p(), p, r))
+            points.append(LossAtom((eta * point.loss.expm1()).log1p(), p, r))
         if not law.vanishing.is_zero() and rate < 1:
             p, r = moved(arb(0), law.vanishing, weight)
-            points.append(Point((-eta).log1p(), p, r))
+            points.append(LossAtom((-eta).log1p(), p, r))
     continuous = [law for law in laws if not law.discrete]
     ends = [law.highest for law in continuous]
     known = [end for end in ends if end is not None]
     highest = known[-1] if known and len(known) == len(ends) else None  # the base enlarged most reaches farthest
     infinite = sum((weight * law.infinite for law, weight in zip(laws, weights, strict=True)), arb(0))
-    return Law(
+    return LossDistribution(
         tail=tail if continuous else nothing,
         head=head if continuous else nothing,
         lowest=(-eta).log1p() if rate < 1 else None,
@@ -528,7 +536,7 @@ def _mixture(weights: Sequence[arb], laws: Sequence[Law], sums: _Sums, rest: arb
     )
 
 
-def _swapped(law: Law) -> Law:
+def _swapped(law: LossDistribution) -> LossDistribution:
     """The law of (Q, P): the loss changes its sign."""
 
     def tail(loss: arb) -> Masses:
@@ -539,19 +547,19 @@ def _swapped(law: Law) -> Law:
         p, r = law.tail(-loss)
         return r, p
 
-    return Law(
+    return LossDistribution(
         tail=nothing if law.discrete else tail,
         head=nothing if law.discrete else head,
         lowest=None if law.highest is None else -law.highest,
         highest=None if law.lowest is None else -law.lowest,
-        points=tuple(Point(-point.loss, point.r, point.p) for point in law.points),
+        points=tuple(LossAtom(-point.loss, point.r, point.p) for point in law.points),
         infinite=law.vanishing,
         vanishing=law.infinite,
         symmetric=law.symmetric,
     )
 
 
-def _symmetrised(law: Law) -> Law:
+def _symmetrised(law: LossDistribution) -> LossDistribution:
     """The law whose profile is the given one for α >= 1, mirrored below: losses above 0, their mirror, the rest at 0.
 
     Raises:
@@ -562,13 +570,13 @@ def _symmetrised(law: Law) -> Law:
     points = []
     for point in law.points:
         if point.loss > 0:
-            points += [point, Point(-point.loss, point.r, point.p)]
+            points += [point, LossAtom(-point.loss, point.r, point.p)]
             above_p, above_r = above_p + point.p, above_r + point.r
         elif not point.loss <= 0:
             raise UnsupportedMechanism("an atom of the loss cannot be told from 0 at this precision")
     centre = 1 - law.infinite - above_p - above_r
     if not centre >= 0:  # a base that is an upper bound only need not be symmetric: its mirrored profile, made convex
-        return envelope_law(Bound(law.delta, reach_of(law)))
+        return envelope_law(ProfileBound(law.delta, reach_of(law)))
 
     def tail(loss: arb) -> Masses:
         if loss >= 0:
@@ -579,23 +587,23 @@ def _symmetrised(law: Law) -> Law:
         right_p, right_r = law.tail(loss.max(arb(0)))
         return right_p.union(start[0] + start[1] - r), right_r.union(start[0] + start[1] - p)
 
-    return Law(
+    return LossDistribution(
         tail=nothing if law.discrete else tail,
         head=nothing if law.discrete else _mirrored(tail),
         lowest=None if law.highest is None else -law.highest,
         highest=law.highest,
-        points=(*points, Point(arb(0), centre, centre)),
+        points=(*points, LossAtom(arb(0), centre, centre)),
         infinite=law.infinite,
         vanishing=law.infinite,
     )
 
 
-def _sampled_gaussians(pair: SampledGaussians) -> Law:
+def _sampled_gaussians(pair: SampledGaussians) -> LossDistribution:
     """One Gaussian release on a Poisson sample: by the general mixture, or (replace) by its threshold on x."""
-    if pair.order is not Order.REPLACE:
+    if pair.order is not Direction.REPLACE:
         rate, base = ball(pair.sample_rate), _shifted_gaussians(1 / pair.variance)
         law = _mixture([rate], [base], _plain_sums([rate], [base]), arb(0), rate, 1)
-        return law if pair.order is Order.REMOVE else _swapped(law)
+        return law if pair.order is Direction.REMOVE else _swapped(law)
     # With y = e^{x/v}: (1-q + b y) = e^l (1-q + b/y), b = q e^{-1/2v}; the positive root of b y² - c y - b e^l = 0.
     q, v = ball(pair.sample_rate), ball(pair.variance)
     z = v.sqrt()
@@ -612,10 +620,10 @@ def _sampled_gaussians(pair: SampledGaussians) -> Law:
         without = (1 - q) * upper_tail(x / z)
         return without + q * upper_tail((x - 1) / z), without + q * upper_tail((x + 1) / z)
 
-    return Law(tail, _mirrored(tail), None, None)
+    return LossDistribution(tail, _mirrored(tail), None, None)
 
 
-def _drawn_gaussians(order: Order, draws: Draws, squared_shift: Fraction) -> Law:
+def _drawn_gaussians(order: Direction, draws: Draws, squared_shift: Fraction) -> LossDistribution:
     weights, rest = _counts(draws)
     shift, rate = ball(squared_shift).sqrt(), ball(draws.rate)
     absent = (draws.slots * (-rate).log1p()).exp()
@@ -653,11 +661,11 @@ def _drawn_gaussians(order: Order, draws: Draws, squared_shift: Fraction) -> Law
     # Whether k exceeds what is summed counts as revealed: on the upper side that is an infinite loss. On the lower side
     # cells of x keep their true masses, which lie within the slack.
     infinite = arb(0) if rest.is_zero() else arb(0).union(rest)
-    law = Law(tail, head, absent.log(), None, infinite=infinite, symmetric=False)
-    return law if order is Order.REMOVE else _swapped(law)
+    law = LossDistribution(tail, head, absent.log(), None, infinite=infinite, symmetric=False)
+    return law if order is Direction.REMOVE else _swapped(law)
 
 
-def _sampled_laplaces(rate: arb, shift: arb) -> Law:
+def _sampled_laplaces(rate: arb, shift: arb) -> LossDistribution:
     # For 0 <= x <= s: e^L = (1-q + q e^(2x-s)) / (1-q + q e^-s); beyond s it is constant.
     below = 1 - rate + rate * (-shift).exp()
     largest = ((1 - rate + rate * shift.exp()) / below).log()
@@ -686,12 +694,18 @@ def _sampled_laplaces(rate: arb, shift: arb) -> Law:
         return right[0].union(left[0]), right[1].union(left[1])
 
     p, r = (1 - rate) * near + rate / 2, (1 - rate) * near + rate * far
-    return Law(tail, _mirrored(tail), -largest, largest, (Point(largest, p, r), Point(-largest, r, p)))
+    return LossDistribution(
+        tail, _mirrored(tail), -largest, largest, (LossAtom(largest, p, r), LossAtom(-largest, r, p))
+    )
 
 
-def _sampled_balls(rate: arb, one: arb, two: arb) -> Law:
+def _sampled_balls(rate: arb, one: arb, two: arb) -> LossDistribution:
     edge = -(-rate).log1p()
     gap = two - one
     centre = 1 - two + (1 - rate) * (one - gap)
-    points = (Point(edge, gap, (1 - rate) * gap), Point(arb(0), centre, centre), Point(-edge, (1 - rate) * gap, gap))
+    points = (
+        LossAtom(edge, gap, (1 - rate) * gap),
+        LossAtom(arb(0), centre, centre),
+        LossAtom(-edge, (1 - rate) * gap, gap),
+    )
     return _discrete(points, rate * one)

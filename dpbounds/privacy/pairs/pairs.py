@@ -28,7 +28,7 @@ from dpbounds.expressions.working import working
 _ROUNDING_PRECISION = 160
 
 
-class Order(StrEnum):
+class Direction(StrEnum):
     """Which of two neighbouring data sets stands first."""
 
     REMOVE = "remove"  # the first holds the record, the second does not
@@ -101,7 +101,7 @@ class FourPoints:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedRange:
+class BoundedRangeProfile:
     """The least upper bound of all two-point pairs with losses t and t - η, 0 <= t <= η (exponential mechanism).
 
     H at α = e^ε is (1 - e^((ε-η)/2))² / (1 - e^(-η)) for |ε| <= η. Derived in ``laws.md``, section 2; attained at each
@@ -123,7 +123,7 @@ class TwoPoints:
 
 
 @dataclass(frozen=True, slots=True)
-class RenyiCurve:
+class RenyiProfile:
     """The profile that D_λ <= ε(λ) allows, at finitely many orders λ or (``rho``) D_λ <= λρ at all λ > 1.
 
     H_α <= inf_λ e^((λ-1)(ε(λ) - log α)) λ^(-1) (1 - 1/λ)^(λ-1) for α >= 1 (Canonne, Kamath & Steinke 2020), mirrored
@@ -150,7 +150,7 @@ class SampledGaussians:
       Attained.
     """
 
-    order: Order
+    order: Direction
     sample_rate: Fraction
     variance: Fraction
 
@@ -178,7 +178,7 @@ class Sampled:
     ``sampling.md``, sections 2, 5 and 6.
     """
 
-    order: Order
+    order: Direction
     draws: Draws
     base: Pair
 
@@ -191,7 +191,7 @@ class DrawnGaussians:
     release, and for several adaptive ones on the same batch. Attained.
     """
 
-    order: Order
+    order: Direction
     draws: Draws
     squared_shift: Fraction
 
@@ -261,9 +261,9 @@ Pair = (
     | Responses
     | TwoResponses
     | FourPoints
-    | BoundedRange
+    | BoundedRangeProfile
     | TwoPoints
-    | RenyiCurve
+    | RenyiProfile
     | SampledGaussians
     | Sampled
     | DrawnGaussians
@@ -310,10 +310,10 @@ def enlarged(pair: Pair, k: int) -> Pair:
             return Responses(k * epsilon)
         case TwoResponses(epsilon=epsilon):
             return Responses(2 * k * epsilon)
-        case BoundedRange(span=span):
-            return BoundedRange(k * span)
-        case RenyiCurve(points=(), rho=rho) if rho is not None:
-            return RenyiCurve((), k**2 * rho)
+        case BoundedRangeProfile(span=span):
+            return BoundedRangeProfile(k * span)
+        case RenyiProfile(points=(), rho=rho) if rho is not None:
+            return RenyiProfile((), k**2 * rho)
         case FourPoints(epsilon=epsilon, delta=delta):
             return FourPoints(k * epsilon, min(Fraction(1), _grown(delta, epsilon, k)))
     raise UnsupportedMechanism(

@@ -23,11 +23,11 @@ from dpbounds.privacy.mechanisms import (
     UniformBall,
 )
 from dpbounds.privacy.pairs.pairs import (
-    BoundedRange,
+    BoundedRangeProfile,
+    Direction,
     FourPoints,
-    Order,
     Pair,
-    RenyiCurve,
+    RenyiProfile,
     Responses,
     ShiftedGaussians,
     ShiftedLaplaces,
@@ -68,13 +68,13 @@ class StepBound:
         return self.attacks == (self.pair,)
 
 
-def single_release(mechanism: Mechanism, order: Order) -> StepBound:
+def single_release(mechanism: Mechanism, order: Direction) -> StepBound:
     """The bound of one release on all the data it is given.
 
     Raises:
         UnsupportedMechanism: No pair is proven for it, or its guarantee is for another relation.
     """
-    replace = order is Order.REPLACE
+    replace = order is Direction.REPLACE
     match mechanism:
         case Gaussian():
             return StepBound.attained(ShiftedGaussians(_gaussian_shift(mechanism, replace) ** 2))
@@ -92,7 +92,7 @@ def single_release(mechanism: Mechanism, order: Order) -> StepBound:
         case ExponentialMechanism():
             span = mechanism.loss_range * _times(mechanism, mechanism.relation, replace)
             two_points = tuple(TwoPoints(share * span, span) for share in _TWO_POINT_ATTACKS)
-            return StepBound(BoundedRange(span), two_points)
+            return StepBound(BoundedRangeProfile(span), two_points)
         case AboveThreshold():
             twice = _times(mechanism, mechanism.relation, replace) == 2
             return StepBound(TwoResponses(mechanism.epsilon) if twice else Responses(mechanism.epsilon), ())
@@ -143,14 +143,14 @@ def _black_box(mechanism: PureDP | ApproximateDP | ZCDP | RenyiDP, replace: bool
         case ApproximateDP(epsilon=epsilon, delta=delta):
             pair = instance = FourPoints(epsilon, delta)
         case ZCDP(rho=rho):
-            pair, instance = RenyiCurve((), rho), ShiftedGaussians(2 * rho * times**2)
+            pair, instance = RenyiProfile((), rho), ShiftedGaussians(2 * rho * times**2)
         case RenyiDP(points=points):
             if times > 1:
                 raise UnsupportedMechanism(
                     "a Rényi guarantee under add-or-remove-one gives none here under replace-one (the triangle "
                     "inequality of Rényi divergences changes the orders): declare it under replace-one, or use ZCDP"
                 )
-            pair = RenyiCurve(points)
+            pair = RenyiProfile(points)
             least = min(value / order for order, value in points)
             return StepBound(pair, (ShiftedGaussians(2 * least),) if least > 0 else ())
     if isinstance(mechanism, ApproximateDP) and times == 1:

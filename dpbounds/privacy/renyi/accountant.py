@@ -24,7 +24,7 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import Combined, Pair, Product, RenyiCurve, Sampled, TwoGuarantees
+from dpbounds.privacy.pairs.pairs import Combined, Pair, Product, RenyiProfile, Sampled, TwoGuarantees
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.guarantees import mirrored
 from dpbounds.privacy.renyi.moments import add_spends_less, has_exact_moments, total_log_moment
@@ -107,7 +107,7 @@ def _swapped(product: Product) -> Product:
 
 def _given_orders(pair: Pair) -> tuple[Fraction, ...]:
     match pair:
-        case RenyiCurve(points=points):
+        case RenyiProfile(points=points):
             return tuple(order for order, _ in points)
         case Sampled(base=base):
             return _given_orders(base)

@@ -22,13 +22,13 @@ from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import (
-    BoundedRange,
+    BoundedRangeProfile,
     Combined,
+    Direction,
     Draws,
     FourPoints,
-    Order,
     Pair,
-    RenyiCurve,
+    RenyiProfile,
     Responses,
     Sampled,
     SampledGaussians,
@@ -77,15 +77,15 @@ def _rho(pair: Pair) -> Fraction:
             return _rounded_up(lambda: ball(epsilon) * (ball(epsilon) / 2).tanh())
         case TwoResponses(epsilon=epsilon):
             return _rho(Responses(2 * epsilon))  # which dominates it
-        case BoundedRange(span=span) | TwoPoints(span=span):
+        case BoundedRangeProfile(span=span) | TwoPoints(span=span):
             return span**2 / 8
-        case RenyiCurve(rho=rho) if rho is not None:
+        case RenyiProfile(rho=rho) if rho is not None:
             return rho
         case SampledGaussians(order=order, variance=variance):
-            return (4 if order is Order.REPLACE else 1) / (2 * variance)
+            return (4 if order is Direction.REPLACE else 1) / (2 * variance)
         case SampledLaplaces(shift=shift):
             return _rho(ShiftedLaplaces(2 * shift))
-        case Sampled(order=Order.ADD, draws=Draws(slots=1), base=base):
+        case Sampled(order=Direction.ADD, draws=Draws(slots=1), base=base):
             return _rho(mirrored(base))
         case Sampled(draws=Draws(slots=1), base=base):
             return _rho(base)
@@ -174,7 +174,7 @@ def gdp_clt_epsilon(
     """
     target = valid_delta(delta)
     neighbours = as_relation(relation)
-    order = Order.REMOVE if neighbours is Relation.ADD_OR_REMOVE_ONE else Order.REPLACE
+    order = Direction.REMOVE if neighbours is Relation.ADD_OR_REMOVE_ONE else Direction.REPLACE
     squared = max(
         math.fsum(count * _limit(pair) for pair, count in each.product)
         for each in neighbour_classes(mechanism, neighbours).along(order)
@@ -199,7 +199,7 @@ def _limit(pair: Pair) -> float:
     match pair:
         case ShiftedGaussians(squared_shift=squared):
             return float(squared)
-        case SampledGaussians(order=Order.REMOVE, sample_rate=rate, variance=variance):
+        case SampledGaussians(order=Direction.REMOVE, sample_rate=rate, variance=variance):
             exponent = float(1 / variance)
             return float(rate) ** 2 * math.expm1(exponent) if exponent < 700 else math.inf
     raise UnsupportedMechanism(

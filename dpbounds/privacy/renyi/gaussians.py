@@ -16,7 +16,7 @@ from dpbounds.errors import NotCertified
 from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.pairs.gaussian_sums import upper_tail
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import DrawnGaussians, Order
+from dpbounds.privacy.pairs.pairs import Direction, DrawnGaussians
 from dpbounds.privacy.renyi.integrals import Branch, density, draw_masses, integral, nats, need, up_to
 
 _MOST_NODES_PER_BIT = 1_000  # of precision
@@ -25,7 +25,7 @@ _MOST_NODES_PER_BIT = 1_000  # of precision
 # --- Gaussians on a Poisson sample: trapezoidal sums ------------------------------------------------------------------
 
 
-def sampled_gaussians(way: Order, q: arb, v: arb, order: arb) -> arb:
+def sampled_gaussians(way: Direction, q: arb, v: arb, order: arb) -> arb:
     """E_Q (dP/dQ)^λ for one release, rate q and variance v, by a trapezoidal sum with an error relative to the value.
 
     With A(t) = 1-q + q e^(t/z - 1/2z²): ∫ φ(t) A(t)^a A(-t)^-b dt with (a, b) = (λ, 0), (0, λ-1), (λ, λ-1) for remove,
@@ -36,9 +36,9 @@ def sampled_gaussians(way: Order, q: arb, v: arb, order: arb) -> arb:
         NotCertified: There would be too many nodes.
     """
     z = v.sqrt()
-    a = arb(0) if way is Order.ADD else order
-    b = arb(0) if way is Order.REMOVE else order - 1
-    if way is Order.REMOVE:
+    a = arb(0) if way is Direction.ADD else order
+    b = arb(0) if way is Direction.REMOVE else order - 1
+    if way is Direction.REMOVE:
         known = _from_norms([1 - q, q * ((order - 1) / (2 * v)).exp()], order)
         if known is not None:
             return known
@@ -135,7 +135,7 @@ def drawn_gaussians(pair: DrawnGaussians, order: arb) -> arb:
     squared = ball(pair.squared_shift)
     s = squared.sqrt()
     masses = draw_masses(pair.draws)
-    removed = pair.order is Order.REMOVE
+    removed = pair.order is Direction.REMOVE
     if removed:
         norms = [mass * ((order - 1) * k * k * squared / 2).exp() for k, mass in enumerate(masses)]
         known = _from_norms(norms, order)
@@ -186,7 +186,7 @@ def replaced_gaussians(eta: arb, squared: arb, order: arb) -> arb:
     E[a^λ; r > 1] is the whole less the part with r < 1, so that only bounded functions are integrated piecewise.
     """
     mu = squared.sqrt()
-    whole = sampled_gaussians(Order.REMOVE, eta, 1 / squared, order)
+    whole = sampled_gaussians(Direction.REMOVE, eta, 1 / squared, order)
     if whole > arb(2) ** (2 * working_bits()):
         return whole + arb(0).union(arb(-3)).union(arb(2))  # the other terms lie in [-3, 2]
     left, right = (

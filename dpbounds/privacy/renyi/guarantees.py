@@ -19,13 +19,13 @@ from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.pairs.gaussian_sums import upper_tail
 from dpbounds.privacy.pairs.losses import ball, law_of, positive_part
 from dpbounds.privacy.pairs.pairs import (
-    BoundedRange,
+    BoundedRangeProfile,
     Combined,
+    Direction,
     DrawnGaussians,
     Draws,
-    Order,
     Pair,
-    RenyiCurve,
+    RenyiProfile,
     Responses,
     Sampled,
     SampledGaussians,
@@ -49,7 +49,7 @@ _CHORDS = 1500
 # --- A curve -----------------------------------------------------------------------------------------------------
 
 
-def from_curve(curve: RenyiCurve, order: Fraction) -> arb:
+def from_curve(curve: RenyiProfile, order: Fraction) -> arb:
     """Bound (λ-1) D_λ: between given orders by convexity, below them by monotonicity; ∞ above the largest."""
     if curve.rho is not None:
         return ball(order * (order - 1) * curve.rho)
@@ -98,7 +98,7 @@ def _around(bound: AtInteger, order: Fraction) -> arb:
 
 def mirrored(pair: Pair) -> Pair:
     """The pair (Q, P), or one with the same profile."""
-    swap = {Order.REMOVE: Order.ADD, Order.ADD: Order.REMOVE, Order.REPLACE: Order.REPLACE}
+    swap = {Direction.REMOVE: Direction.ADD, Direction.ADD: Direction.REMOVE, Direction.REPLACE: Direction.REPLACE}
     match pair:
         case SampledGaussians(order=order, sample_rate=rate, variance=variance):
             return SampledGaussians(swap[order], rate, variance)
@@ -125,7 +125,7 @@ def _least(candidates: Iterable[arb]) -> arb:
 # --- What a guarantee gives under sampling ----------------------------------------------------------------------------
 
 
-def sampled_guarantee(moment: Moment, way: Order, draws: Draws, base: Pair, order: Fraction) -> arb:
+def sampled_guarantee(moment: Moment, way: Direction, draws: Draws, base: Pair, order: Fraction) -> arb:
     """Σ_k p_k/η times the bound for at most one draw at rate η, by joint convexity (k draws: the base enlarged)."""
     eta = drawn_at_all(draws)
     if draws.slots == 1:
@@ -139,17 +139,17 @@ def sampled_guarantee(moment: Moment, way: Order, draws: Draws, base: Pair, orde
     return arb(excess.log1p().upper())
 
 
-def _sampled_once(moment: Moment, way: Order, q: arb, base: Pair, order: Fraction) -> arb:
+def _sampled_once(moment: Moment, way: Direction, q: arb, base: Pair, order: Fraction) -> arb:
     forward = _moments_of(moment, base)
     match way:
-        case Order.REMOVE:
+        case Direction.REMOVE:
             return _removed(moment, q, base, order)
-        case Order.ADD:
+        case Direction.ADD:
             candidates = [_added(q, forward, moment(mirrored(base), order), order)]
             if is_symmetric_pair(base):
                 candidates.append(_removed(moment, q, base, order))
             return _least(candidates)
-        case Order.REPLACE:
+        case Direction.REPLACE:
             return _replaced(moment, q, base, order)
 
 
@@ -179,7 +179,7 @@ def is_symmetric_pair(base: Pair) -> bool:
 
 
 def _holds_range(pair: Pair) -> bool:
-    return isinstance(pair, BoundedRange) or (isinstance(pair, Sampled) and _holds_range(pair.base))
+    return isinstance(pair, BoundedRangeProfile) or (isinstance(pair, Sampled) and _holds_range(pair.base))
 
 
 def _unamplified(q: arb, value: arb) -> arb:
@@ -194,10 +194,10 @@ def _removed(moment: Moment, q: arb, base: Pair, order: Fraction) -> arb:
     if order <= 2:
         candidates.append(_from_second_moment(q, ball(order), moments(2)))
         return _least(candidates)
-    if isinstance(base, RenyiCurve) and base.rho is not None:
+    if isinstance(base, RenyiProfile) and base.rho is not None:
         # e^(k(k-1)ρ) are the moments of a pair of Gaussians: the sum is theirs
         variance = 1 / (2 * ball(base.rho))
-        candidates.append(_around(lambda n: sampled_gaussians(Order.REMOVE, q, variance, arb(n)).log(), order))
+        candidates.append(_around(lambda n: sampled_gaussians(Direction.REMOVE, q, variance, arb(n)).log(), order))
     else:
         candidates.append(_at_integers(lambda n: _binomial_sum(q, moments, n), order))
     return _least(candidates)
@@ -291,7 +291,7 @@ def two_guarantees(moment: Moment, pair: TwoGuarantees, order: Fraction) -> arb:
     q = ball(pair.sample_rate)
     candidates = [_unamplified(q, moment(pair.replaced, order))]
     bases = (pair.present, pair.replaced)
-    bounded = all(isinstance(base, ShiftedLaplaces | Responses | BoundedRange) for base in bases)
+    bounded = all(isinstance(base, ShiftedLaplaces | Responses | BoundedRangeProfile) for base in bases)
     if bounded or all(isinstance(base, ShiftedGaussians) for base in bases):
         candidates.append(_from_two_profiles(pair, ball(order)))
     else:

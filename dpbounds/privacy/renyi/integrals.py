@@ -16,12 +16,12 @@ from flint import acb, arb
 from dpbounds.errors import NotCertified, UnsupportedMechanism
 from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.pairs.gaussian_sums import upper_tail
-from dpbounds.privacy.pairs.losses import Law, ball, law_of
+from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_of
 from dpbounds.privacy.pairs.pairs import (
-    BoundedRange,
+    BoundedRangeProfile,
+    Direction,
     Draws,
     FourPoints,
-    Order,
     Pair,
     Responses,
     Sampled,
@@ -95,7 +95,7 @@ def power(order: arb) -> Weighing:
     return Weighing(branch, branch, arb(0), INFINITY, arb(1), order)
 
 
-def through_sample(f: Weighing, order: Order, eta: arb) -> Weighing:
+def through_sample(f: Weighing, order: Direction, eta: arb) -> Weighing:
     """Return g such that E g(dP/dQ) over a base is E f over the base on a sample that holds the record at rate η."""
     rest = 1 - eta
     zero = f.below(acb(rest), False).real  # f at the smallest ratio of the mixture
@@ -111,16 +111,16 @@ def through_sample(f: Weighing, order: Order, eta: arb) -> Weighing:
         return value
 
     match order:
-        case Order.REMOVE:
+        case Direction.REMOVE:
             above = mixed(f.above)
             below = above if f.below is f.above else mixed(f.below)
             return Weighing(above, below, zero, _times(eta, f.slope), f.scale, f.growth)
-        case Order.ADD:
+        case Direction.ADD:
             above = swapped(f.below)
             below = above if f.below is f.above else swapped(f.above)
             scale = f.scale * (-(f.growth - 1) * rest.log()).exp()
             return Weighing(above, below, rest * f(1 / rest), _times(eta, f.at_zero), scale, arb(1))
-        case Order.REPLACE:
+        case Direction.REPLACE:
             centre = f(arb(1))
 
             def both(ratio: acb, analytic: bool) -> acb:
@@ -154,7 +154,7 @@ def has_integral(pair: Pair) -> bool:
             | Responses()
             | TwoResponses()
             | FourPoints()
-            | BoundedRange()
+            | BoundedRangeProfile()
             | TwoPoints()
             | SampledGaussians()
             | SampledLaplaces()
@@ -183,9 +183,9 @@ def expectation(pair: Pair, f: Weighing, closed_form: ClosedForm) -> arb:
             return _atoms(law_of(pair), f) + _shifted_laplaces(ball(shift), f)
         case UniformBalls() | Responses() | TwoResponses() | FourPoints() | TwoPoints() | SampledBalls():
             return _atoms(law_of(pair), f)
-        case BoundedRange(span=span):
+        case BoundedRangeProfile(span=span):
             return _bounded_range(ball(span), f)
-        case SampledGaussians(order=Order.REPLACE):
+        case SampledGaussians(order=Direction.REPLACE):
             return _replaced_gaussians(pair, f)
         case SampledGaussians(order=order, sample_rate=rate, variance=variance):
             return expectation(ShiftedGaussians(1 / variance), through_sample(f, order, ball(rate)), closed_form)
@@ -202,7 +202,7 @@ def integral(integrand: Branch, start: arb, end: arb, size: arb) -> arb:
     return acb.integral(integrand, acb(start), acb(end), rel_tol=tolerance).real
 
 
-def _atoms(law: Law, f: Weighing) -> arb:
+def _atoms(law: LossDistribution, f: Weighing) -> arb:
     total = sum((point.r * f(point.loss.exp()) for point in law.points), arb(0))
     if not law.infinite.is_zero():
         total = total + _times(law.infinite, f.slope)
@@ -320,7 +320,7 @@ def drawn_at_all(draws: Draws) -> arb:
     return -(draws.slots * (-ball(draws.rate)).log1p()).expm1()
 
 
-def _sampled(order: Order, draws: Draws, base: Pair, f: Weighing, closed_form: ClosedForm) -> arb:
+def _sampled(order: Direction, draws: Draws, base: Pair, f: Weighing, closed_form: ClosedForm) -> arb:
     """Σ_k p_k/η E g over the base enlarged k times."""
     need(draws.rate < 1, "the sample rate is below 1")
     eta = drawn_at_all(draws)

@@ -19,15 +19,15 @@ from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball, law_of
 from dpbounds.privacy.pairs.pairs import (
-    BoundedRange,
+    BoundedRangeProfile,
     Combined,
+    Direction,
     DrawnGaussians,
     Draws,
     FourPoints,
-    Order,
     Pair,
     Product,
-    RenyiCurve,
+    RenyiProfile,
     Responses,
     Sampled,
     SampledBalls,
@@ -69,8 +69,9 @@ def log_moment(pair: Pair, order: ExactLike, accuracy_bits: int = 50) -> arb:
     """Enclose log E_P e^((λ-1)L) = log E_Q (dP/dQ)^λ = (λ-1) D_λ(P ‖ Q).
 
     Args:
-        pair: A dominating pair. A ``RenyiCurve`` stands for all pairs that keep its curve, a ``BoundedRange`` for all
-            two-point pairs of that range, alone and under sampling: the value is the least upper bound that is proven.
+        pair: A dominating pair. A ``RenyiProfile`` stands for all pairs that keep its curve, a ``BoundedRangeProfile``
+            for all two-point pairs of that range, alone and under sampling: the value is the least upper bound that is
+            proven.
         order: λ > 1, any exact number.
         accuracy_bits: Relative accuracy aimed at; precision is raised until it is there.
 
@@ -135,7 +136,7 @@ def _lost_bits(pair: Pair, order: Fraction) -> int:
             match base:
                 case ShiftedGaussians(squared_shift=squared):
                     spread = 1 / squared
-                case RenyiCurve(rho=rho) if rho is not None:
+                case RenyiProfile(rho=rho) if rho is not None:
                     spread = 1 / rho
     small = (
         math.log2(min(1.0, float(order) * float(order - 1))) + 2 * math.log2(rate) - math.log2(max(Fraction(1), spread))
@@ -146,7 +147,7 @@ def _lost_bits(pair: Pair, order: Fraction) -> int:
 def has_exact_moments(pair: Pair) -> bool:
     """Whether ``log_moment`` encloses the number itself, rather than bound it above."""
     match pair:
-        case RenyiCurve() | Combined() | TwoGuarantees():
+        case RenyiProfile() | Combined() | TwoGuarantees():
             return False
         case Sampled(base=base):
             return has_integral(base)
@@ -159,7 +160,7 @@ def has_moments_of_its_own(pair: Pair) -> bool:
     Not so where a class of pairs stands behind one profile, whose divergences can be smaller than the profile's.
     """
     match pair:
-        case BoundedRange():
+        case BoundedRangeProfile():
             return False
         case Sampled(base=base) if not has_moments_of_its_own(base):
             return False
@@ -175,9 +176,9 @@ def add_spends_less(product: Product) -> bool:
 
     def less(pair: Pair) -> bool:
         match pair:
-            case SampledGaussians(order=Order.ADD):
+            case SampledGaussians(order=Direction.ADD):
                 return True
-            case Sampled(order=Order.ADD, base=base):
+            case Sampled(order=Direction.ADD, base=base):
                 return has_integral(base) and is_symmetric_pair(base)
         return mirrored(pair) == pair
 
@@ -192,7 +193,7 @@ def _log_moment(pair: Pair, order: Fraction) -> arb:
     match pair:
         case Sampled(order=way, draws=Draws(rate=rate, slots=slots), base=base) if rate == 1:
             whole = enlarged(base, slots)
-            return _log_moment(mirrored(whole) if way is Order.ADD else whole, order)
+            return _log_moment(mirrored(whole) if way is Direction.ADD else whole, order)
         case DrawnGaussians(draws=Draws(rate=rate, slots=slots), squared_shift=squared) if rate == 1:
             return closed_form(ShiftedGaussians(slots**2 * squared), a)
         case (
@@ -202,20 +203,20 @@ def _log_moment(pair: Pair, order: Fraction) -> arb:
             | TwoResponses()
             | TwoPoints()
             | FourPoints()
-            | BoundedRange()
+            | BoundedRangeProfile()
             | UniformBalls()
             | SampledBalls()
         ):
             return closed_form(pair, a)
-        case RenyiCurve():
+        case RenyiProfile():
             return from_curve(pair, order)
         case SampledGaussians(order=way, sample_rate=rate, variance=variance):
             return sampled_gaussians(way, ball(rate), ball(variance), a).log()
         case DrawnGaussians():
             return drawn_gaussians(pair, a).log()
-        case Sampled(base=BoundedRange(), order=Order.REMOVE | Order.ADD):
+        case Sampled(base=BoundedRangeProfile(), order=Direction.REMOVE | Direction.ADD):
             return _sampled_bounded_range(pair, a)
-        case Sampled(order=Order.REPLACE, draws=draws, base=ShiftedGaussians(squared_shift=squared)):
+        case Sampled(order=Direction.REPLACE, draws=draws, base=ShiftedGaussians(squared_shift=squared)):
             return _replaced_gaussians(draws, ball(squared), a)
         case Sampled(base=base) if has_integral(base):
             return _integrated(pair, a)
@@ -252,13 +253,13 @@ def closed_form(pair: Pair, order: arb) -> arb:
         case ShiftedLaplaces(shift=shift):
             s = ball(shift)
             return ((order * (k * s).exp() + k * (-order * s).exp()) / (order + k)).log()
-        case BoundedRange(span=span):
+        case BoundedRangeProfile(span=span):
             # the largest value over all two-point pairs, attained at e^t = y (renyi.md)
             eta = ball(span)
             one, whole, part = (-eta).expm1(), (-order * eta).expm1(), (-k * eta).expm1()
             y = k * whole * eta.exp() / (order * part)
             return (whole / (order * one)).log() + k * y.log()
-        case RenyiCurve(points=(), rho=rho) if rho is not None:
+        case RenyiProfile(points=(), rho=rho) if rho is not None:
             return order * k * ball(rho)
         case UniformBalls() | SampledBalls() | FourPoints() | Responses() | TwoResponses() | TwoPoints():
             law = law_of(pair)
@@ -275,9 +276,9 @@ def _integrated(pair: Pair, order: arb) -> arb:
 
 def _sampled_bounded_range(pair: Sampled, order: arb) -> arb:
     """Each number of draws at its own worst two-point pair."""
-    assert isinstance(pair.base, BoundedRange)
+    assert isinstance(pair.base, BoundedRangeProfile)
     eta = drawn_at_all(pair.draws)
-    exponent = order if pair.order is Order.REMOVE else 1 - order
+    exponent = order if pair.order is Direction.REMOVE else 1 - order
     total = arb(0)
     for k, mass in enumerate(draw_masses(pair.draws)[1:], start=1):
         total = total + mass / eta * worst_two_points(ball(k * pair.base.span), eta, exponent)

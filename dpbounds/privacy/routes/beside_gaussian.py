@@ -27,7 +27,7 @@ from scipy.special import log_ndtr
 
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.working import working, working_bits
-from dpbounds.privacy.pairs.losses import Law, ball, law_at
+from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_at
 from dpbounds.privacy.pairs.pairs import Pair, Product, ShiftedGaussians, as_gaussian
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.closed_forms import has_closed_form, shifted_delta
@@ -54,7 +54,7 @@ class _Beside:
     """The two pairs of a product: G, and the other one's law, cut into cells, at the working precision."""
 
     gaussian: ShiftedGaussians
-    law: Law
+    law: LossDistribution
     cells: tuple[_Cell, ...]
 
     def curve(self, epsilon: Fraction) -> tuple[arb, arb]:
@@ -155,7 +155,7 @@ def _demanded(product: Product, count: int) -> _Beside:
     return _Beside(found[0], law, tuple(_cells(law, count)))
 
 
-def _cells(law: Law, count: int) -> Iterator[_Cell]:
+def _cells(law: LossDistribution, count: int) -> Iterator[_Cell]:
     if law.discrete:
         return
     if law.lowest is None or law.highest is None:

@@ -29,7 +29,7 @@ from flint import arb
 
 from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import Order, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
 
 _MOST_TERMS = 1 << 14
 
@@ -46,13 +46,13 @@ def gaussian_delta(pair: ShiftedGaussians | SampledGaussians, epsilon: Fraction)
         mu = ball(pair.squared_shift).sqrt()
         return moved(ball(epsilon - pair.squared_shift / 2) / mu, mu)
     if pair.sample_rate == 1:
-        return gaussian_delta(ShiftedGaussians((4 if pair.order is Order.REPLACE else 1) / pair.variance), epsilon)
+        return gaussian_delta(ShiftedGaussians((4 if pair.order is Direction.REPLACE else 1) / pair.variance), epsilon)
     match pair.order:
-        case Order.REMOVE:
+        case Direction.REMOVE:
             return _remove(pair, epsilon)
-        case Order.ADD:
+        case Direction.ADD:
             return _add(pair, epsilon)
-        case Order.REPLACE:
+        case Direction.REPLACE:
             return _replace(pair, epsilon)
 
 

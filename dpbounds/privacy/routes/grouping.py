@@ -19,12 +19,12 @@ from fractions import Fraction
 
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.pairs.pairs import (
-    BoundedRange,
+    BoundedRangeProfile,
     DrawnGaussians,
     FourPoints,
     Pair,
     Product,
-    RenyiCurve,
+    RenyiProfile,
     Responses,
     Sampled,
     SampledBalls,
@@ -68,13 +68,13 @@ def costs_of(pair: Pair) -> Costs | None:
             return rate, squared
         case ShiftedGaussians(squared_shift=one) | UniformBalls(squared_shift=one):
             return (one,)
-        case ShiftedLaplaces(shift=one) | BoundedRange(span=one):
+        case ShiftedLaplaces(shift=one) | BoundedRangeProfile(span=one):
             return (one,)
         case Responses(epsilon=one) | TwoResponses(epsilon=one):
             return (one,)
         case FourPoints(epsilon=epsilon, delta=delta):
             return epsilon, delta
-        case RenyiCurve(points=(), rho=rho) if rho is not None:
+        case RenyiProfile(points=(), rho=rho) if rho is not None:
             return (rho,)
     return None
 
@@ -96,13 +96,13 @@ def with_costs(pair: Pair, costs: Costs) -> Pair:
             return replace(pair, squared_shift=costs[0])
         case ShiftedLaplaces():
             return replace(pair, shift=costs[0])
-        case BoundedRange():
+        case BoundedRangeProfile():
             return replace(pair, span=costs[0])
         case Responses() | TwoResponses():
             return replace(pair, epsilon=costs[0])
         case FourPoints():
             return replace(pair, epsilon=costs[0], delta=costs[1])
-        case RenyiCurve(points=()):
+        case RenyiProfile(points=()):
             return replace(pair, rho=costs[0])
     assert not costs
     return pair

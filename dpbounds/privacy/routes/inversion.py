@@ -16,7 +16,7 @@ from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.time_limit import checkpoint
 
-Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper ends enclose δ(ε)
+DeltaCurve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper ends enclose δ(ε)
 
 _STEPS = 300
 _SECANTS = 16
@@ -27,7 +27,7 @@ _SECANT_REACH = Fraction(10) ** 100
 
 
 def invert(
-    curve: Curve,
+    curve: DeltaCurve,
     delta: arb,
     guess: float | Fraction,
     estimate: Callable[[Fraction], arb] | None = None,
@@ -96,7 +96,7 @@ def _dyadic(value: Fraction, bits: int = 60) -> Fraction:
     return Fraction(round(value / (1 << -shift)) << -shift)
 
 
-def _half_width(curve: Curve, delta: arb, root: Fraction, slope: float) -> Fraction:
+def _half_width(curve: DeltaCurve, delta: arb, root: Fraction, slope: float) -> Fraction:
     """The relative half-width of ε that the curve's own width at the root asks for; proves nothing."""
     lower, above = curve(root)
     width = float((above - lower).abs_upper() / delta)

@@ -19,7 +19,7 @@ from flint import arb
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working, working_bits
-from dpbounds.privacy.pairs.losses import Point, ball, law_at, positive_part
+from dpbounds.privacy.pairs.losses import LossAtom, ball, law_at, positive_part
 from dpbounds.privacy.pairs.pairs import (
     Discrete,
     FourPoints,
@@ -73,7 +73,7 @@ class _Outcomes:
         if not all(law.infinite < 1 for law, _ in laws):
             raise Declined(f"{ROUTE}: all losses of a release are infinite")
         infinite = -sum((count * (-law.infinite).log1p() for law, count in laws), arb(0)).expm1()
-        found = [Point(arb(0), arb(1), arb(1))]
+        found = [LossAtom(arb(0), arb(1), arb(1))]
         for law, count in laws:
             repeated = _repeated(law.points, count)
             found = [_both(one, other) for one in found for other in repeated]
@@ -170,25 +170,25 @@ def _demand_few(sizes: Sequence[tuple[int, int]]) -> None:
                 raise Declined(f"{ROUTE}: there are more than {_MOST} outcomes")
 
 
-def _both(one: Point, other: Point) -> Point:
-    return Point(one.loss + other.loss, one.p * other.p, one.r * other.r)
+def _both(one: LossAtom, other: LossAtom) -> LossAtom:
+    return LossAtom(one.loss + other.loss, one.p * other.p, one.r * other.r)
 
 
-def _repeated(points: Sequence[Point], count: int) -> list[Point]:
+def _repeated(points: Sequence[LossAtom], count: int) -> list[LossAtom]:
     """The outcomes of ``count`` equal releases: how often each atom occurs, with the multinomial masses."""
-    found = [(count, Point(arb(0), arb(1), arb(1)))] if points else []
+    found = [(count, LossAtom(arb(0), arb(1), arb(1)))] if points else []
     for point in points[:-1]:
         grown = []
         for left, outcome in found:
             checkpoint()
             p, r = outcome.p, outcome.r
             for k in range(left + 1):
-                grown.append((left - k, Point(outcome.loss + k * point.loss, p, r)))
+                grown.append((left - k, LossAtom(outcome.loss + k * point.loss, p, r)))
                 p, r = p * point.p * (left - k) / (k + 1), r * point.r * (left - k) / (k + 1)
         found = grown
     rest = points[-1:]
     return [
-        Point(outcome.loss + left * last.loss, outcome.p * last.p**left, outcome.r * last.r**left)
+        LossAtom(outcome.loss + left * last.loss, outcome.p * last.p**left, outcome.r * last.r**left)
         for left, outcome in found
         for last in rest
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpbounds.render.catalogue.numbers import Values, applies, at_in_words, shown, size, value_of
-from dpbounds.render.tables import Cell, Formula, Id, Table
+from dpbounds.render.tables import Formula, Id, Table, TableCell
 from dpbounds.theorems.record import Metric, Rate, Side, Status, Theorem
 from dpbounds.theorems.registry import library
 from dpbounds.theorems.standing import standing, standing_in_words
@@ -21,7 +21,7 @@ _KINDS = {Side.UPPER: "upper", Side.LOWER: "lower", Side.TIGHT: "upper and lower
 def by_metric(name: str, at: Values) -> Table:
     """The table of a metric (and of those that belong to it: projected and population gradients, ...)."""
     metrics = METRICS[name]
-    rows: list[tuple[tuple[object, ...], tuple[Cell, ...]]] = []
+    rows: list[tuple[tuple[object, ...], tuple[TableCell, ...]]] = []
     notes: list[str] = []
     for theorem in library():
         if theorem.metric not in metrics or theorem.side is None or _quotes(theorem):
@@ -64,11 +64,11 @@ def _quotes(theorem: Theorem) -> bool:
     return theorem.id.split("/")[-1].startswith(("table-", "figure-", "appendix-", "section-"))
 
 
-def _row(theorem: Theorem, part: Rate, at: Values) -> tuple[tuple[object, ...], tuple[Cell, ...]]:
+def _row(theorem: Theorem, part: Rate, at: Values) -> tuple[tuple[object, ...], tuple[TableCell, ...]]:
     name = theorem.id if part is theorem.rate else f"{theorem.id}: {part.name}"
     restored = part.restored_expression
     known = standing(theorem, part)
-    cells: list[Cell] = [
+    cells: list[TableCell] = [
         Id(name),
         str(theorem.metric).replace("-", " "),
         _KINDS[theorem.side_of(part)] + ("" if part.under is None else f", {part.under}"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpbounds.rates.derivations import DERIVATIONS, Derivation
 from dpbounds.rates.orders import LOGARITHMS, Monomial
 from dpbounds.rates.spaces import in_letters
-from dpbounds.render.tables import Cell, Formula, Id, Table
+from dpbounds.render.tables import Formula, Id, Table, TableCell
 
 
 def derived() -> Table:
@@ -27,7 +27,7 @@ def derived() -> Table:
     )
 
 
-def _row(one: Derivation) -> tuple[Cell, ...]:
+def _row(one: Derivation) -> tuple[TableCell, ...]:
     first, second = one.compared()
     choices = []
     for symbol, order in one.derive().choices:

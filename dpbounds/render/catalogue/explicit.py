@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpbounds.render.catalogue.numbers import Values, applies, at_in_words, shown, size, value_of
-from dpbounds.render.tables import Cell, Formula, Id, Table
+from dpbounds.render.tables import Formula, Id, Table, TableCell
 from dpbounds.theorems.formulas import inline
 from dpbounds.theorems.record import Bound, Metric, Part, Theorem
 from dpbounds.theorems.registry import library
@@ -44,9 +44,9 @@ def explicit_bounds(at: Values) -> Table:
     )
 
 
-def _row(theorem: Theorem, part: Part, at: Values) -> tuple[tuple[object, ...], tuple[Cell, ...]]:
+def _row(theorem: Theorem, part: Part, at: Values) -> tuple[tuple[object, ...], tuple[TableCell, ...]]:
     conditions = (*theorem.conditions, *part.conditions)
-    cells: list[Cell] = [
+    cells: list[TableCell] = [
         Id(f"{theorem.id}: {part.name}"),
         str(theorem.metric).replace("-", " "),
         ", ".join(str(one) for one in (theorem.side_of(part), theorem.mode, part.under) if one is not None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpbounds.render.catalogue.numbers import Values, applies, at_in_words, shown, value_of
-from dpbounds.render.tables import Cell, Formula, Table
+from dpbounds.render.tables import Formula, Table, TableCell
 from dpbounds.theorems.record import Rate
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.standing import standing_in_words
@@ -20,11 +20,11 @@ PRINTED = {
 def printed(name: str, at: Values) -> Table:
     """A table of a paper."""
     record = theorem(PRINTED[name])
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[TableCell, ...]] = []
     for part in record.parts:
         rate = part if isinstance(part, Rate) else None
         restored = rate.restored_expression if rate else None
-        cells: list[Cell] = [
+        cells: list[TableCell] = [
             part.name.replace("-", " ").replace("_", " "),
             part.meaning,
             Formula(part.expression, order=rate is not None, logs_hidden=bool(rate and rate.logs_hidden),

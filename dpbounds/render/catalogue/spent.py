@@ -13,7 +13,7 @@ from dpbounds.privacy.budgets.ball_noise import BallDescent
 from dpbounds.privacy.budgets.calibration import hidden_constant
 from dpbounds.privacy.relations import Relation
 from dpbounds.render.catalogue.numbers import DIGITS, Values, at_in_words
-from dpbounds.render.tables import Cell, Id, Table
+from dpbounds.render.tables import Id, Table, TableCell
 from dpbounds.theorems.evaluation import evaluate
 from dpbounds.theorems.record import Claim, Metric, Theorem
 from dpbounds.theorems.registry import library
@@ -44,11 +44,11 @@ _BISECTIONS = 24
 
 def noise_constants() -> Table:
     """What c2 of "noise c2 q √(T ln(1/δ))/ε suffices" is, over a grid."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[TableCell, ...]] = []
     for rate, steps in (("1", 100), ("1", 10_000), ("0.1", 1000), ("0.01", 1000), ("0.01", 10_000), ("0.001", 10_000)):
         for epsilon in ("0.1", "1", "5"):
             for failure in ("1e-5", "1e-8"):
-                cells: list[Cell] = [rate, str(steps), epsilon, failure]
+                cells: list[TableCell] = [rate, str(steps), epsilon, failure]
                 for relation in reversed(_RELATIONS):
                     found = hidden_constant(rate, steps, epsilon, failure, relation)
                     cells.append(found.decimals(DIGITS)[1])
@@ -90,7 +90,7 @@ def privacy_as_printed() -> Table:
     )  # fmt: skip
 
 
-def _promise(theorem: Theorem) -> tuple[Cell, ...] | None:
+def _promise(theorem: Theorem) -> tuple[TableCell, ...] | None:
     assert theorem.privacy is not None
     values: dict[str, Any] = dict(REFERENCE)
     values.update((quantity.name, _LOCAL[quantity.name]) for quantity in theorem.local if quantity.name in _LOCAL)
@@ -102,7 +102,7 @@ def _promise(theorem: Theorem) -> tuple[Cell, ...] | None:
     if noise_constant in theorem.privacy.needs:
         values["noise_constant"] = _smallest_constant(theorem, values)
         constant = _up(values["noise_constant"])
-    cells: list[Cell] = []
+    cells: list[TableCell] = []
     promised = ""
     for relation in _RELATIONS:
         found = _spending(theorem, values, relation)
@@ -174,7 +174,7 @@ def _up(number: Fraction) -> str:
 
 def ball_noise() -> Table:
     """Tholeti & Kalyani's descent: δ of a run over dimensions and radii, tight and as printed."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[TableCell, ...]] = []
     for dimension in (1, 3, 10, 100, 1000):
         for radius in ("1.5", "4", "20"):
             run = BallDescent(Fraction(2), dimension, 10_000, 1000)

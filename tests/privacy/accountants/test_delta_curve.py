@@ -21,7 +21,7 @@ from dpbounds.privacy.mechanisms import (
     RenyiDP,
     SampledWithoutReplacement,
 )
-from dpbounds.privacy.pairs.pairs import Order, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
 from dpbounds.privacy.routes.contour import contour_deltas
 from dpbounds.privacy.routes.contour.power_sums import power_sums
@@ -63,13 +63,13 @@ def test_a_curve_overlaps_what_is_proven_one_by_one(mechanism, relation) -> None
 
 
 @pytest.mark.rotating(4)
-@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("order", Direction)
 @pytest.mark.parametrize(("rate", "variance"), [("0.01", 1), ("0.3", 4), ("0.001", "0.36"), ("0.9", 100)])
 def test_one_contour_holds_the_closed_form_of_one_release(order, rate, variance) -> None:
     pair = SampledGaussians(order, Fraction(rate), Fraction(variance))
     epsilons = [Fraction(k, 100) for k in range(0, 200, 23)]
     found = contour_deltas(((pair, 1),), epsilons)
-    assert order is Order.ADD or found
+    assert order is Direction.ADD or found
     for epsilon, proof in found.items():
         exactly = closed_form_delta(pair, epsilon)[0]
         assert proof.enclosure.exact_lower <= ball_end(exactly, "up")

@@ -12,7 +12,7 @@ import pytest
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs.pairs import Order, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 from tests.privacy.products import products_of
 
@@ -63,10 +63,10 @@ def test_a_sampled_release_is_measured_against_the_record_bound_itself() -> None
     step = PoissonSampled(Gaussian("1.5"), "0.1")
     rate, variance = Fraction(1, 10), Fraction(9, 4)
     assert products_of(step, ADD_OR_REMOVE) == (
-        ((SampledGaussians(Order.REMOVE, rate, variance), 1),),
-        ((SampledGaussians(Order.ADD, rate, variance), 1),),
+        ((SampledGaussians(Direction.REMOVE, rate, variance), 1),),
+        ((SampledGaussians(Direction.ADD, rate, variance), 1),),
     )
-    assert products_of(step, REPLACE) == (((SampledGaussians(Order.REPLACE, rate, variance), 1),),)
+    assert products_of(step, REPLACE) == (((SampledGaussians(Direction.REPLACE, rate, variance), 1),),)
 
 
 def test_an_explicit_sensitivity_under_sampling() -> None:
@@ -124,7 +124,7 @@ def test_full_batch_parts_merge_into_one_shift() -> None:
 def test_equal_sampled_parts_are_counted_together() -> None:
     step, other = PoissonSampled(Gaussian(2), "0.1"), PoissonSampled(Gaussian(2), "0.2")
     run = (step**5 @ other @ Gaussian(1)) ** 2 @ step
-    for relation, orders in ((ADD_OR_REMOVE, (Order.REMOVE, Order.ADD)), (REPLACE, (Order.REPLACE,))):
+    for relation, orders in ((ADD_OR_REMOVE, (Direction.REMOVE, Direction.ADD)), (REPLACE, (Direction.REPLACE,))):
         shift = Fraction(2 * relation.sensitivity_factor**2)
         assert products_of(run, relation) == tuple(
             (
@@ -140,7 +140,7 @@ def test_orders_are_never_mixed_within_a_product() -> None:
     run = PoissonSampled(Gaussian(2), "0.1") ** 2 @ Gaussian(1) @ PoissonSampled(Gaussian(1), "0.2")
     products = products_of(run, ADD_OR_REMOVE)
     orders = [{pair.order for pair, _ in product if isinstance(pair, SampledGaussians)} for product in products]
-    assert orders == [{Order.REMOVE}, {Order.ADD}]
+    assert orders == [{Direction.REMOVE}, {Direction.ADD}]
 
 
 def test_the_order_of_full_batch_and_sampled_parts_does_not_matter() -> None:

@@ -17,7 +17,7 @@ from dpbounds.privacy.notions.composition_theorems import (
     ADVANCED_SHARP,
     BASIC,
     OPTIMAL,
-    Guarantee,
+    EpsilonDelta,
     Parts,
     advanced_delta,
     advanced_epsilon,
@@ -29,7 +29,7 @@ from dpbounds.privacy.notions.composition_theorems import (
 from dpbounds.privacy.notions.group_privacy import GROUP
 from dpbounds.privacy.notions.optimal_composition import optimal_delta, optimal_epsilon
 
-MIXED: Parts = ((Guarantee("0.1", "1e-7"), 40), (Guarantee("0.25", 0), 3), (Guarantee("0.01", "1e-9"), 200))
+MIXED: Parts = ((EpsilonDelta("0.1", "1e-7"), 40), (EpsilonDelta("0.25", 0), 3), (EpsilonDelta("0.01", "1e-9"), 200))
 
 
 def _mp(value: Fraction) -> mp.mpf:
@@ -59,7 +59,7 @@ def twin_moments(parts: Parts, form: str) -> tuple[mp.mpf, mp.mpf, mp.mpf, mp.mp
 
 
 @pytest.mark.parametrize("form", ["classical", "sharp"])
-@pytest.mark.parametrize("parts", [MIXED, ((Guarantee("0.05", "1e-8"), 300),), ((Guarantee(3), 2),)])
+@pytest.mark.parametrize("parts", [MIXED, ((EpsilonDelta("0.05", "1e-8"), 300),), ((EpsilonDelta(3), 2),)])
 def test_advanced_is_its_twin(form: str, parts: Parts) -> None:
     with mp.workdps(60):
         mean, variance, added, survival = twin_moments(parts, form)
@@ -80,22 +80,22 @@ def test_classical_form_as_printed() -> None:
     with mp.workdps(50):
         e = _mp(epsilon)
         expected = k * e * mp.expm1(e) + e * mp.sqrt(2 * k * mp.log(1 / _mp(slack)))
-    assert _holds(advanced_epsilon(((Guarantee(epsilon, delta), k),), k * delta + slack, "classical"), expected)
+    assert _holds(advanced_epsilon(((EpsilonDelta(epsilon, delta), k),), k * delta + slack, "classical"), expected)
 
 
 def test_basic_is_exact_and_silent_beyond_its_reach() -> None:
     total = basic(MIXED)
-    assert total == Guarantee(Fraction("6.75"), Fraction("4.2e-6"))
+    assert total == EpsilonDelta(Fraction("6.75"), Fraction("4.2e-6"))
     assert basic_epsilon(MIXED, "4.2e-6") == Enclosure.exactly("6.75", BASIC.name)
     assert basic_epsilon(MIXED, "4.19e-6").exact_lower == math.inf
     assert basic_epsilon(MIXED, 1).exact_upper == 0
     assert basic_delta(MIXED, "6.75").exact_upper == Fraction("4.2e-6")
     assert basic_delta(MIXED, "6.74").exact_upper == 1
-    assert basic(((Guarantee(1, "0.3"), 4),)).delta == 1
+    assert basic(((EpsilonDelta(1, "0.3"), 4),)).delta == 1
 
 
 def test_advanced_is_infinite_exactly_where_the_deltas_are_too_large() -> None:
-    parts = ((Guarantee(1, "0.1"), 3),)
+    parts = ((EpsilonDelta(1, "0.1"), 3),)
     together = 1 - Fraction(9, 10) ** 3
     tiny = Fraction(1, 10**500)
     assert spare_sign(parts, together) == 0
@@ -105,13 +105,13 @@ def test_advanced_is_infinite_exactly_where_the_deltas_are_too_large() -> None:
     assert advanced_epsilon(parts, together + tiny).exact_upper < 100
     assert advanced_epsilon(parts, "0.3", "classical").exact_lower == math.inf
     assert advanced_epsilon(parts, "0.3001", "classical").exact_upper < math.inf
-    assert advanced_epsilon(((Guarantee(1, 1), 1),), "0.5").exact_lower == math.inf
-    assert advanced_delta(((Guarantee(1, 1), 1),), 5).exact_upper == 1
+    assert advanced_epsilon(((EpsilonDelta(1, 1), 1),), "0.5").exact_lower == math.inf
+    assert advanced_delta(((EpsilonDelta(1, 1), 1),), 5).exact_upper == 1
 
 
 @pytest.mark.parametrize("form", ["classical", "sharp"])
 def test_releases_without_loss_cost_their_delta_only(form: str) -> None:
-    parts = ((Guarantee(0, "0.01"), 2),)
+    parts = ((EpsilonDelta(0, "0.01"), 2),)
     spent = Fraction("0.02") if form == "classical" else Fraction("0.0199")
     assert advanced_epsilon(parts, spent, form).exact_upper == 0
     assert advanced_epsilon(parts, "0.019", form).exact_lower == math.inf
@@ -121,7 +121,7 @@ def test_releases_without_loss_cost_their_delta_only(form: str) -> None:
 
 
 _GUARANTEES = st.builds(
-    Guarantee,
+    EpsilonDelta,
     st.fractions(min_value=0, max_value=2, max_denominator=64),
     st.fractions(min_value=0, max_value=Fraction(1, 50), max_denominator=1000),
 )
@@ -152,10 +152,10 @@ def test_the_same_for_epsilon(parts: Parts, exponent: int) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: Guarantee(-1, 0),
-        lambda: Guarantee(1, "1.1"),
+        lambda: EpsilonDelta(-1, 0),
+        lambda: EpsilonDelta(1, "1.1"),
         lambda: basic(()),
-        lambda: basic(((Guarantee(1), 0),)),
+        lambda: basic(((EpsilonDelta(1), 0),)),
         lambda: advanced_epsilon(MIXED, 1),
         lambda: advanced_epsilon(MIXED, -1),
         lambda: advanced_epsilon(MIXED, "0.1", "other"),

@@ -18,7 +18,7 @@ from dpbounds.privacy import mechanisms
 from dpbounds.privacy.accountants import groups as group_accounts
 from dpbounds.privacy.accountants.certified import account, prove_delta
 from dpbounds.privacy.accountants.groups import group_account
-from dpbounds.privacy.notions.composition_theorems import Guarantee
+from dpbounds.privacy.notions.composition_theorems import EpsilonDelta
 from dpbounds.privacy.notions.group_privacy import (
     Link,
     Profile,
@@ -30,7 +30,7 @@ from dpbounds.privacy.notions.group_privacy import (
     replace_epsilon,
     replace_profile,
 )
-from dpbounds.privacy.pairs.pairs import Order, Pair, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, Pair, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta
 
@@ -146,7 +146,8 @@ def test_chains_need_the_factors() -> None:
 @pytest.mark.parametrize("rate", [Fraction(1, 100), Fraction(1, 2), Fraction(1)])
 def test_replacing_is_removing_and_adding(rate: Fraction) -> None:
     remove, add, replace = (
-        closed_form(SampledGaussians(order, rate, Fraction(1))) for order in (Order.REMOVE, Order.ADD, Order.REPLACE)
+        closed_form(SampledGaussians(order, rate, Fraction(1)))
+        for order in (Direction.REMOVE, Direction.ADD, Direction.REPLACE)
     )
     for epsilon in (Fraction(0), Fraction(1, 10), Fraction(1), Fraction(4)):
         found = replace_profile(remove, add, epsilon).exact_upper
@@ -159,12 +160,12 @@ def test_replacing_is_removing_and_adding(rate: Fraction) -> None:
 
 
 def test_group_guarantee() -> None:
-    assert group_guarantee(Guarantee(0, "0.01"), 5) == Guarantee(0, "0.05")
-    assert group_guarantee(Guarantee("0.5"), 4) == Guarantee(2)
-    assert group_guarantee(Guarantee("0.5", "1e-6"), 1).epsilon == Fraction(1, 2)
-    assert group_guarantee(Guarantee(5, "0.5"), 100) == Guarantee(500, 1)
+    assert group_guarantee(EpsilonDelta(0, "0.01"), 5) == EpsilonDelta(0, "0.05")
+    assert group_guarantee(EpsilonDelta("0.5"), 4) == EpsilonDelta(2)
+    assert group_guarantee(EpsilonDelta("0.5", "1e-6"), 1).epsilon == Fraction(1, 2)
+    assert group_guarantee(EpsilonDelta(5, "0.5"), 100) == EpsilonDelta(500, 1)
     with mp.workdps(40):
-        found = group_guarantee(Guarantee("0.5", "1e-6"), 3).delta
+        found = group_guarantee(EpsilonDelta("0.5", "1e-6"), 3).delta
         expected = mp.mpf("1e-6") * mp.fsum(mp.exp(j * mp.mpf("0.5")) for j in range(3))
         excess = mp.mpf(found.numerator) / found.denominator - expected
         assert 0 <= excess < expected * mp.mpf("1e-30")
@@ -177,7 +178,7 @@ def test_group_guarantee_is_the_equal_split() -> None:
     def known(at: Fraction) -> Fraction:
         return delta if at >= epsilon else Fraction(1)
 
-    classical = group_guarantee(Guarantee(epsilon, delta), 3)
+    classical = group_guarantee(EpsilonDelta(epsilon, delta), 3)
     found = group_profile(Link.symmetric(known), 3, classical.epsilon)
     assert found.exact_upper <= classical.delta * (1 + Fraction(1, 10**9))
 
@@ -205,7 +206,7 @@ def test_group_zcdp() -> None:
         lambda link: group_epsilon(link, 2, 0),
         lambda link: group_epsilon(link, 2, "0.1", 2),
         lambda link: group_zcdp(-1, 2),
-        lambda link: group_guarantee(Guarantee(1), 0),
+        lambda link: group_guarantee(EpsilonDelta(1), 0),
         lambda link: chain_delta((), Fraction(1)),
         lambda link: group_profile(Link.symmetric(lambda epsilon: Fraction(-1)), 2, 1),
     ],

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import ball_end
-from dpbounds.privacy.notions.composition_theorems import Guarantee, Parts
+from dpbounds.privacy.notions.composition_theorems import EpsilonDelta, Parts
 from dpbounds.privacy.notions.optimal_composition import optimal_delta, optimal_epsilon
-from dpbounds.privacy.notions.random_signs import Lattice, Signs, Table, largest_sum, minus_counts, spacing
+from dpbounds.privacy.notions.random_signs import RoundedSigns, Signs, SignTable, largest_sum, minus_counts, spacing
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.lattice.integer_measures import Work
 
@@ -82,7 +82,7 @@ def holds(enclosure, value: mp.mpf, width: str = "1e-15") -> bool:
     ("epsilon", "delta", "k"), [("0.1", "1e-6", 12), ("1", 0, 7), ("2.5", "0.01", 4), ("1e-3", 0, 1)]
 )
 def test_printed_formula(epsilon: str, delta: str, k: int) -> None:
-    guarantee = Guarantee(epsilon, delta)
+    guarantee = EpsilonDelta(epsilon, delta)
     for i in range(k // 2 + 1):
         target, expected = printed_formula(guarantee.epsilon, guarantee.delta, k, i)
         assert holds(optimal_delta(((guarantee, k),), target), expected)
@@ -94,15 +94,15 @@ def test_printed_formula(epsilon: str, delta: str, k: int) -> None:
 @pytest.mark.parametrize(
     "parts",
     [
-        ((Guarantee("0.3", "1e-3"), 4),),
+        ((EpsilonDelta("0.3", "1e-3"), 4),),
         (
-            (Guarantee("0.3", "1e-3"), 2),
-            (Guarantee("0.7", 0), 1),
-            (Guarantee(0, "0.01"), 1),
-            (Guarantee("1.1", "0.2"), 1),
+            (EpsilonDelta("0.3", "1e-3"), 2),
+            (EpsilonDelta("0.7", 0), 1),
+            (EpsilonDelta(0, "0.01"), 1),
+            (EpsilonDelta("1.1", "0.2"), 1),
         ),
-        ((Guarantee("1/3", 0), 1), (Guarantee("1/7", "0.5"), 2), (Guarantee(2, "1e-9"), 2)),
-        ((Guarantee("0.5", 1), 1), (Guarantee(1, 0), 1)),
+        ((EpsilonDelta("1/3", 0), 1), (EpsilonDelta("1/7", "0.5"), 2), (EpsilonDelta(2, "1e-9"), 2)),
+        ((EpsilonDelta("0.5", 1), 1), (EpsilonDelta(1, 0), 1)),
     ],
 )
 def test_all_outcomes(parts: Parts) -> None:
@@ -133,7 +133,7 @@ def test_tables_hold_all_outcomes_with_and_without_a_floor(signs: Signs, share: 
     expected = signs_twin(signs, epsilon)
     with ctx.workprec(220), mp.workdps(DIGITS):
         for floor in (Fraction(0), epsilon / 2, epsilon):
-            low, high = ends(Table(signs, floor).profile(epsilon))
+            low, high = ends(SignTable(signs, floor).profile(epsilon))
             assert low - mp.mpf("1e-45") <= expected <= high + mp.mpf("1e-45")
             assert high - low < mp.mpf("1e-45")
 
@@ -145,8 +145,8 @@ def test_the_lattice_encloses_the_table(signs: Signs, share: Fraction, tilt: flo
     total = largest_sum(signs)
     epsilon, step = share * total, Fraction(float(total) / cells)
     with ctx.workprec(220):
-        exact = Table(signs).profile(epsilon)
-        low, high = Lattice(signs, Fraction(tilt), step, 80, Work()).bounds(epsilon)
+        exact = SignTable(signs).profile(epsilon)
+        low, high = RoundedSigns(signs, Fraction(tilt), step, 80, Work()).bounds(epsilon)
         assert (exact - high).lower() <= 0
         assert (exact - low).upper() >= 0
 
@@ -156,12 +156,12 @@ def test_what_rounding_adds_must_be_subtracted(monkeypatch: pytest.MonkeyPatch) 
     signs: Signs = ((Fraction("0.3"), 2), (Fraction("0.71"), 2), (Fraction("1.13"), 1))
     epsilon, step = Fraction("1.13"), Fraction("0.17")
     with ctx.workprec(220):
-        exact = Table(signs).profile(epsilon)
-        low, high = Lattice(signs, Fraction(1), step, 80, Work()).bounds(epsilon)
+        exact = SignTable(signs).profile(epsilon)
+        low, high = RoundedSigns(signs, Fraction(1), step, 80, Work()).bounds(epsilon)
         assert low < exact
         assert exact < high
-        monkeypatch.setattr(Lattice, "_excess", lambda self, epsilon: arb(0))
-        low, _ = Lattice(signs, Fraction(1), step, 80, Work()).bounds(epsilon)
+        monkeypatch.setattr(RoundedSigns, "_excess", lambda self, epsilon: arb(0))
+        low, _ = RoundedSigns(signs, Fraction(1), step, 80, Work()).bounds(epsilon)
         assert low > exact
 
 
@@ -169,8 +169,8 @@ def test_missing_mass_must_be_added() -> None:
     """With few bits per mass much is lost to rounding: the ends stay on their sides, but not if nobody counts it."""
     signs: Signs = ((Fraction("0.25"), 30), (Fraction("0.5"), 20))
     with ctx.workprec(220):
-        exact = Table(signs).profile(Fraction(5))
-        lattice = Lattice(signs, Fraction(1), spacing(signs), 28, Work())
+        exact = SignTable(signs).profile(Fraction(5))
+        lattice = RoundedSigns(signs, Fraction(1), spacing(signs), 28, Work())
         low, high = lattice.bounds(Fraction(5))
         assert low < exact
         assert exact < high
@@ -181,9 +181,9 @@ def test_missing_mass_must_be_added() -> None:
 def test_nothing_is_rounded_on_the_exact_lattice() -> None:
     signs: Signs = tuple((Fraction(i, 100), 8) for i in range(1, 9))
     with ctx.workprec(300):
-        lattice = Lattice(signs, Fraction(3), spacing(signs), 120, Work())
+        lattice = RoundedSigns(signs, Fraction(3), spacing(signs), 120, Work())
         low, high = lattice.bounds(Fraction(2))
-        exact = Table(signs).profile(Fraction(2))
+        exact = SignTable(signs).profile(Fraction(2))
         assert lattice.rounded == 0
         assert low < exact < high
         assert (high - low) / exact < arb(10) ** -25
@@ -197,9 +197,9 @@ def test_larger_losses_cost_more(signs: Signs, share: Fraction) -> None:
     up = tuple((math.ceil(size / grid) * grid, count) for size, count in signs)
     down = tuple((math.floor(size / grid) * grid, count) for size, count in signs if size >= grid)
     with ctx.workprec(220):
-        exact = Table(signs).profile(epsilon)
-        assert (Table(up).profile(epsilon) - exact).upper() >= 0
-        assert not down or (exact - Table(down).profile(epsilon)).upper() >= 0
+        exact = SignTable(signs).profile(epsilon)
+        assert (SignTable(up).profile(epsilon) - exact).upper() >= 0
+        assert not down or (exact - SignTable(down).profile(epsilon)).upper() >= 0
 
 
 def binomial_twin(epsilon: Fraction, k: int, target: Fraction) -> mp.mpf:
@@ -218,7 +218,7 @@ def binomial_twin(epsilon: Fraction, k: int, target: Fraction) -> mp.mpf:
 
 @pytest.mark.thorough
 def test_ten_thousand_equal_releases_down_to_tiny_delta() -> None:
-    parts = ((Guarantee("0.01", 0), 10_000),)
+    parts = ((EpsilonDelta("0.01", 0), 10_000),)
     for target in (Fraction(0), Fraction(1, 2), Fraction(5), Fraction("36.99804718583316")):
         expected = binomial_twin(Fraction(1, 100), 10_000, target)
         assert holds(optimal_delta(parts, target), expected)
@@ -230,7 +230,7 @@ def test_ten_thousand_equal_releases_down_to_tiny_delta() -> None:
 
 
 def test_different_deltas_with_equal_epsilons_need_no_lattice() -> None:
-    parts = ((Guarantee("0.01", "1e-9"), 4000), (Guarantee("0.01", "1e-8"), 6000))
+    parts = ((EpsilonDelta("0.01", "1e-9"), 4000), (EpsilonDelta("0.01", "1e-8"), 6000))
     found = optimal_delta(parts, 3)
     with mp.workdps(DIGITS):
         survival = (1 - mp.mpf("1e-9")) ** 4000 * (1 - mp.mpf("1e-8")) ** 6000
@@ -243,7 +243,7 @@ def test_an_independent_accountant_agrees_on_different_guarantees() -> None:
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     draw = np.random.default_rng(7)
-    parts = tuple((Guarantee(draw.uniform(0.02, 0.2), 1e-8), 10) for _ in range(12))
+    parts = tuple((EpsilonDelta(draw.uniform(0.02, 0.2), 1e-8), 10) for _ in range(12))
     composed = None
     for guarantee, count in parts:
         single = pld.from_privacy_parameters(
@@ -286,7 +286,7 @@ def test_adaptive_adversaries_stay_below() -> None:
         later = [(law(), law()) for _ in range(3)]
         epsilon_two = draw.uniform(0.2, 2)
         delta_two = max(delta_of(*pair, math.exp(epsilon_two)) for pair in later)
-        parts = ((Guarantee(epsilon_one, delta_one), 1), (Guarantee(epsilon_two, delta_two), 1))
+        parts = ((EpsilonDelta(epsilon_one, delta_one), 1), (EpsilonDelta(epsilon_two, delta_two), 1))
         for epsilon in (0.0, 0.7, 2.0):
             attained = sum(
                 max(0.0, p * r - math.exp(epsilon) * q * s)
@@ -299,21 +299,21 @@ def test_adaptive_adversaries_stay_below() -> None:
 
 
 def test_ties_and_impossible_targets() -> None:
-    parts = ((Guarantee(1, "1e-6"), 3),)
+    parts = ((EpsilonDelta(1, "1e-6"), 3),)
     together = 1 - (1 - Fraction(1, 10**6)) ** 3
     assert optimal_epsilon(parts, together).exact_upper == 3
     assert optimal_epsilon(parts, together - Fraction(1, 10**400)).exact_lower == math.inf
     assert optimal_epsilon(parts, together + Fraction(1, 10**400)).exact_upper <= 3
     assert optimal_epsilon(parts, 1).exact_upper == 0
-    assert optimal_epsilon(((Guarantee("0.1"), 10),), 0).exact_upper == 1
-    assert optimal_epsilon(((Guarantee("0.1"), 10),), "0.9").exact_upper == 0
+    assert optimal_epsilon(((EpsilonDelta("0.1"), 10),), 0).exact_upper == 1
+    assert optimal_epsilon(((EpsilonDelta("0.1"), 10),), "0.9").exact_upper == 0
     assert optimal_delta(parts, 3).contains(together)
-    assert optimal_delta(((Guarantee("0.1"), 10),), 1).exact_upper == 0
+    assert optimal_delta(((EpsilonDelta("0.1"), 10),), 1).exact_upper == 0
 
 
 def test_few_sums_matter_where_delta_is_tiny() -> None:
     draw = np.random.default_rng(5)
-    parts = tuple((Guarantee(draw.uniform(1, 9)), 1) for _ in range(30))
+    parts = tuple((EpsilonDelta(draw.uniform(1, 9)), 1) for _ in range(30))
     found = optimal_epsilon(parts, "1e-9")
     assert found.method.endswith("table")
     assert found.width < 1e-12
@@ -324,15 +324,15 @@ def test_few_sums_matter_where_delta_is_tiny() -> None:
 
 @pytest.mark.thorough
 def test_work_limits_are_said() -> None:
-    parts = ((Guarantee(0.1), 10**6), (Guarantee(0.2001), 10**6))
+    parts = ((EpsilonDelta(0.1), 10**6), (EpsilonDelta(0.2001), 10**6))
     with pytest.raises(NotCertified, match="work limit"):
         optimal_epsilon(parts, "1e-6")
-    far_apart = ((Guarantee("1e-200"), 1000), (Guarantee("0.1"), 1000))
+    far_apart = ((EpsilonDelta("1e-200"), 1000), (EpsilonDelta("0.1"), 1000))
     for call in (lambda: optimal_epsilon(far_apart, "1e-6"), lambda: optimal_delta(far_apart, 1)):
         with pytest.raises(NotCertified, match="1e-100"):
             call()
     with pytest.raises(Declined):
-        Table(((Fraction(0.1), 1000), (Fraction(0.3), 1000)))
+        SignTable(((Fraction(0.1), 1000), (Fraction(0.3), 1000)))
 
 
 def test_binomial_masses_add_up() -> None:
@@ -345,7 +345,7 @@ def test_binomial_masses_add_up() -> None:
 @pytest.mark.slow
 def test_a_hundred_settings_in_ten_thousand_steps() -> None:
     draw = np.random.default_rng(1)
-    parts = tuple((Guarantee(draw.uniform(0.01, 0.1), 1e-10), 100) for _ in range(100))
+    parts = tuple((EpsilonDelta(draw.uniform(0.01, 0.1), 1e-10), 100) for _ in range(100))
     found = optimal_epsilon(parts, "1e-5")
     assert found.width < 1e-4 * found.upper
     finer = optimal_epsilon(parts, "1e-5", "1e-5")

@@ -15,7 +15,7 @@ from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
-from dpbounds.privacy.pairs.pairs import Order as PairOrder
+from dpbounds.privacy.pairs.pairs import Direction as PairOrder
 from dpbounds.privacy.pairs.pairs import Product
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.lattice import resolved

@@ -21,8 +21,8 @@ from dpbounds.privacy.pairs.gaussian_sums import (
     tails_shrinking,
     upper_tail,
 )
-from dpbounds.privacy.pairs.losses import Law, ball, law_at
-from dpbounds.privacy.pairs.pairs import DrawnGaussians, Draws, Order, Sampled, ShiftedGaussians
+from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_at
+from dpbounds.privacy.pairs.pairs import Direction, DrawnGaussians, Draws, Sampled, ShiftedGaussians
 
 REFERENCE = 1200  # bits
 
@@ -176,16 +176,16 @@ def from_the_definition(pair: Sampled | DrawnGaussians, loss: Fraction) -> tuple
 @pytest.mark.parametrize(
     "pair",
     [
-        Sampled(Order.REMOVE, Draws(Fraction(1, 100), 30), ShiftedGaussians(Fraction(1, 4))),
-        Sampled(Order.REMOVE, Draws(Fraction(1, 3), 9), ShiftedGaussians(Fraction(4))),
-        DrawnGaussians(Order.REMOVE, Draws(Fraction(1, 100), 30), Fraction(1, 4)),
-        DrawnGaussians(Order.REMOVE, Draws(Fraction(1, 3), 9), Fraction(4)),
+        Sampled(Direction.REMOVE, Draws(Fraction(1, 100), 30), ShiftedGaussians(Fraction(1, 4))),
+        Sampled(Direction.REMOVE, Draws(Fraction(1, 3), 9), ShiftedGaussians(Fraction(4))),
+        DrawnGaussians(Direction.REMOVE, Draws(Fraction(1, 100), 30), Fraction(1, 4)),
+        DrawnGaussians(Direction.REMOVE, Draws(Fraction(1, 3), 9), Fraction(4)),
     ],
 )
 def test_tails_of_laws(pair: Sampled | DrawnGaussians, loss: str, bits: int) -> None:
     p, r = from_the_definition(pair, Fraction(loss))
     with flint.ctx.workprec(bits):
-        law: Law = law_at(pair, bits)
+        law: LossDistribution = law_at(pair, bits)
         found_p, found_r = law.tail(ball(Fraction(loss)))
         head_p, head_r = law.head(ball(Fraction(loss)))
         whole_p, whole_r = law.whole

@@ -26,8 +26,8 @@ from scipy import special
 
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.pairs.pairs import GaussianPair as Pair
-from dpbounds.privacy.pairs.pairs import Order, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.relations import Relation
 from tests.privacy.brute_force import (
     Array,
@@ -54,12 +54,12 @@ from tests.privacy.products import products_of
 ALPHAS = np.exp(0.05 * np.sinh(np.linspace(-5, 5, 41)))  # ε from -3.7 to 3.7, dense around 0
 STEPS = [Step(0.5), Step(1.0), Step(2.0), Step(0.5, 0.3), Step(1.0, 0.5), Step(1.0, 0.9), Step(2.0, 0.1)]
 SAMPLED = [step for step in STEPS if step.sample_rate < 1]
-ORDERS = list(Order)
+ORDERS = list(Direction)
 ROUNDING = 1e-12  # of cell probabilities and of Gauss-Legendre sums
-ATTACKS: dict[Order, Callable[[Step, Sequence[Records], Sequence[tuple[float, ...]]], list[Attack]]] = {
-    Order.REMOVE: remove_attacks,
-    Order.ADD: add_attacks,
-    Order.REPLACE: replace_attacks,
+ATTACKS: dict[Direction, Callable[[Step, Sequence[Records], Sequence[tuple[float, ...]]], list[Attack]]] = {
+    Direction.REMOVE: remove_attacks,
+    Direction.ADD: add_attacks,
+    Direction.REPLACE: replace_attacks,
 }
 
 
@@ -68,9 +68,9 @@ def mechanism_of(step: Step) -> Mechanism:
     return release if step.sample_rate == 1 else PoissonSampled(release, step.sample_rate)
 
 
-def product_of(mechanism: Mechanism, order: Order) -> list[Attack]:
+def product_of(mechanism: Mechanism, order: Direction) -> list[Attack]:
     """The package's product of pairs for one order, each pair as two mixtures, written out as often as it counts."""
-    replace = order is Order.REPLACE
+    replace = order is Direction.REPLACE
     relation = Relation.REPLACE_ONE if replace else Relation.ADD_OR_REMOVE_ONE
     (each,) = neighbour_classes(mechanism, relation).along(order)
     return [laws_of(pair) for pair, count in each.product for _ in range(count)]
@@ -82,14 +82,14 @@ def laws_of(pair: Pair) -> Attack:
     stddev, rate = math.sqrt(pair.variance), float(pair.sample_rate)
     towards = {sign: mixture(((1 - rate, 0.0), (rate, sign)), stddev) for sign in (1.0, -1.0)}
     laws = {
-        Order.REMOVE: (towards[1.0], normal(0.0, stddev)),
-        Order.ADD: (normal(0.0, stddev), towards[1.0]),
-        Order.REPLACE: (towards[1.0], towards[-1.0]),
+        Direction.REMOVE: (towards[1.0], normal(0.0, stddev)),
+        Direction.ADD: (normal(0.0, stddev), towards[1.0]),
+        Direction.REPLACE: (towards[1.0], towards[-1.0]),
     }
     return laws[pair.order]
 
 
-def pair_of(step: Step, order: Order) -> Attack:
+def pair_of(step: Step, order: Direction) -> Attack:
     (laws,) = product_of(mechanism_of(step), order)
     return laws
 
@@ -98,7 +98,7 @@ def line(values: Sequence[float]) -> list[tuple[float, ...]]:
     return [(value,) for value in values]
 
 
-def line_attacks(step: Step, order: Order) -> list[Attack]:
+def line_attacks(step: Step, order: Direction) -> list[Attack]:
     """At most four records: all on a grid for three, at the extremes for four, and some at random."""
     own = line([-1.0, -0.5, 0.0, 0.5, 1.0])
     shared = [*others(own, 2), *itertools.combinations_with_replacement(line([-1.0, 0.0, 1.0]), 3)]
@@ -109,18 +109,18 @@ def line_attacks(step: Step, order: Order) -> list[Attack]:
     return found
 
 
-def few_attacks(step: Step, order: Order) -> list[Attack]:
+def few_attacks(step: Step, order: Direction) -> list[Attack]:
     """At most two records, at the extremes: enough to refute."""
     own = line([-1.0, 1.0])
     return ATTACKS[order](step, list(others(own, 1)), own)
 
 
-def plane_attacks(step: Step, order: Order) -> list[Attack]:
+def plane_attacks(step: Step, order: Direction) -> list[Attack]:
     """At most four records in the plane: directions at steps of 45° with lengths 1 and 1/2, and some at random."""
     circle = [(math.cos(angle), math.sin(angle)) for angle in np.arange(8) * math.pi / 4]
     own = [(1.0, 0.0), circle[1], circle[2], circle[3], (-1.0, 0.0), (0.0, 0.0), (0.3, -0.4)]
     shared: list[Records] = [(), ((1.0, 0.0),), (circle[3],), ((-0.5, 0.0), (0.0, 0.5))]
-    found = ATTACKS[order](step, shared, own[::2] if order is Order.REPLACE else own)
+    found = ATTACKS[order](step, shared, own[::2] if order is Direction.REPLACE else own)
     generator = np.random.default_rng(21)
     for count in range(3):
         angles = generator.uniform(0, 2 * math.pi, count + 2)
@@ -187,7 +187,7 @@ def test_all_subsets_are_enumerated() -> None:
 
 
 def test_a_game_without_choice_is_the_product_of_its_steps() -> None:
-    pair = pair_of(Step(1.0, 0.5), Order.REPLACE)
+    pair = pair_of(Step(1.0, 0.5), Direction.REPLACE)
     grid = Grid(0.005, 1600, 3000)
     first, second = cell_masses(pair, 0.02)
     joint_first, joint_second = np.outer(first, first), np.outer(second, second)
@@ -228,7 +228,7 @@ def test_adaptive_adversaries_are_found() -> None:
 @pytest.mark.rotating(8)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("step", STEPS, ids=str)
-def test_one_step_on_the_line_is_dominated_and_attained(step: Step, order: Order) -> None:
+def test_one_step_on_the_line_is_dominated_and_attained(step: Step, order: Direction) -> None:
     over = excess(line_attacks(step, order), pair_of(step, order), 0.01)
     assert over.max() < ROUNDING
     assert over.min() > -2e-5  # attained, at every α, up to what cells lose
@@ -237,7 +237,7 @@ def test_one_step_on_the_line_is_dominated_and_attained(step: Step, order: Order
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("step", [Step(1.0), Step(0.5, 0.3), Step(1.0, 0.5)], ids=str)
-def test_one_step_in_the_plane_is_dominated(step: Step, order: Order) -> None:
+def test_one_step_in_the_plane_is_dominated(step: Step, order: Direction) -> None:
     over = excess(plane_attacks(step, order), pair_of(step, order), 0.1)
     assert over.max() < ROUNDING
     assert over.min() > -1e-3
@@ -251,7 +251,7 @@ def test_one_step_in_the_plane_is_dominated(step: Step, order: Order) -> None:
     order=st.sampled_from(ORDERS),
 )
 @settings(max_examples=60, deadline=None, derandomize=True)
-def test_one_step_of_any_kind_is_dominated(z: float, rate: float, vectors: list[float], order: Order) -> None:
+def test_one_step_of_any_kind_is_dominated(z: float, rate: float, vectors: list[float], order: Direction) -> None:
     step = Step(z, rate)
     attacks = ATTACKS[order](step, [tuple(line(vectors[2:]))], line(vectors[:2]))
     if attacks:  # two equal vectors are no replacement
@@ -262,7 +262,7 @@ def test_one_step_of_any_kind_is_dominated(z: float, rate: float, vectors: list[
 @pytest.mark.parametrize("step", STEPS, ids=str)
 def test_left_out_orders_are_mirror_images(step: Step) -> None:
     """Where only one order is returned, both have the same profile."""
-    orders = [Order.REPLACE] if step.sample_rate < 1 else [Order.REPLACE, Order.REMOVE]
+    orders = [Direction.REPLACE] if step.sample_rate < 1 else [Direction.REPLACE, Direction.REMOVE]
     for order in orders:
         first, second = pair_of(step, order)
         assert np.abs(profile((first, second), ALPHAS)[0] - profile((second, first), ALPHAS)[0]).max() < ROUNDING
@@ -275,7 +275,7 @@ def test_explicit_sensitivity_means_the_final_distance() -> None:
         (pair,) = product_of(release, order)
         reference = normal(2.0, 3.0), normal(0.0, 3.0)
         assert np.abs(profile(pair, ALPHAS)[0] - profile(reference, ALPHAS)[0]).max() < ROUNDING
-    for order in (Order.REMOVE, Order.ADD):  # a record of norm at most 2 is there or not
+    for order in (Direction.REMOVE, Direction.ADD):  # a record of norm at most 2 is there or not
         (pair,) = product_of(PoissonSampled(release, 0.3), order)
         (same,) = product_of(PoissonSampled(Gaussian("1.5"), 0.3), order)
         assert np.array_equal(profile(pair, ALPHAS)[0], profile(same, ALPHAS)[0])
@@ -295,7 +295,7 @@ COMPOSITIONS = [
 ]
 
 
-def adaptive(steps: Sequence[Step], order: Order) -> Array:
+def adaptive(steps: Sequence[Step], order: Direction) -> Array:
     own = line([-1.0, 0.0, 0.5, 1.0])
     shared = list(others(line([-1.0, 0.5, 1.0]), 2))
     table = {step: losses(ATTACKS[order](step, shared, own), GRID) for step in set(steps)}
@@ -309,7 +309,7 @@ def composed(pairs: Sequence[Attack]) -> Array:
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("steps", COMPOSITIONS, ids=str)
-def test_adaptive_steps_are_dominated_and_attained(steps: list[Step], order: Order) -> None:
+def test_adaptive_steps_are_dominated_and_attained(steps: list[Step], order: Direction) -> None:
     """The other records' vectors and the record's own may depend on everything published before."""
     mechanism = Composed(tuple((mechanism_of(step), count) for step, count in Counter(steps).items()))
     over = (adaptive(steps, order) - composed([pair_of(step, order) for step in steps]))[SHOWN]
@@ -321,7 +321,7 @@ def test_adaptive_steps_are_dominated_and_attained(steps: list[Step], order: Ord
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_adaptive_steps_in_the_plane_are_dominated(order: Order) -> None:
+def test_adaptive_steps_in_the_plane_are_dominated(order: Direction) -> None:
     step = Step(1.0, 0.5)
     attacks = losses(plane_attacks(step, order), GRID, 0.1)
     over = (game([attacks] * 2, GRID) - composed([pair_of(step, order)] * 2))[SHOWN]
@@ -334,21 +334,21 @@ def test_adaptive_steps_in_the_plane_are_dominated(order: Order) -> None:
 
 def test_catches_the_wrong_factor_under_replace_one() -> None:
     """A replaced record moves the sum by 2C, not C."""
-    over = excess(few_attacks(Step(1.0), Order.REPLACE), (normal(1.0, 1.0), normal(0.0, 1.0)), 0.02)
+    over = excess(few_attacks(Step(1.0), Direction.REPLACE), (normal(1.0, 1.0), normal(0.0, 1.0)), 0.02)
     assert over.max() > 0.2
-    assert excess(plane_attacks(Step(1.0), Order.REPLACE), (normal(1.0, 1.0), normal(0.0, 1.0)), 0.1).max() > 0.2
+    assert excess(plane_attacks(Step(1.0), Direction.REPLACE), (normal(1.0, 1.0), normal(0.0, 1.0)), 0.1).max() > 0.2
 
 
 @pytest.mark.parametrize("step", SAMPLED, ids=str)
 def test_catches_the_remove_pair_under_replace_one(step: Step) -> None:
-    over = excess(few_attacks(step, Order.REPLACE), pair_of(step, Order.REMOVE), 0.02)
+    over = excess(few_attacks(step, Direction.REPLACE), pair_of(step, Direction.REMOVE), 0.02)
     assert over.max() > 0.01
 
 
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize("step", SAMPLED, ids=str)
 @pytest.mark.parametrize("order", ORDERS)
-def test_catches_half_the_sample_rate(step: Step, order: Order) -> None:
+def test_catches_half_the_sample_rate(step: Step, order: Direction) -> None:
     half = Step(step.stddev, step.sample_rate / 2)
     assert excess(few_attacks(step, order), pair_of(half, order), 0.02).max() > 0.009
     planted = composed([pair_of(half, order)] * 2)
@@ -358,10 +358,10 @@ def test_catches_half_the_sample_rate(step: Step, order: Order) -> None:
 @pytest.mark.parametrize("step", SAMPLED, ids=str)
 def test_catches_swapped_orders_at_negative_epsilon(step: Step) -> None:
     """One remove pair for both orders looks right for every ε >= 0, and is wrong below."""
-    over = excess(few_attacks(step, Order.ADD), pair_of(step, Order.REMOVE), 0.02)
+    over = excess(few_attacks(step, Direction.ADD), pair_of(step, Direction.REMOVE), 0.02)
     assert over[ALPHAS >= 1].max() < ROUNDING
     assert over[ALPHAS < 1].max() > 0.005
-    back = excess(few_attacks(step, Order.REMOVE), pair_of(step, Order.ADD), 0.02)
+    back = excess(few_attacks(step, Direction.REMOVE), pair_of(step, Direction.ADD), 0.02)
     assert back[ALPHAS > 1].max() > 0.005
 
 
@@ -378,10 +378,10 @@ def test_catches_a_distance_taken_for_the_record_bound() -> None:
 
 def test_catches_noise_of_the_wrong_size() -> None:
     """Reading the variance as the standard deviation: too small below one, too large above."""
-    wrong = SampledGaussians(Order.REPLACE, Fraction(1, 10), Fraction(4))
+    wrong = SampledGaussians(Direction.REPLACE, Fraction(1, 10), Fraction(4))
     mistaken = normal(0.0, 4.0), mixture(((0.9, 0.0), (0.1, 1.0)), 4.0)
-    assert excess(few_attacks(Step(2.0, 0.1), Order.ADD), mistaken, 0.02).max() > 0.005
-    assert excess(few_attacks(Step(2.0, 0.1), Order.REPLACE), laws_of(wrong), 0.02).max() < ROUNDING
+    assert excess(few_attacks(Step(2.0, 0.1), Direction.ADD), mistaken, 0.02).max() > 0.005
+    assert excess(few_attacks(Step(2.0, 0.1), Direction.REPLACE), laws_of(wrong), 0.02).max() < ROUNDING
 
 
 def test_catches_a_pair_that_dominates_for_nonnegative_epsilon_only() -> None:
@@ -417,13 +417,13 @@ def test_catches_a_pair_that_dominates_for_nonnegative_epsilon_only() -> None:
 def test_closed_forms_at_epsilon_zero(step: Step) -> None:
     """Total variation: the common part of the mixtures cancels."""
     z, rate = step.stddev, step.sample_rate
-    for order, distance in ((Order.REPLACE, 2.0), (Order.REMOVE, 1.0), (Order.ADD, 1.0)):
+    for order, distance in ((Direction.REPLACE, 2.0), (Direction.REMOVE, 1.0), (Direction.ADD, 1.0)):
         value = profile(pair_of(step, order), np.array([1.0]))[0][0]
         assert value == pytest.approx(rate * (2 * special.ndtr(distance / (2 * z)) - 1), abs=ROUNDING)
 
 
-@pytest.mark.parametrize("order", [Order.REMOVE, Order.ADD])
-def test_mixture_split(order: Order) -> None:
+@pytest.mark.parametrize("order", [Direction.REMOVE, Direction.ADD])
+def test_mixture_split(order: Direction) -> None:
     """Add and remove profiles of a sampled release, from that of the unsampled one."""
     step = Step(1.0, 0.3)
     rate, alphas = step.sample_rate, ALPHAS[np.abs(np.log(ALPHAS)) > 0.4]
@@ -436,7 +436,7 @@ def test_mixture_split(order: Order) -> None:
         return float(rate * profile((normal(1.0, 1.0), normal(0.0, 1.0)), np.array([inner]))[0][0])
 
     for alpha, value in zip(alphas.tolist(), values.tolist(), strict=True):
-        split = remove(alpha) if order is Order.REMOVE else 1 - alpha + alpha * remove(1 / alpha)
+        split = remove(alpha) if order is Direction.REMOVE else 1 - alpha + alpha * remove(1 / alpha)
         assert value == pytest.approx(split, abs=1e-11)
 
 
@@ -469,7 +469,7 @@ def test_dp_accounting_agrees(relation: Relation, steps: int) -> None:
 # --- Monotonicity, on which calibration rests ------------------------------------------------------------------------
 
 
-def both(step: Step, order: Order) -> tuple[Array, Array]:
+def both(step: Step, order: Direction) -> tuple[Array, Array]:
     """The profiles of one step and of two."""
     pair = pair_of(step, order)
     return profile(pair, ALPHAS)[0], composed([pair] * 2)[SHOWN]
@@ -477,7 +477,7 @@ def both(step: Step, order: Order) -> tuple[Array, Array]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
-def test_more_noise_never_hurts(order: Order) -> None:
+def test_more_noise_never_hurts(order: Direction) -> None:
     for rate in (0.1, 0.5, 1.0):
         curves = [both(Step(z, rate), order) for z in (0.5, 0.8, 1.0, 1.5, 3.0)]
         for (one, two), (one_next, two_next) in itertools.pairwise(curves):
@@ -488,7 +488,7 @@ def test_more_noise_never_hurts(order: Order) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_higher_sample_rate_never_helps(order: Order) -> None:
+def test_a_higher_sample_rate_never_helps(order: Direction) -> None:
     for z in (0.5, 1.0, 2.0):
         curves = [both(Step(z, rate), order) for rate in (0.05, 0.2, 0.5, 0.9, 1.0)]
         for (one, two), (one_next, two_next) in itertools.pairwise(curves):
@@ -499,7 +499,7 @@ def test_a_higher_sample_rate_never_helps(order: Order) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("step", [Step(1.0), *SAMPLED], ids=str)
-def test_one_step_more_never_helps(step: Step, order: Order) -> None:
+def test_one_step_more_never_helps(step: Step, order: Direction) -> None:
     curves = [composed([pair_of(step, order)] * count)[SHOWN] for count in (1, 2, 3, 5)]
     for fewer, more in itertools.pairwise(curves):
         assert (fewer <= more + 1e-9).all()

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import (
+    Direction,
     DrawnGaussians,
     Draws,
-    Order,
     Pair,
     Responses,
     Sampled,
@@ -78,17 +78,17 @@ def test_two_adaptive_releases_on_one_poisson_sample_under_replace_one(alpha: fl
     rate, stddev = 0.4, 1.5
     choices = [(g, h) for g in (-1.0, 0.0, 1.0) for h in (-1.0, -0.5, 1.0)]
     best = played(choices, (rate, -alpha * rate), (alpha - 1) * (1 - rate), stddev)
-    merged = SampledGaussians(Order.REPLACE, Fraction(2, 5), Fraction(9, 8))  # 1/z² = 2 · 4/9
-    alone = SampledGaussians(Order.REPLACE, Fraction(2, 5), Fraction(9, 4))
+    merged = SampledGaussians(Direction.REPLACE, Fraction(2, 5), Fraction(9, 8))  # 1/z² = 2 · 4/9
+    alone = SampledGaussians(Direction.REPLACE, Fraction(2, 5), Fraction(9, 4))
     claimed = profile(merged, np.array([alpha]))[0]
     assert best == pytest.approx(claimed, abs=3e-4)  # dominated, and attained
     assert best < claimed + 3e-5
     assert best > profile(alone, np.array([alpha]))[0] + 0.02
 
 
-@pytest.mark.parametrize("order", [Order.REMOVE, Order.ADD])
+@pytest.mark.parametrize("order", [Direction.REMOVE, Direction.ADD])
 @pytest.mark.parametrize("alpha", [0.8, 1.3])
-def test_two_adaptive_releases_on_one_batch_with_replacement(order: Order, alpha: float) -> None:
+def test_two_adaptive_releases_on_one_batch_with_replacement(order: Direction, alpha: float) -> None:
     p, stddev = 1 / 3, 2.5  # three records, two slots: types "first slot", "second slot", "both"
     weights = np.array([p * (1 - p), p * (1 - p), p * p])
     absent = (1 - p) ** 2
@@ -96,7 +96,7 @@ def test_two_adaptive_releases_on_one_batch_with_replacement(order: Order, alpha
         (g - one, g - other, 2 * g - one - other)
         for g, one, other in [(1.0, -1.0, -1.0), (-1.0, 1.0, 1.0), (1.0, 1.0, -1.0), (1.0, 0.0, -1.0), (0.5, 0.0, 0.5)]
     ]
-    if order is Order.REMOVE:
+    if order is Direction.REMOVE:
         best = played(choices, weights.tolist(), alpha - absent, stddev)
     else:
         best = played(choices, (-alpha * weights).tolist(), alpha * absent - 1, stddev)
@@ -248,9 +248,9 @@ def test_two_partitions_are_not_one() -> None:
 @pytest.mark.rotating(4)
 def test_a_symmetrised_pair_inside_a_sample_is_not_attained() -> None:
     """One of two of four records is one of four."""
-    inner = Sampled(Order.REPLACE, Draws(Fraction(1, 2)), ShiftedGaussians(Fraction(4)))
-    nested = ((Sampled(Order.REMOVE, Draws(Fraction(1, 2)), inner), 2),)
-    flat = ((SampledGaussians(Order.REMOVE, Fraction(1, 4), Fraction(1, 4)), 2),)
+    inner = Sampled(Direction.REPLACE, Draws(Fraction(1, 2)), ShiftedGaussians(Fraction(4)))
+    nested = ((Sampled(Direction.REMOVE, Draws(Fraction(1, 2)), inner), 2),)
+    flat = ((SampledGaussians(Direction.REMOVE, Fraction(1, 4), Fraction(1, 4)), 2),)
     spent = [delta_bounds(product, Fraction(1, 5), tolerance=1e-3).enclosure for product in (nested, flat)]
     assert spent[0].lower > 0.2475
     assert spent[1].upper < 0.2411
@@ -286,7 +286,9 @@ def test_a_poisson_sample_of_a_batch_wants_the_others_in_two_places() -> None:
         for others in itertools.combinations_with_replacement(values, 2)
         for own in values
     )
-    inner = profile(SampledGaussians(Order.REPLACE, Fraction(rate), Fraction(1)), np.array([1 + (alpha - 1) * 3 / 2]))
+    inner = profile(
+        SampledGaussians(Direction.REPLACE, Fraction(rate), Fraction(1)), np.array([1 + (alpha - 1) * 3 / 2])
+    )
     assert best == pytest.approx(0.1087, abs=2e-4)
     assert 2 / 3 * inner[0] == pytest.approx(0.1196, abs=5e-5)
 

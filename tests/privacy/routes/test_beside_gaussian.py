@@ -7,7 +7,14 @@ import pytest
 
 from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.privacy.mechanisms import ApproximateDP, ExponentialMechanism, Gaussian, Laplace, PureDP
-from dpbounds.privacy.pairs.pairs import BoundedRange, Order, Responses, SampledGaussians, ShiftedGaussians, TwoPoints
+from dpbounds.privacy.pairs.pairs import (
+    BoundedRangeProfile,
+    Direction,
+    Responses,
+    SampledGaussians,
+    ShiftedGaussians,
+    TwoPoints,
+)
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.beside_gaussian import ROUTE, delta_beside, epsilon_beside, lies_beside
 
@@ -34,7 +41,7 @@ def by_quadrature(span, mu, epsilon):
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize("epsilon", ["0", "0.3", "1", "2.5"])
 def test_bounded_range_against_quadrature(epsilon):
-    product = ((GAUSSIAN, 1), (BoundedRange(Fraction(7, 10)), 1))
+    product = ((GAUSSIAN, 1), (BoundedRangeProfile(Fraction(7, 10)), 1))
     found = delta_beside(product, Fraction(epsilon), 1e-5).enclosure
     exact = by_quadrature("0.7", "0.5", mpmath.mpf(epsilon))
     # a density, and no atom: the law has all its mass on (-η, η)
@@ -85,7 +92,7 @@ def test_epsilon_and_delta_invert_each_other():
 
 def test_without_a_law_to_speak_of_it_is_the_gaussian():
     alone = accountants.epsilon(Gaussian(4), delta="1e-6", relation=REPLACE)
-    product = ((ShiftedGaussians(Fraction(1, 4)), 1), (BoundedRange(Fraction(1, 10**9)), 1))
+    product = ((ShiftedGaussians(Fraction(1, 4)), 1), (BoundedRangeProfile(Fraction(1, 10**9)), 1))
     found = epsilon_beside(product, Fraction(1, 10**6), 1e-6).enclosure
     assert found.lower == pytest.approx(alone.upper, rel=1e-5)
 
@@ -93,7 +100,7 @@ def test_without_a_law_to_speak_of_it_is_the_gaussian():
 def test_what_it_declines():
     assert not lies_beside(((GAUSSIAN, 1),))
     assert not lies_beside(((GAUSSIAN, 1), (Responses(Fraction(1), 2), 2)))
-    contour = ((GAUSSIAN, 1), (SampledGaussians(Order.ADD, Fraction(1, 10), Fraction(1)), 1))
+    contour = ((GAUSSIAN, 1), (SampledGaussians(Direction.ADD, Fraction(1, 10), Fraction(1)), 1))
     assert not lies_beside(contour)
     for product in (((GAUSSIAN, 1), (Responses(Fraction(1), 2), 2)), contour):
         with pytest.raises(Declined):

@@ -12,7 +12,7 @@ from flint import ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpbounds.privacy.pairs.pairs import Order, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.routes import closed_forms as profiles
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta, losses_stay_below
 
@@ -28,7 +28,7 @@ def shifted_twin(squared_shift: Fraction, epsilon: Fraction) -> mp.mpf:
     return mp.ncdf(mu / 2 - e / mu) - mp.exp(e) * mp.ncdf(-mu / 2 - e / mu)
 
 
-def densities(order: Order, q: Fraction, variance: Fraction):
+def densities(order: Direction, q: Fraction, variance: Fraction):
     """P and Q as plain functions of x, from the definition of the pair."""
     rate, z = _mp(q), mp.sqrt(_mp(variance))
 
@@ -39,13 +39,13 @@ def densities(order: Order, q: Fraction, variance: Fraction):
         return (1 - rate) * normal(x, 0) + rate * normal(x, mean)
 
     return {
-        Order.REMOVE: (lambda x: mixture(x, 1), lambda x: normal(x, 0)),
-        Order.ADD: (lambda x: normal(x, 0), lambda x: mixture(x, 1)),
-        Order.REPLACE: (lambda x: mixture(x, 1), lambda x: mixture(x, -1)),
+        Direction.REMOVE: (lambda x: mixture(x, 1), lambda x: normal(x, 0)),
+        Direction.ADD: (lambda x: normal(x, 0), lambda x: mixture(x, 1)),
+        Direction.REPLACE: (lambda x: mixture(x, 1), lambda x: mixture(x, -1)),
     }[order]
 
 
-def sampled_twin(order: Order, q: Fraction, variance: Fraction, epsilon: Fraction) -> mp.mpf:
+def sampled_twin(order: Direction, q: Fraction, variance: Fraction, epsilon: Fraction) -> mp.mpf:
     """∫ (P - e^ε Q)_+ by splitting at the sign change, which is found by bisection."""
     p_density, q_density = densities(order, q, variance)
     z, growth = mp.sqrt(_mp(variance)), mp.exp(_mp(epsilon))
@@ -53,7 +53,7 @@ def sampled_twin(order: Order, q: Fraction, variance: Fraction, epsilon: Fractio
     def gap(x: mp.mpf) -> mp.mpf:
         return p_density(x) - growth * q_density(x)
 
-    sign = -1 if order is Order.ADD else 1
+    sign = -1 if order is Direction.ADD else 1
     low, high = mp.mpf(-60) * z - 2, mp.mpf(60) * z + 2
     if mp.sign(gap(low)) == mp.sign(gap(high)):
         return mp.mpf(0)
@@ -86,7 +86,7 @@ def test_shifted_gaussians_against_80_digits(squared_shift: Fraction, epsilon: F
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", list(Order))
+@pytest.mark.parametrize("order", list(Direction))
 @pytest.mark.parametrize(
     ("q", "variance", "epsilon"),
     [
@@ -98,7 +98,7 @@ def test_shifted_gaussians_against_80_digits(squared_shift: Fraction, epsilon: F
         ("1/100000", "9/100", "1/200000"),
     ],
 )
-def test_one_sampled_release_against_quadrature(order: Order, q: str, variance: str, epsilon: str) -> None:
+def test_one_sampled_release_against_quadrature(order: Direction, q: str, variance: str, epsilon: str) -> None:
     rate, v, e = Fraction(q), Fraction(variance), Fraction(epsilon)
     with mp.workdps(30):
         truth = sampled_twin(order, rate, v, e)
@@ -113,7 +113,7 @@ def test_one_sampled_release_against_quadrature(order: Order, q: str, variance: 
 )
 @settings(deadline=None, max_examples=40)
 def test_profiles_do_not_increase_and_stay_in_range(q: Fraction, z: Fraction, epsilons: list[Fraction]) -> None:
-    for order in Order:
+    for order in Direction:
         values = [closed_form_delta(SampledGaussians(order, q, z * z), e)[0] for e in sorted(epsilons)]
         assert all(value >= 0 for value in values)
         assert all(value <= 1 for value in values)
@@ -123,17 +123,19 @@ def test_profiles_do_not_increase_and_stay_in_range(q: Fraction, z: Fraction, ep
 
 def test_rate_one_is_a_shifted_pair() -> None:
     nearly = Fraction(10**30 - 1, 10**30)
-    for order, factor in ((Order.REMOVE, 1), (Order.ADD, 1), (Order.REPLACE, 2)):
+    for order, factor in ((Direction.REMOVE, 1), (Direction.ADD, 1), (Direction.REPLACE, 2)):
         sampled, _ = closed_form_delta(SampledGaussians(order, nearly, Fraction(4)), Fraction(1, 2))
         full, _ = closed_form_delta(ShiftedGaussians(Fraction(factor**2, 4)), Fraction(1, 2))
         assert abs(float(sampled / full) - 1) < 1e-13
 
 
 def test_bounded_losses_are_recognised() -> None:
-    product = ((SampledGaussians(Order.ADD, Fraction(1, 100), Fraction(1)), 10),)
+    product = ((SampledGaussians(Direction.ADD, Fraction(1, 100), Fraction(1)), 10),)
     assert losses_stay_below(product, Fraction("0.1006"))  # 10 · -log(0.99) = 0.10050...
     assert not losses_stay_below(product, Fraction("0.1005"))
-    assert not losses_stay_below(((SampledGaussians(Order.REMOVE, Fraction(1, 100), Fraction(1)), 10),), Fraction(5))
+    assert not losses_stay_below(
+        ((SampledGaussians(Direction.REMOVE, Fraction(1, 100), Fraction(1)), 10),), Fraction(5)
+    )
 
 
 def test_huge_epsilon_needs_no_floor() -> None:

@@ -16,16 +16,16 @@ from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.privacy.accountants.certified import account, prove_delta, prove_epsilon
 from dpbounds.privacy.pairs.losses import law_at
 from dpbounds.privacy.pairs.pairs import (
-    BoundedRange,
+    BoundedRangeProfile,
     Combined,
+    Direction,
     Discrete,
     DrawnGaussians,
     Draws,
     FourPoints,
-    Order,
     Pair,
     Product,
-    RenyiCurve,
+    RenyiProfile,
     Responses,
     Sampled,
     SampledBalls,
@@ -53,22 +53,22 @@ GROUPED: list[Pair] = [
     Responses(HALF, 5),
     TwoResponses(HALF),
     FourPoints(HALF, TENTH),
-    BoundedRange(HALF),
-    RenyiCurve((), TENTH),
-    *(SampledGaussians(order, TENTH, Fraction(2)) for order in Order),
+    BoundedRangeProfile(HALF),
+    RenyiProfile((), TENTH),
+    *(SampledGaussians(order, TENTH, Fraction(2)) for order in Direction),
     *(
         Sampled(order, Draws(TENTH, slots), base)
-        for order in Order
+        for order in Direction
         for slots in (1, 3)
         for base in (ShiftedGaussians(HALF), ShiftedLaplaces(HALF), FourPoints(HALF, TENTH))
     ),
-    *(DrawnGaussians(order, Draws(TENTH, 3), HALF) for order in (Order.REMOVE, Order.ADD)),
+    *(DrawnGaussians(order, Draws(TENTH, 3), HALF) for order in (Direction.REMOVE, Direction.ADD)),
     SampledLaplaces(TENTH, HALF),
     SampledBalls(TENTH, HALF, 3),
 ]
 ALONE: list[Pair] = [
     TwoPoints(TENTH, HALF),
-    RenyiCurve(((Fraction(2), HALF),)),
+    RenyiProfile(((Fraction(2), HALF),)),
     TwoGuarantees(TENTH, ShiftedLaplaces(HALF), ShiftedLaplaces(Fraction(1))),
     Combined(((ShiftedLaplaces(HALF), 2),)),
     Discrete(((Fraction(0), HALF),), HALF),
@@ -104,19 +104,19 @@ def test_whoever_has_more_of_a_cost_spends_more_at_every_threshold(pair: Pair) -
         assert any(one < other for one, other in zip(least, dearer, strict=True))  # and not by rounding alone
 
 
-def _gaussians(order: Order, levels: int) -> Product:
+def _gaussians(order: Direction, levels: int) -> Product:
     rates, low = (Fraction(1, 20), Fraction(1, 10)), Fraction(3, 2)
     return tuple((SampledGaussians(order, rates[k % 2], low + Fraction(k, 20)), 20 + k) for k in range(levels))
 
 
 PRODUCTS: dict[str, Product] = {
-    **{str(order): _gaussians(order, 6) for order in Order},
+    **{str(order): _gaussians(order, 6) for order in Direction},
     "sampled Laplace noise": tuple(
-        (Sampled(Order.REMOVE, Draws(Fraction(1, 20)), ShiftedLaplaces(Fraction(10 + k, 20))), 5) for k in range(5)
+        (Sampled(Direction.REMOVE, Draws(Fraction(1, 20)), ShiftedLaplaces(Fraction(10 + k, 20))), 5) for k in range(5)
     ),
     "Laplace noise and a range": (
         *((ShiftedLaplaces(Fraction(10 + 2 * k, 100)), 2) for k in range(4)),
-        (BoundedRange(TENTH), 3),
+        (BoundedRangeProfile(TENTH), 3),
         (TwoPoints(TENTH / 2, TENTH), 2),
     ),
     "responses": tuple((Responses(Fraction(20 + k, 100)), 2) for k in range(6)),
@@ -226,7 +226,7 @@ def test_long_schedules_of_noise(levels: int, exact: Fraction) -> None:
 
 def test_thousands_of_levels_need_few_pairs() -> None:
     levels: Product = tuple(
-        (SampledGaussians(Order.REMOVE, Fraction(1, 100 + k % 7), Fraction(1000 + k, 1000)), 1) for k in range(1500)
+        (SampledGaussians(Direction.REMOVE, Fraction(1, 100 + k % 7), Fraction(1000 + k, 1000)), 1) for k in range(1500)
     )
     ends = between(levels, 100)
     assert max(len(ends.cheaper), len(ends.dearer)) <= 100

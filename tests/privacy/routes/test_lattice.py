@@ -25,8 +25,8 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import (
+    Direction,
     Draws,
-    Order,
     Product,
     Sampled,
     SampledGaussians,
@@ -36,7 +36,7 @@ from dpbounds.privacy.pairs.pairs import (
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.lattice import bounds as lattice
 from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds, saddle
-from dpbounds.privacy.routes.lattice.composed import Composed, Steps, compose, discretise
+from dpbounds.privacy.routes.lattice.composed import ComposedMeasure, Steps, compose, discretise
 from dpbounds.privacy.routes.lattice.discretisation import RoundingDown, lower_atoms, pieces_of, upper_atoms
 from dpbounds.privacy.routes.lattice.integer_measures import (
     LARGEST_WORK,
@@ -53,7 +53,7 @@ from dpbounds.privacy.routes.lattice.steps import Cells, Lattice, as_step, cut
 
 
 def sampled(order: str, q: ExactLike, z: ExactLike, steps: int) -> Product:
-    return ((SampledGaussians(Order(order), exact(q), exact(z) ** 2), steps),)
+    return ((SampledGaussians(Direction(order), exact(q), exact(z) ** 2), steps),)
 
 
 def as_mpf(end: Fraction | float) -> Any:
@@ -433,7 +433,7 @@ def test_cells_hold_the_masses_of_both_laws(order: str, q: str, z: str) -> None:
         assert float(beyond) <= float(truth) + 1e-30
 
 
-def small_composition(bits: int, steps: int = 6) -> tuple[Steps, Composed, Composed, float]:
+def small_composition(bits: int, steps: int = 6) -> tuple[Steps, ComposedMeasure, ComposedMeasure, float]:
     """Two sides for composed Gaussians, and δ there (by the closed form)."""
     pair = ShiftedGaussians(Fraction(1, 4))
     typed: Steps = ((as_step(pair), steps),)
@@ -529,7 +529,7 @@ def test_attempts_share_their_work() -> None:
     work.spend(100)
     work.reserve()
     assert 0 < work.left < LARGEST_WORK
-    product = ((SampledGaussians(Order.REMOVE, Fraction(1, 10), Fraction(1)), 100),)
+    product = ((SampledGaussians(Direction.REMOVE, Fraction(1, 10), Fraction(1)), 100),)
     with pytest.raises(Declined, match="work limit"):
         epsilon_bounds(product, Fraction(1, 10**5), work=Work(10))
     with pytest.raises(Declined, match="work limit"):
@@ -588,7 +588,7 @@ def test_the_spacing_is_found_in_two_attempts(
         return discretise(*arguments)
 
     monkeypatch.setattr(lattice, "discretise", counted)
-    pair = Sampled(Order.REMOVE, Draws(Fraction(rate)), ShiftedLaplaces(1 / Fraction(noise)))
+    pair = Sampled(Direction.REMOVE, Draws(Fraction(rate)), ShiftedLaplaces(1 / Fraction(noise)))
     proof = epsilon_bounds(((pair, steps),), Fraction(1, 10**5), tolerance=1e-5)
     assert proof.enclosure.width <= 1e-5 * proof.enclosure.upper
     assert attempts <= 2

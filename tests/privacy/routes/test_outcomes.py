@@ -8,10 +8,10 @@ import pytest
 
 from dpbounds.privacy.accountants.certified import prove_delta, prove_epsilon
 from dpbounds.privacy.pairs.pairs import (
+    Direction,
     Discrete,
     Draws,
     FourPoints,
-    Order,
     Responses,
     Sampled,
     SampledBalls,
@@ -33,7 +33,7 @@ def real(number):
 
 
 def sampled(rate, response):
-    return Sampled(Order.REMOVE, Draws(rate), response)
+    return Sampled(Direction.REMOVE, Draws(rate), response)
 
 
 def atoms(pair):

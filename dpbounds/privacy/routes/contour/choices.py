@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpbounds.privacy.pairs.pairs import Order
-from dpbounds.privacy.routes.contour.landscape import Floats, Part
+from dpbounds.privacy.pairs.pairs import Direction
+from dpbounds.privacy.routes.contour.landscape import Floats, RepeatedPair
 
 _FREQUENCY = 500  # node-frequency products that take as long as all else that a law takes at one frequency
 
@@ -26,7 +26,7 @@ class Bulk:
 class Nodes:
     """How one part's moment generating function is summed: nodes t = step·j, first <= j <= last."""
 
-    part: Part
+    part: RepeatedPair
     step: float  # a double with few bits, so that step·j is exact
     first: int
     last: int
@@ -46,7 +46,7 @@ class Nodes:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ContourChoices:
     """All free choices of one contour integral."""
 
     tilt: float
@@ -83,10 +83,10 @@ class Plan:
         return round(self.products * max(1.0, self.bits / 84) ** 2) + _FREQUENCY * self.frequencies * len(self.nodes)
 
 
-def log_growth(part: Part, softness: float, bulk: Bulk | None, tilt: float, y: Floats) -> Floats:
+def log_growth(part: RepeatedPair, softness: float, bulk: Bulk | None, tilt: float, y: Floats) -> Floats:
     """How much larger the integrand may be at |Im t| = y, as a logarithm (``Moments.growth``)."""
     found = y * y * (0.5 + (1 / softness**2 if part.cut else 0.0) + (1 / bulk.softness**2 if bulk else 0.0))
-    return found if part.order is Order.REMOVE else found - tilt * np.log(np.cos(y / part.z / 2))
+    return found if part.order is Direction.REMOVE else found - tilt * np.log(np.cos(y / part.z / 2))
 
 
 def dyadic(value: float, bits: int = 12) -> float:

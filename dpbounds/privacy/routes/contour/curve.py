@@ -17,7 +17,7 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.pairs import GaussianProduct
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.closed_forms import ball, losses_stay_below
-from dpbounds.privacy.routes.contour.choices import Nodes, Plan
+from dpbounds.privacy.routes.contour.choices import ContourChoices, Nodes
 from dpbounds.privacy.routes.contour.estimate import quick_log_delta, settled_plan
 from dpbounds.privacy.routes.contour.growing import growing_plan, kept_moments
 from dpbounds.privacy.routes.contour.moments import Moments, need, upper
@@ -38,13 +38,13 @@ _LOCATED = 0.2  # relative width at which an answer tells where to look again
 _DEEPEST = -5000.0  # log δ below which an upper bound must do
 
 
-class Curve:
+class ContourCurve:
     """δ(ε) of one product near the ε that a plan was made for; everything at the plan's precision.
 
     Construct and call inside ``working(plan.precision)``.
     """
 
-    def __init__(self, plan: Plan, moments: Callable[[Nodes], Moments] = Moments) -> None:
+    def __init__(self, plan: ContourChoices, moments: Callable[[Nodes], Moments] = Moments) -> None:
         self.plan = plan
         self.parts = [moments(nodes) for nodes in plan.nodes]
         self.shift = ball(plan.squared_shift)
@@ -205,7 +205,7 @@ def _peak(s: arb) -> arb:
     return (s * s.log() - (s + 1) * (s + 1).log()).exp()
 
 
-def _proof(curve: Curve, enclosure: Enclosure, at: Fraction) -> Proof:
+def _proof(curve: ContourCurve, enclosure: Enclosure, at: Fraction) -> Proof:
     plan = curve.plan
     parameters: dict[str, object] = {
         "tilt": plan.tilt,
@@ -278,9 +278,9 @@ def contour_epsilon(product: GaussianProduct, delta: Fraction, accuracy: float =
     return best
 
 
-def _epsilon_on(plan: Plan, delta: Fraction, moments: Callable[[Nodes], Moments] = Moments) -> Proof:
+def _epsilon_on(plan: ContourChoices, delta: Fraction, moments: Callable[[Nodes], Moments] = Moments) -> Proof:
     with working(plan.precision):
-        curve = Curve(plan, moments)
+        curve = ContourCurve(plan, moments)
         try:
             low, high = invert(curve, ball(delta), plan.guess, lambda e: curve.pieces(e)["value"], slope=plan.tilt)
         except NotCertified as reason:
@@ -301,7 +301,7 @@ def contour_delta(product: GaussianProduct, epsilon: Fraction, accuracy: float =
         raise Declined(f"log δ is below {_DEEPEST:g}")
     plan = settled_plan(product, epsilon=float(epsilon), accuracy=accuracy)
     with working(plan.precision):
-        return _delta_on(Curve(plan), epsilon)
+        return _delta_on(ContourCurve(plan), epsilon)
 
 
 def contour_deltas(
@@ -323,13 +323,13 @@ def contour_deltas(
         middle = len(asked) // 2
         return contour_deltas(product, asked[:middle], accuracy) | contour_deltas(product, asked[middle:], accuracy)
     with working(plan.precision), contextlib.suppress(Declined):
-        curve = Curve(plan)
+        curve = ContourCurve(plan)
         found = {epsilon: _delta_on(curve, epsilon) for epsilon in asked}
         return {epsilon: proof for epsilon, proof in found.items() if _relative_width(proof) <= _SERVED * accuracy}
     return {}
 
 
-def _delta_on(curve: Curve, epsilon: Fraction) -> Proof:
+def _delta_on(curve: ContourCurve, epsilon: Fraction) -> Proof:
     lower, above = curve(epsilon)
     if not (lower.is_finite() and above.is_finite()):
         raise Declined("the integral lost all accuracy")
@@ -381,7 +381,7 @@ def _log(value: Fraction) -> float:
 
 __all__ = [
     "ACCURACY",
-    "Curve",
+    "ContourCurve",
     "chernoff_bound",
     "contour_at_most",
     "contour_delta",

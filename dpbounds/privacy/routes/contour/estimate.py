@@ -14,7 +14,7 @@ from scipy.special import erfc, logsumexp
 from dpbounds.privacy.pairs.pairs import GaussianProduct
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.closed_forms import losses_stay_below
-from dpbounds.privacy.routes.contour.choices import Nodes, Plan
+from dpbounds.privacy.routes.contour.choices import ContourChoices, Nodes
 from dpbounds.privacy.routes.contour.landscape import Complexes, Numbers, log_erfc, refined, survey
 from dpbounds.privacy.routes.contour.plan import SOFTNESSES, Draft, TooDearError, make_draft, plain_draft
 from dpbounds.privacy.routes.contour.power_sums import UNDIVIDED
@@ -39,7 +39,7 @@ class _LostError(Declined):
 class FloatCurve:
     """log δ(ε) near the ε that a plan was made for."""
 
-    plan: Plan
+    plan: ContourChoices
     scale: float  # log G(λ)
     terms: Complexes  # c_k / G(λ)
 
@@ -83,7 +83,7 @@ class FloatCurve:
         return point
 
 
-def float_curve(plan: Plan, moments: FloatMoments | None = None) -> FloatCurve:
+def float_curve(plan: ContourChoices, moments: FloatMoments | None = None) -> FloatCurve:
     """Sum the plan's integral in double precision; ``moments`` may be a cache of :func:`float_moments`.
 
     Raises:
@@ -174,7 +174,7 @@ def settled_plan(
     epsilon: float | None = None,
     accuracy: float,
     softnesses: tuple[float, ...] = SOFTNESSES,
-) -> Plan:
+) -> ContourChoices:
     """A plan whose tilt serves the ε that solves the problem, at the best accuracy of δ that is not too dear.
 
     Raises:

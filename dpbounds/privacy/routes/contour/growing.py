@@ -21,8 +21,16 @@ from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.pairs.pairs import GaussianProduct, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.contour import estimate
-from dpbounds.privacy.routes.contour.choices import Nodes, Plan, dyadic
-from dpbounds.privacy.routes.contour.landscape import Complexes, Landscape, Law, Part, Saddle, scan, split
+from dpbounds.privacy.routes.contour.choices import ContourChoices, Nodes, dyadic
+from dpbounds.privacy.routes.contour.landscape import (
+    Complexes,
+    CutDistribution,
+    LossSum,
+    RepeatedPair,
+    SaddlePoint,
+    scan,
+    split,
+)
 from dpbounds.privacy.routes.contour.moments import Moments
 from dpbounds.privacy.routes.contour.nodes import choose_nodes
 from dpbounds.privacy.routes.contour.plan import Draft
@@ -42,7 +50,7 @@ _SLACK = 2.5  # nats of accuracy that the whole may lack
 class _Beginning:
     """What the beginning of a schedule decides for the whole."""
 
-    saddle: Saddle
+    saddle: SaddlePoint
     softness: float
     log_cut: float
     spacing: float
@@ -53,7 +61,7 @@ class _Beginning:
     bits: float
 
 
-def growing_plan(product: GaussianProduct, log_delta: float, accuracy: float) -> Plan:
+def growing_plan(product: GaussianProduct, log_delta: float, accuracy: float) -> ContourChoices:
     """A plan for ε(δ) of a schedule of many laws.
 
     Raises:
@@ -77,13 +85,13 @@ def _planned(
     blocks: int,
     log_delta: float,
     accuracy: float,
-) -> Plan:
+) -> ContourChoices:
     block = max(1, (1 << len(sampled).bit_length() - 1) // blocks)
     beginning = _beginning(unsampled, sampled[: len(sampled) // block * block], block, log_delta, accuracy)
     parts, shift = split(product)
-    landscape = Landscape(tuple(_law(part, beginning.softness, beginning.log_cut) for part in parts), shift)
+    landscape = LossSum(tuple(_law(part, beginning.softness, beginning.log_cut) for part in parts), shift)
     saddle = landscape.saddle(beginning.saddle.tilt)
-    plan = Plan(
+    plan = ContourChoices(
         tilt=saddle.tilt,
         spacing=beginning.spacing,
         frequencies=beginning.frequencies,
@@ -143,7 +151,7 @@ def _beginning(
     whole = [
         replace(
             draft,
-            landscape=Landscape(tuple(_law(part, softness, log_cut) for part in split(each)[0]), split(unsampled)[1]),
+            landscape=LossSum(tuple(_law(part, softness, log_cut) for part in split(each)[0]), split(unsampled)[1]),
         )
         for draft, each in zip(both, (sampled, grown), strict=True)
     ]
@@ -187,12 +195,12 @@ def _period(draft: Draft, slack: float = 0.0) -> float:
 
 
 @lru_cache(maxsize=_LAWS)
-def _law(part: Part, softness: float, log_cut: float) -> Law:
+def _law(part: RepeatedPair, softness: float, log_cut: float) -> CutDistribution:
     return scan(part, softness, log_cut)
 
 
 @lru_cache(maxsize=_LAWS)
-def _nodes(part: Part, beginning: _Beginning) -> Nodes:
+def _nodes(part: RepeatedPair, beginning: _Beginning) -> Nodes:
     law = _law(part, beginning.softness, beginning.log_cut)
     top = beginning.frequencies * beginning.spacing
     return choose_nodes(law, beginning.saddle, beginning.sigmas, top, beginning.nats, None, None, None, cells=True)

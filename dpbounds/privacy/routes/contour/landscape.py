@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
-from dpbounds.privacy.pairs.pairs import GaussianProduct, Order, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, GaussianProduct, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 
 Floats = NDArray[np.floating[Any]]
@@ -33,7 +33,7 @@ _FARTHEST_EDGE = 1e9  # standard deviations
 
 
 @dataclass(frozen=True)
-class Part:
+class RepeatedPair:
     """One sampled pair with its multiplicity, as floats; t = x/z is the observation in standard deviations."""
 
     pair: SampledGaussians
@@ -50,14 +50,14 @@ class Part:
         return math.sqrt(self.pair.variance)
 
     @property
-    def order(self) -> Order:
+    def order(self) -> Direction:
         """Which of the neighbours stands first."""
         return self.pair.order
 
     @property
     def cut(self) -> bool:
         """Whether large t is cut off smoothly (the order whose losses are bounded above needs no cut)."""
-        return self.order is not Order.ADD
+        return self.order is not Direction.ADD
 
     @cached_property
     def log_rest(self) -> float:
@@ -87,17 +87,17 @@ class Part:
     def loss(self, t: Numbers) -> Numbers:
         """L(t) = log dP/dQ."""
         match self.order:
-            case Order.REMOVE:
+            case Direction.REMOVE:
                 return self.log_ratio(t)
-            case Order.ADD:
+            case Direction.ADD:
                 return -self.log_ratio(t)
-            case Order.REPLACE:
+            case Direction.REPLACE:
                 return self.log_ratio(t) - self.log_ratio(-t)
 
     def log_density(self, t: Numbers) -> Numbers:
         """Log of P's density in t, without cut-off."""
         plain = -0.5 * t * t - 0.5 * math.log(2 * math.pi)
-        return plain if self.order is Order.ADD else plain + self.log_ratio(t)
+        return plain if self.order is Direction.ADD else plain + self.log_ratio(t)
 
 
 def log_erfc(x: Numbers) -> Numbers:
@@ -106,10 +106,10 @@ def log_erfc(x: Numbers) -> Numbers:
 
 
 @dataclass(frozen=True)
-class Law:
+class CutDistribution:
     """A part's P-law, cut off at ``edge`` with softness ``softness`` where the order calls for it, on a scan grid."""
 
-    part: Part
+    part: RepeatedPair
     softness: float
     edge: float
     t: Floats
@@ -156,7 +156,7 @@ class Law:
         return top + math.log(total), mean, float(weight @ (self.loss - mean) ** 2) / total
 
 
-def cut_edge(part: Part, softness: float, log_allowance: float) -> float:
+def cut_edge(part: RepeatedPair, softness: float, log_allowance: float) -> float:
     """Smallest edge whose smooth cut-off moves at most e^log_allowance of P-mass (over all repetitions)."""
     spread = math.sqrt(1 + softness**2 / 2)
     shift = 1 / part.z
@@ -174,7 +174,7 @@ def cut_edge(part: Part, softness: float, log_allowance: float) -> float:
     return math.ceil(64 * float(brentq(excess, -40.0 - shift, high, xtol=1e-3))) / 64 if excess(0.0) > 0 else 0.0
 
 
-def scan(part: Part, softness: float, log_allowance: float) -> Law:
+def scan(part: RepeatedPair, softness: float, log_allowance: float) -> CutDistribution:
     """Lay a grid over everything that the part's tilted laws can weigh."""
     reach = math.sqrt(2 * (_DEPTH + math.log(part.count)))
     if part.cut:
@@ -198,14 +198,14 @@ def scan(part: Part, softness: float, log_allowance: float) -> Law:
     log_mass = part.log_density(t) + np.log(widths)
     if part.cut:
         log_mass = log_mass + log_erfc((t - edge) / softness)
-    return Law(part, softness, edge, t, log_mass, part.loss(t))
+    return CutDistribution(part, softness, edge, t, log_mass, part.loss(t))
 
 
 @dataclass(frozen=True)
-class Landscape:
+class LossSum:
     """The sum of all losses: laws with multiplicities, plus one exact Gaussian part with squared shift μ²."""
 
-    laws: tuple[Law, ...]
+    laws: tuple[CutDistribution, ...]
     squared_shift: float
 
     @cached_property
@@ -231,7 +231,7 @@ class Landscape:
             curvature += law.part.count * variance
         return value, slope, curvature
 
-    def saddle_for_epsilon(self, epsilon: float) -> Saddle:
+    def saddle_for_epsilon(self, epsilon: float) -> SaddlePoint:
         """Minimise K(λ) - λε - log λ(1+λ) over λ > 0 (convex)."""
 
         def slope(log_tilt: float) -> float:
@@ -240,7 +240,7 @@ class Landscape:
 
         return self.saddle(math.exp(_increasing_root(slope)), epsilon)
 
-    def saddle_for_delta(self, log_delta: float) -> Saddle:
+    def saddle_for_delta(self, log_delta: float) -> SaddlePoint:
         """The saddle at which the Laplace approximation of δ meets the target (ε >= 0)."""
 
         def excess(log_tilt: float) -> float:
@@ -257,18 +257,18 @@ class Landscape:
                 return replace(self.saddle_for_epsilon(largest), log_delta=log_delta)
         return found
 
-    def saddle(self, tilt: float, epsilon: float | None = None) -> Saddle:
+    def saddle(self, tilt: float, epsilon: float | None = None) -> SaddlePoint:
         """The Laplace approximation at this tilt (at the ε for which the tilt is the saddle, unless one is given)."""
         value, slope, curvature = self.cumulants(tilt)
         if epsilon is None:
             epsilon = slope - 1 / tilt - 1 / (1 + tilt)
         curvature += 1 / tilt**2 + 1 / (1 + tilt) ** 2
         peak = value - tilt * epsilon - math.log(tilt) - math.log1p(tilt)
-        return Saddle(tilt, epsilon, math.sqrt(curvature), peak - 0.5 * math.log(2 * math.pi * curvature))
+        return SaddlePoint(tilt, epsilon, math.sqrt(curvature), peak - 0.5 * math.log(2 * math.pi * curvature))
 
 
 @dataclass(frozen=True, slots=True)
-class Saddle:
+class SaddlePoint:
     """A tilt λ, the ε it serves, the spread of the integrand's logarithm in 1/w, and log δ to a few per cent.
 
     ``others`` are further pairs of ε and log δ which the same contour is to serve.
@@ -305,7 +305,7 @@ def _increasing_root(function: Callable[[float], float]) -> float:
     return float(brentq(function, low, high, xtol=1e-3))
 
 
-def refined(landscape: Landscape, saddle: Saddle, keep_delta: bool) -> Saddle:
+def refined(landscape: LossSum, saddle: SaddlePoint, keep_delta: bool) -> SaddlePoint:
     """Correct a Laplace approximation that is poor (few rare jumps) by a coarse tilted convolution.
 
     Good to a few per cent of δ, which is all a plan needs. Either δ is kept and ε corrected, or the other way round.
@@ -328,7 +328,7 @@ def refined(landscape: Landscape, saddle: Saddle, keep_delta: bool) -> Saddle:
     return saddle
 
 
-def _coarse_curve(landscape: Landscape, saddle: Saddle) -> tuple[Floats, Floats]:
+def _coarse_curve(landscape: LossSum, saddle: SaddlePoint) -> tuple[Floats, Floats]:
     """The curve log δ on a grid of ε around the saddle: one cyclic convolution of the tilted laws by FFT."""
     tilt = saddle.tilt
     value, _, variance = landscape.cumulants(tilt)
@@ -366,16 +366,16 @@ def _coarse_curve(landscape: Landscape, saddle: Saddle) -> tuple[Floats, Floats]
     return losses, np.where(np.isfinite(curve), curve, -np.inf)
 
 
-def split(product: GaussianProduct) -> tuple[tuple[Part, ...], float]:
+def split(product: GaussianProduct) -> tuple[tuple[RepeatedPair, ...], float]:
     """The sampled parts, and μ² of the Gaussian part (0 if there is none)."""
-    parts = tuple(Part(pair, count) for pair, count in product if isinstance(pair, SampledGaussians))
+    parts = tuple(RepeatedPair(pair, count) for pair, count in product if isinstance(pair, SampledGaussians))
     shift = sum(float(pair.squared_shift) * count for pair, count in product if isinstance(pair, ShiftedGaussians))
     return parts, shift
 
 
 def survey(
     product: GaussianProduct, softness: float, log_accuracy: float, log_delta: float | None, epsilon: float | None
-) -> tuple[Landscape, Saddle]:
+) -> tuple[LossSum, SaddlePoint]:
     """Find the landscape and the saddle for one target: a log δ, an ε, or a known pair of both.
 
     For a target ε the cut-off, which must cost little compared with a δ that is not known yet, is moved outwards until
@@ -384,7 +384,7 @@ def survey(
     parts, shift = split(product)
     goal = -40.0 if log_delta is None else log_delta
     for _ in range(40):
-        landscape = Landscape(tuple(scan(part, softness, goal + log_accuracy) for part in parts), shift)
+        landscape = LossSum(tuple(scan(part, softness, goal + log_accuracy) for part in parts), shift)
         if epsilon is None:
             assert log_delta is not None
             return landscape, landscape.saddle_for_delta(log_delta)
@@ -406,11 +406,11 @@ def survey(
 __all__ = [
     "Complexes",
     "Floats",
-    "Landscape",
-    "Law",
+    "LossSum",
+    "CutDistribution",
     "Numbers",
-    "Part",
-    "Saddle",
+    "RepeatedPair",
+    "SaddlePoint",
     "log_erfc",
     "refined",
     "scan",

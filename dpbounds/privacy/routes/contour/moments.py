@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 from flint import acb, arb, fmpq
 
 from dpbounds.expressions.working import working_bits
-from dpbounds.privacy.pairs.pairs import Order
+from dpbounds.privacy.pairs.pairs import Direction
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.closed_forms import ball
 from dpbounds.privacy.routes.contour.choices import Nodes
@@ -57,7 +57,7 @@ def soft_step(x: Ball) -> Ball:
 
 
 @dataclass(frozen=True, slots=True)
-class Point(Generic[Ball]):
+class Observation(Generic[Ball]):
     """What the bounds need to know at one t, real or complex: log A, log A₋ and the weights p, p₋."""
 
     t: Ball
@@ -108,26 +108,26 @@ class Moments:
 
     # --- the integrand on the real line ------------------------------------------------------------------------
 
-    def point(self, t: Ball) -> Point[Ball]:
+    def point(self, t: Ball) -> Observation[Ball]:
         """A and its relatives at t."""
         grown = self.q * (t / self.z - self.kappa).exp()
         a = 1 - self.q + grown
-        if self.order is not Order.REPLACE:
+        if self.order is not Direction.REPLACE:
             zero = 0 * t
-            return Point(t, a.log(), zero, grown / a, zero)
+            return Observation(t, a.log(), zero, grown / a, zero)
         shrunk = self.q * (-t / self.z - self.kappa).exp()
         a_minus = 1 - self.q + shrunk
-        return Point(t, a.log(), a_minus.log(), grown / a, shrunk / a_minus)
+        return Observation(t, a.log(), a_minus.log(), grown / a, shrunk / a_minus)
 
     @cached_property
-    def grid(self) -> list[Point[arb]]:
+    def grid(self) -> list[Observation[arb]]:
         """The points at all nodes."""
         return [self.point(arb(j) * self.step) for j in range(self.nodes.first, self.nodes.last + 1)]
 
     @cached_property
-    def lifted_grid(self) -> list[Point[acb]]:
+    def lifted_grid(self) -> list[Observation[acb]]:
         """The points at all nodes, moved to the line Im t = d on which A^{iw} (or A^{-iw}) shrinks for w > 0."""
-        height = -self.strip if self.order is Order.ADD else self.strip
+        height = -self.strip if self.order is Direction.ADD else self.strip
         return [self.point(acb(arb(j) * self.step, height)) for j in range(self.nodes.first, self.nodes.last + 1)]
 
     @cached_property
@@ -135,7 +135,7 @@ class Moments:
         """Step · P-density · cut-off at all nodes: F(t; 0) per node."""
         return [self.step * self.density(point) for point in self.grid]
 
-    def density(self, point: Point[Ball]) -> Ball:
+    def density(self, point: Observation[Ball]) -> Ball:
         """F(t; 0)."""
         exponent = -point.t * point.t / 2
         if not self.cut:
@@ -143,14 +143,14 @@ class Moments:
         value = (exponent + point.log_a).exp() / self.sqrt_two_pi
         return value * soft_step((point.t - self.edge) / self.softness)
 
-    def loss(self, point: Point[Ball]) -> Ball:
+    def loss(self, point: Observation[Ball]) -> Ball:
         """L(t)."""
         match self.order:
-            case Order.REMOVE:
+            case Direction.REMOVE:
                 return point.log_a
-            case Order.ADD:
+            case Direction.ADD:
                 return -point.log_a
-            case Order.REPLACE:
+            case Direction.REPLACE:
                 return point.log_a - point.log_a_minus
 
     @cached_property
@@ -182,7 +182,7 @@ class Moments:
     # --- bounds on integrals over cells and tails --------------------------------------------------------------
 
     @cached_property
-    def cells(self) -> list[tuple[Point[arb], Point[arb]]]:
+    def cells(self) -> list[tuple[Observation[arb], Observation[arb]]]:
         """Adjacent cells; the tails of the line bounds lie outside them."""
         corners = [self.point(arb(t)) for t in self.nodes.corners]
         for left, right in pairwise(corners):
@@ -211,7 +211,7 @@ class Moments:
         for left, right in self.cells:
             nearest = left.t if left.t > 0 else right.t if right.t < 0 else arb(0)
             exponent = -nearest * nearest / 2
-            if self.order is Order.ADD:
+            if self.order is Direction.ADD:
                 exponent = exponent - a * left.log_a
                 value = exponent.exp()
             else:
@@ -224,7 +224,7 @@ class Moments:
         found.append(self.right_tail(last, tilt, bulk))
         return found
 
-    def left_tail(self, at: Point[arb], tilt: float) -> arb:
+    def left_tail(self, at: Observation[arb], tilt: float) -> arb:
         """Upper bound on ∫ F left of the point, and on step · ΣF over nodes further left than it."""
         a = arb(tilt)
         if self.cut:  # A <= 1, A₋ >= 1, χ <= 1: F <= φ, which increases there
@@ -235,7 +235,7 @@ class Moments:
         top = (-at.t * at.t / 2 - a * at.log_a).exp() / self.sqrt_two_pi
         return upper(top * self._geometric(slope))
 
-    def right_tail(self, at: Point[arb], tilt: float, bulk: bool = False) -> arb:
+    def right_tail(self, at: Observation[arb], tilt: float, bulk: bool = False) -> arb:
         """The same, right of the point (for ψF if ``bulk``)."""
         a = arb(tilt)
         if not self.cut:  # A increases and is >= 1, so F <= φ A(t)^{-a}, and φ decreases
@@ -288,11 +288,11 @@ class Moments:
         spans += [(last.p, one, last.p_minus, zero)]
         for p_low, p_high, minus_high, minus_low in spans:
             match self.order:
-                case Order.REMOVE:
+                case Direction.REMOVE:
                     turns.append((self.angle(p_high, v), zero))
-                case Order.ADD:
+                case Direction.ADD:
                     turns.append((self.angle(p_high, v), self.dent(p_low, p_high, v)))
-                case Order.REPLACE:
+                case Direction.REPLACE:
                     both = self.angle(p_high, v) + self.angle(minus_high, v)
                     turns.append((both, self.dent(minus_low, minus_high, v)))
         return turns
@@ -304,7 +304,7 @@ class Moments:
         total = arb(0)
         for mass, (angle, dent) in zip(self.cell_masses(tilt, bulk), self._cell_turns, strict=True):
             exponent = w * angle
-            if self.order is not Order.REMOVE:
+            if self.order is not Direction.REMOVE:
                 exponent = exponent - a / 2 * (-dent).log1p()
             total = total + upper(mass * exponent.exp())
         square = self.strip * self.strip
@@ -348,7 +348,7 @@ class Moments:
         if bulk:
             assert self.nodes.bulk is not None
             exponent = exponent + y * y / arb(self.nodes.bulk.softness) ** 2
-        if self.order is not Order.REMOVE:
+        if self.order is not Direction.REMOVE:
             exponent = exponent - arb(tilt) * (y / self.z / 2).cos().log()
         return upper(exponent.exp())
 
@@ -372,7 +372,7 @@ class Moments:
     @cached_property
     def _whole_turn(self) -> arb:
         """Upper bound on the argument of e^{L(t+id)}: v; twice that for the replace order, unless p + p₋ <= 1."""
-        if self.order is not Order.REPLACE or self.q * (-self.kappa).exp() <= 1 - self.q:
+        if self.order is not Direction.REPLACE or self.q * (-self.kappa).exp() <= 1 - self.q:
             return self.turn
         return 2 * self.turn
 

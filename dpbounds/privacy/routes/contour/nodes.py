@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbounds.privacy.pairs.pairs import Order
+from dpbounds.privacy.pairs.pairs import Direction
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.contour.choices import Bulk, Nodes, dyadic, log_growth
-from dpbounds.privacy.routes.contour.landscape import Floats, Law, Part, Saddle, log_erfc
+from dpbounds.privacy.routes.contour.landscape import CutDistribution, Floats, RepeatedPair, SaddlePoint, log_erfc
 
 _MOST_CORNERS = 6_000
 _LIFT = 2.0  # how much wider steps must become for nodes to be lifted
@@ -18,7 +18,12 @@ _BARE = 0.05  # step, per standard deviation or distance, below which cells may 
 
 
 def _strip(
-    law: Law, saddle: Saddle, sigmas: tuple[float, ...], frequency: float, nats: float, bulk: Bulk | None
+    law: CutDistribution,
+    saddle: SaddlePoint,
+    sigmas: tuple[float, ...],
+    frequency: float,
+    nats: float,
+    bulk: Bulk | None,
 ) -> tuple[float, float]:
     """The widest step whose strip bound is e^-nats of M(λ) at this frequency, crude at the aliases: (step, d)."""
     part = law.part
@@ -32,11 +37,11 @@ def _strip(
     p = part.weight(t)
     angle = np.arctan2(np.multiply.outer(np.sin(v), p), 1 - p + np.multiply.outer(np.cos(v), p))
     gain = np.zeros_like(angle)
-    if part.order is not Order.REMOVE:
-        other = p if part.order is Order.ADD else part.weight(-t)
+    if part.order is not Direction.REMOVE:
+        other = p if part.order is Direction.ADD else part.weight(-t)
         dent = np.multiply.outer(np.sin(v / 2) ** 2, 4 * other * (1 - other))
         gain = -0.5 * np.log1p(-np.minimum(dent, 1 - 1e-15))
-        if part.order is Order.REPLACE:
+        if part.order is Direction.REPLACE:
             sines, cosines = np.multiply.outer(np.sin(v), other), 1 - other + np.multiply.outer(np.cos(v), other)
             angle = angle + np.arctan2(sines, cosines)
     growth = d * d * (0.5 + (1 / law.softness**2 if part.cut else 0) + (1 / bulk.softness**2 if bulk else 0))
@@ -52,13 +57,13 @@ def _strip(
 
 
 def _bare_strip(
-    part: Part, softness: float, saddle: Saddle, sigmas: tuple[float, ...], frequency: float, nats: float
+    part: RepeatedPair, softness: float, saddle: SaddlePoint, sigmas: tuple[float, ...], frequency: float, nats: float
 ) -> tuple[float, float]:
     """The same where a multiple of F itself bounds it on the line, so that no cells are needed."""
     d = np.linspace(0.02, 0.98, 49) * min(math.pi * part.z, 40.0)
-    twice = part.order is Order.REPLACE and math.log(part.q) - 0.5 / part.z**2 > part.log_rest
+    twice = part.order is Direction.REPLACE and math.log(part.q) - 0.5 / part.z**2 > part.log_rest
     turn = frequency * d / part.z * (2 if twice else 1)
-    vanish = -np.log(np.cos(d / part.z / 2)) if part.order is not Order.REMOVE else np.zeros_like(d)
+    vanish = -np.log(np.cos(d / part.z / 2)) if part.order is not Direction.REMOVE else np.zeros_like(d)
     growth = d * d * (0.5 + (1 / softness**2 if part.cut else 0)) + math.log(8)
     at_saddle = nats + growth + turn + saddle.tilt * vanish
     at_aliases = 14.0 + growth + max(sigmas, default=0.0) * vanish
@@ -68,7 +73,7 @@ def _bare_strip(
 
 
 def _lifted_strip(
-    part: Part, softness: float, saddle: Saddle, sigmas: tuple[float, ...], nats: float, bulk: Bulk | None
+    part: RepeatedPair, softness: float, saddle: SaddlePoint, sigmas: tuple[float, ...], nats: float, bulk: Bulk | None
 ) -> tuple[float, float]:
     """The same for nodes that are lifted off the real line, where no frequency is too high."""
     d = np.linspace(0.02, 0.98, 49) * min(math.pi * part.z / 2, 20.0)
@@ -80,12 +85,12 @@ def _lifted_strip(
     return float(step[best]), dyadic(float(d[best]))
 
 
-def _beyond_scan(law: Law) -> tuple[Floats, Floats, Floats]:
+def _beyond_scan(law: CutDistribution) -> tuple[Floats, Floats, Floats]:
     """Points beyond the scan where A (add) or A₋ (replace) may all but vanish off the real line: t, log mass, loss."""
     part = law.part
-    if part.order is Order.REMOVE:
+    if part.order is Direction.REMOVE:
         return np.array([]), np.array([]), np.array([])
-    sign = 1.0 if part.order is Order.ADD else -1.0
+    sign = 1.0 if part.order is Direction.ADD else -1.0
     balanced = part.z * (part.log_rest - math.log(part.q)) + 0.5 / part.z  # where p (or p₋) is one half
     start, stop = abs(float(law.t[-1] if sign > 0 else law.t[0])), balanced + 4 * part.z
     if stop <= start:
@@ -105,24 +110,24 @@ class _Line:
     bulk: Bulk | None  # the integrand carries ψ (or 1-ψ if the frequency is negative)
     outside: bool = False  # only cells without nodes matter
 
-    def bounds(self, law: Law, left: Floats, right: Floats) -> Floats:
+    def bounds(self, law: CutDistribution, left: Floats, right: Floats) -> Floats:
         """Log of the bound over each cell; with left = right, log of the integrand."""
         part = law.part
         nearest = np.where(left > 0, left, np.where(right < 0, right, 0.0))
         value = -0.5 * nearest * nearest
-        if part.order is Order.ADD:
+        if part.order is Direction.ADD:
             value = value - self.tilt * part.log_ratio(left)
         else:
             value = value + (1 + self.tilt) * part.log_ratio(right) + log_erfc((left - law.edge) / law.softness)
-            if part.order is Order.REPLACE:
+            if part.order is Direction.REPLACE:
                 value = value - self.tilt * part.log_ratio(-right)
         if self.bulk is not None:
             edge, softness = self.bulk.edge, self.bulk.softness
             value = value + log_erfc((left - edge) / softness if self.frequency >= 0 else (edge - right) / softness)
         turn = self._angle(part.weight(right if self.frequency >= 0 else left))
-        if part.order is not Order.REMOVE:
+        if part.order is not Direction.REMOVE:
             ends = (part.weight(left), part.weight(right))
-            if part.order is Order.REPLACE:
+            if part.order is Direction.REPLACE:
                 ends = (part.weight(-right), part.weight(-left))
                 turn = turn + (self._angle(ends[1]) if self.frequency >= 0 else 0.0)
             p = np.clip(0.5, *ends)
@@ -134,7 +139,9 @@ class _Line:
         return np.asarray(np.arctan2(p * math.sin(self.v), 1 - p + p * math.cos(self.v)))
 
 
-def _cell_corners(law: Law, marks: tuple[float, float, float, float], lines: list[_Line]) -> tuple[float, ...]:
+def _cell_corners(
+    law: CutDistribution, marks: tuple[float, float, float, float], lines: list[_Line]
+) -> tuple[float, ...]:
     """Corners between which every line's bound is close to the integrand wherever that matters.
 
     ``marks`` are corners in any case: the ends of the cells and of the nodes.
@@ -163,8 +170,8 @@ def _cell_corners(law: Law, marks: tuple[float, float, float, float], lines: lis
 
 
 def choose_nodes(
-    law: Law,
-    saddle: Saddle,
+    law: CutDistribution,
+    saddle: SaddlePoint,
     sigmas: tuple[float, ...],
     frequency: float,
     nats: float,
@@ -217,7 +224,7 @@ def choose_nodes(
     if not cells:
         return Nodes(part, step, first, last, strip, (), law.edge, law.softness, turn, bulk, lifted)
     # beyond the nodes the integrand may turn by d/z (by as much again on the left for two-sided ratios)
-    vanish = -saddle.tilt * math.log(math.cos(strip / part.z / 2)) if part.order is not Order.REMOVE else 0.0
+    vanish = -saddle.tilt * math.log(math.cos(strip / part.z / 2)) if part.order is not Direction.REMOVE else 0.0
     extra = math.sqrt(2 * (loss + 2 + 2 * frequency * strip / part.z + vanish))
     v, decay = strip / part.z, 2 * math.pi * strip / step
     growth = 0.5 + (1 / law.softness**2 if part.cut else 0.0)
@@ -247,7 +254,7 @@ def choose_nodes(
     return Nodes(part, step, first, last, strip, corners, law.edge, law.softness, turn, bulk, lifted)
 
 
-def _right_end(law: Law, tilts: tuple[float, ...], nats: float) -> float:
+def _right_end(law: CutDistribution, tilts: tuple[float, ...], nats: float) -> float:
     """Beyond which the nodes may be left out, for each tilt."""
     end = law.edge + law.softness
     for index, tilt in enumerate(tilts):
@@ -261,7 +268,7 @@ def _right_end(law: Law, tilts: tuple[float, ...], nats: float) -> float:
 
 
 def _last_corner(
-    law: Law,
+    law: CutDistribution,
     tilts: tuple[float, ...],
     bulk: Bulk | None,
     bulk_tilt: float | None,
@@ -279,7 +286,7 @@ def _last_corner(
         gentle = (1 + tilt) / (4 * z * z) <= 1 + 2 / c**2
         slope = t + 2 * y / c - (1 + tilt) / z * (part.weight(t) if gentle else 1.0)
         bound = -0.5 * t * t - y * y + (1 + tilt) * part.log_ratio(t)
-        if part.order is Order.REPLACE:
+        if part.order is Direction.REPLACE:
             slope = slope - tilt * part.weight(-t) / z
             bound = bound - tilt * part.log_ratio(-t)
         if is_bulk:
@@ -296,7 +303,7 @@ def _last_corner(
     return end
 
 
-def _left_end(law: Law, tilts: tuple[float, ...], nats: float) -> float:
+def _left_end(law: CutDistribution, tilts: tuple[float, ...], nats: float) -> float:
     part = law.part
     end = -0.5
     t = -np.geomspace(0.5, 4000.0, 1200)

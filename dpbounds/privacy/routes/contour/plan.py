@@ -16,8 +16,8 @@ import numpy as np
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.privacy.pairs.pairs import GaussianProduct, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.contour.choices import Bulk, Nodes, Plan, dyadic
-from dpbounds.privacy.routes.contour.landscape import Landscape, Saddle, refined, survey
+from dpbounds.privacy.routes.contour.choices import Bulk, ContourChoices, Nodes, dyadic
+from dpbounds.privacy.routes.contour.landscape import LossSum, SaddlePoint, refined, survey
 from dpbounds.privacy.routes.contour.nodes import choose_nodes
 from dpbounds.privacy.routes.contour.power_sums import BITS, limbs_for
 from dpbounds.privacy.routes.contour.spectrum import (
@@ -58,8 +58,8 @@ class Draft:
     """A contour for one target, before the cells are laid out, which only a proof needs."""
 
     product: GaussianProduct
-    landscape: Landscape
-    saddle: Saddle
+    landscape: LossSum
+    saddle: SaddlePoint
     spacing: float
     frequencies: int
     sigmas: tuple[float, ...]
@@ -69,11 +69,11 @@ class Draft:
     bulk_tilt: float | None = None
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> ContourChoices:
         """The plan without cells."""
         return self._assembled(cells=False)
 
-    def finished(self) -> Plan:
+    def finished(self) -> ContourChoices:
         """The plan with cells."""
         return self._assembled(cells=True)
 
@@ -89,7 +89,7 @@ class Draft:
         below = -depth(self.landscape, self.saddle)
         return -math.log(self.accuracy) + max(0.0, below) + 2
 
-    def _assembled(self, cells: bool) -> Plan:
+    def _assembled(self, cells: bool) -> ContourChoices:
         landscape, saddle, K = self.landscape, self.saddle, self.frequencies
         value, nats = self.value, self.nats
         top = K * self.spacing
@@ -106,7 +106,7 @@ class Draft:
         bits = (nats + lift) / math.log(2) + math.log2(landscape.steps + 2)
         behind = bits + math.log2(6 * math.sqrt(K + 1) + 16) + 4
         bits = max(bits + 1.5 * math.log2(landscape.steps + 2) + 36, BITS * limbs_for(behind) + 12)
-        return Plan(
+        return ContourChoices(
             tilt=saddle.tilt,
             spacing=self.spacing,
             frequencies=K,
@@ -175,7 +175,7 @@ def make_draft(
     return best
 
 
-def _with_shortest_period(landscape: Landscape, saddle: Saddle, accuracy: float) -> Saddle:
+def _with_shortest_period(landscape: LossSum, saddle: SaddlePoint, accuracy: float) -> SaddlePoint:
     """The same target at the tilt, up to the saddle point's, whose period is shortest.
 
     Where rare jumps of any size make up δ, a smaller tilt costs nothing in accuracy and keeps large jumps small.
@@ -189,7 +189,7 @@ def _cheaper(first: Draft | None, second: Draft) -> Draft:
     return second if first is None or second.plan.cost < first.plan.cost else first
 
 
-def plain_draft(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Draft:
+def plain_draft(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, accuracy: float) -> Draft:
     """All of the law on one contour; the tail in the frequency by rectangles below the density."""
     nats = -math.log(accuracy)
     period, right, left = shortest_period(landscape, saddle, nats)
@@ -199,7 +199,7 @@ def plain_draft(product: GaussianProduct, landscape: Landscape, saddle: Saddle, 
     return Draft(product, landscape, saddle, spacing, K, (right, left), accuracy, none, none)
 
 
-def _turned(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Draft:
+def _turned(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, accuracy: float) -> Draft:
     """All of the law on one contour; the tail in the frequency by turning the line of integration (few steps)."""
     nats = -math.log(accuracy)
     period, right, left = shortest_period(landscape, saddle, nats)
@@ -229,7 +229,7 @@ def _turned(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accu
     return Draft(product, landscape, saddle, spacing, high, (right, left), accuracy, turns, none)
 
 
-def _peeled(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float) -> Draft:
+def _peeled(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, accuracy: float) -> Draft:
     """The bulk alone cannot reach ε, so only sums with at least one jump are integrated; jumps are smooth."""
     nats = -math.log(accuracy)
     if any(not law.part.cut for law in landscape.laws) or not landscape.laws:
@@ -269,7 +269,7 @@ def _peeled(product: GaussianProduct, landscape: Landscape, saddle: Saddle, accu
 KINDS = (plain_draft, _turned, _peeled)
 
 
-def chernoff_plan(product: GaussianProduct, epsilon: float, log_delta: float, softness: float = 1.0) -> Plan:
+def chernoff_plan(product: GaussianProduct, epsilon: float, log_delta: float, softness: float = 1.0) -> ContourChoices:
     """A plan without frequencies, for one Chernoff bound at ε to be held against δ."""
     accuracy = 1e-3
     landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
@@ -286,7 +286,7 @@ __all__ = [
     "Bulk",
     "Draft",
     "Nodes",
-    "Plan",
+    "ContourChoices",
     "TooDearError",
     "chernoff_plan",
     "dyadic",

@@ -16,9 +16,9 @@ from scipy.optimize import minimize_scalar
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.privacy.pairs.pairs import GaussianProduct
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.contour.choices import Plan
+from dpbounds.privacy.routes.contour.choices import ContourChoices
 from dpbounds.privacy.routes.contour.estimate import MOST_TERMS, float_curve
-from dpbounds.privacy.routes.contour.landscape import Landscape, Saddle, scan, split, survey
+from dpbounds.privacy.routes.contour.landscape import LossSum, SaddlePoint, scan, split, survey
 from dpbounds.privacy.routes.contour.plan import DEAR, GOOD, KINDS, SOFTNESSES, Draft, TooDearError
 
 _FLATTER = 0.7  # a dear plan is tried with a tilt that much smaller, as long as that is cheaper
@@ -28,7 +28,7 @@ _CORRECT = 0.5  # by less than which it need not be
 Targets = tuple[tuple[float, float], ...]  # ε and log δ
 
 
-def shared_plan(product: GaussianProduct, epsilons: Sequence[float], accuracy: float) -> Plan:
+def shared_plan(product: GaussianProduct, epsilons: Sequence[float], accuracy: float) -> ContourChoices:
     """A plan for δ at every one of these ε, to about this relative accuracy.
 
     Raises:
@@ -79,7 +79,7 @@ def _draft(
 
 
 def _cheapest(
-    product: GaussianProduct, landscape: Landscape, saddle: Saddle, accuracy: float, flatness: float
+    product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, accuracy: float, flatness: float
 ) -> Draft | None:
     saddle = replace(saddle, tilt=flatness * saddle.tilt)
     found: list[Draft] = []
@@ -95,11 +95,11 @@ def _cheapest(
 
 def _surveyed(
     product: GaussianProduct, softness: float, log_accuracy: float, targets: Targets
-) -> tuple[Landscape, Saddle]:
+) -> tuple[LossSum, SaddlePoint]:
     """The landscape, cut off where the smallest δ allows it, and the tilt at which the hungriest ε asks for least."""
     parts, shift = split(product)
     least = min(log_delta for _, log_delta in targets)
-    landscape = Landscape(tuple(scan(part, softness, least + log_accuracy) for part in parts), shift)
+    landscape = LossSum(tuple(scan(part, softness, least + log_accuracy) for part in parts), shift)
     (epsilon, log_delta), *others = targets
     ends = [math.log(landscape.saddle_for_epsilon(end).tilt) for end in _ends(targets)]
     saddle = replace(landscape.saddle(1.0, epsilon), log_delta=log_delta, others=tuple(others))

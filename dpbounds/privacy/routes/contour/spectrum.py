@@ -10,15 +10,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbounds.privacy.pairs.pairs import Order
+from dpbounds.privacy.pairs.pairs import Direction
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.contour.choices import Bulk, dyadic
-from dpbounds.privacy.routes.contour.landscape import Floats, Landscape, Law, Part, Saddle, log_erfc
+from dpbounds.privacy.routes.contour.landscape import (
+    CutDistribution,
+    Floats,
+    LossSum,
+    RepeatedPair,
+    SaddlePoint,
+    log_erfc,
+)
 
 MOST_FREQUENCIES = 40_000
 
 
-def shortest_period(landscape: Landscape, saddle: Saddle, nats: float) -> tuple[float, float, float]:
+def shortest_period(landscape: LossSum, saddle: SaddlePoint, nats: float) -> tuple[float, float, float]:
     """The shortest period Λ whose aliases cost e^-nats of δ, and the two alias tilts that show it."""
     tilt = saddle.tilt
     steps = np.geomspace(1e-3, 60.0, 48)
@@ -37,7 +44,7 @@ def shortest_period(landscape: Landscape, saddle: Saddle, nats: float) -> tuple[
     return max(lengths) * 1.02, chosen[0], chosen[1]
 
 
-def _histogram(law: Law, tilt: float) -> tuple[Floats, Floats]:
+def _histogram(law: CutDistribution, tilt: float) -> tuple[Floats, Floats]:
     """Rectangles (mass, length) below the tilted density of the loss; the floating twin of ``tails.Rectangles``."""
     exponent = law.log_mass + tilt * law.loss
     weight = np.exp(exponent - exponent.max())
@@ -77,7 +84,7 @@ def _envelope(x: Floats) -> Floats:
     return np.where(x <= 3, np.maximum(np.sinc(x / np.pi), 0.25), np.minimum(0.25, 1 / np.maximum(x, 3)))
 
 
-def last_frequency(landscape: Landscape, saddle: Saddle, spacing: float, nats: float) -> int:
+def last_frequency(landscape: LossSum, saddle: SaddlePoint, spacing: float, nats: float) -> int:
     """Smallest K at which the rectangles' tail bound is e^-nats of δ."""
     histograms = [_histogram(law, saddle.tilt) for law in landscape.laws]
     counts = np.array([law.part.count for law in landscape.laws], dtype=float)
@@ -105,7 +112,7 @@ def last_frequency(landscape: Landscape, saddle: Saddle, spacing: float, nats: f
     return high
 
 
-def depth(landscape: Landscape, saddle: Saddle) -> float:
+def depth(landscape: LossSum, saddle: SaddlePoint) -> float:
     """Log of δ e^{λε} / G(λ), the least of all ε that are served: what a bound relative to G(λ) is measured against."""
     tilt = np.array([saddle.tilt])
     return -float((saddle.deepest(tilt) + landscape.log_moment(tilt))[0])
@@ -126,7 +133,7 @@ class TurnTable:
         return float(values[index]), float(self.turns[index])
 
 
-def turn_table(law: Law, tilt: float, bulk: Bulk | None) -> TurnTable:
+def turn_table(law: CutDistribution, tilt: float, bulk: Bulk | None) -> TurnTable:
     """Tabulate the turned-line bound of a law, or of its jumps where it is split."""
     part = law.part
     v = np.geomspace(0.02, min(3.0 * part.z, 12.0), 36) / part.z
@@ -138,8 +145,8 @@ def turn_table(law: Law, tilt: float, bulk: Bulk | None) -> TurnTable:
     p = part.weight(t)
     angle = np.arctan2(np.multiply.outer(np.sin(v), p), 1 - p + np.multiply.outer(np.cos(v), p))
     table = np.broadcast_to(weight, angle.shape)
-    if part.order is not Order.REMOVE:
-        other = p if part.order is Order.ADD else part.weight(-t)
+    if part.order is not Direction.REMOVE:
+        other = p if part.order is Direction.ADD else part.weight(-t)
         dent = np.multiply.outer(np.sin(v / 2) ** 2, 4 * other * (1 - other))
         table = table - tilt / 2 * np.log1p(-np.minimum(dent, 1 - 1e-15))
     growth = 0.5 + (1 / law.softness**2 if part.cut else 0) + (1 / bulk.softness**2 if bulk else 0)
@@ -147,7 +154,7 @@ def turn_table(law: Law, tilt: float, bulk: Bulk | None) -> TurnTable:
 
 
 def last_jump(
-    landscape: Landscape, tilt: float, bulks: list[Bulk], spacing: float, allowance: float
+    landscape: LossSum, tilt: float, bulks: list[Bulk], spacing: float, allowance: float
 ) -> tuple[float, tuple[float, ...]]:
     """The frequency beyond which the jumps' bound is small enough, and the turns of the lines that show it."""
     tables = [turn_table(law, tilt, bulk) for law, bulk in zip(landscape.laws, bulks, strict=True)]
@@ -169,7 +176,7 @@ def last_jump(
     return high, bound(high)[1]
 
 
-def bulk_level(landscape: Landscape, saddle: Saddle, nats: float, sharpness: float) -> tuple[float, float]:
+def bulk_level(landscape: LossSum, saddle: SaddlePoint, nats: float, sharpness: float) -> tuple[float, float]:
     """The highest loss level whose bulk, by a Chernoff bound, reaches ε with at most e^-nats of δ; and the tilt."""
     target = -nats - 1
     least = min([saddle.epsilon, *(epsilon for epsilon, _ in saddle.others)])
@@ -199,12 +206,12 @@ def bulk_level(landscape: Landscape, saddle: Saddle, nats: float, sharpness: flo
     return math.exp(low), reached(math.exp(low))[1]
 
 
-def bulk_softness(part: Part, sharpness: float) -> float:
+def bulk_softness(part: RepeatedPair, sharpness: float) -> float:
     """C_b of a split, in standard deviations."""
     return dyadic(min(1.0, part.z) / sharpness, 4)
 
 
-def edge_at(law: Law, level: float) -> float:
+def edge_at(law: CutDistribution, level: float) -> float:
     """Where the bulk's soft edge stands so that losses above ``level`` are clearly jumps."""
     index = int(np.searchsorted(law.loss, level))
     t = float(law.t[min(index, len(law.t) - 1)])

@@ -12,7 +12,7 @@ import math
 
 from flint import arb, fmpz
 
-from dpbounds.privacy.pairs.pairs import Order
+from dpbounds.privacy.pairs.pairs import Direction
 from dpbounds.privacy.routes.contour.moments import Moments, need, upper
 
 _HEIGHT_BITS = 120  # densities near an atom exceed those of the jumps by many orders of magnitude
@@ -36,9 +36,9 @@ class Rectangles:
     def __init__(self, moments: Moments, tilt: float, steps: int) -> None:
         a, z = arb(tilt), moments.z
         curvature = {
-            Order.REMOVE: 2 + a,
-            Order.ADD: (1 - a).max(arb(0)),
-            Order.REPLACE: 3 + a,
+            Direction.REMOVE: 2 + a,
+            Direction.ADD: (1 - a).max(arb(0)),
+            Direction.REPLACE: 3 + a,
         }[moments.order] / (4 * z * z)
         values = moments.tilted(tilt)
         sizes = [float(value.log().mid()) for value in values]
@@ -151,8 +151,8 @@ def _turned(
 ) -> arb:
     """One cell's share: mass · e^{-w arg A}, times what |A|^{-λ} (add) or |A₋|^{-λ} (replace) gains on the line."""
     exponent = arb(0) if turn is None else turn
-    if moments.order is not Order.REMOVE:
-        span = weights if moments.order is Order.ADD else mirrored
+    if moments.order is not Direction.REMOVE:
+        span = weights if moments.order is Direction.ADD else mirrored
         exponent = exponent - arb(tilt) / 2 * (-moments.dent(*span, v)).log1p()
     value = mass * exponent.exp()
     if moments.nodes.bulk is not None and right is not None:

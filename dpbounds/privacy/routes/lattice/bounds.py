@@ -30,17 +30,17 @@ from dpbounds.privacy.routes.lattice import saddle as choices
 from dpbounds.privacy.routes.lattice.composed import (
     SUM_PRECISION,
     Choices,
-    Composed,
+    ComposedMeasure,
     Steps,
     compose,
     discretise,
     log_of,
 )
 from dpbounds.privacy.routes.lattice.discretisation import Atoms, RoundingDown, settled, working_precision
-from dpbounds.privacy.routes.lattice.fourier import FourierComposed, InexactFloats, Part, compose_fourier
+from dpbounds.privacy.routes.lattice.fourier import FourierComposed, InexactFloats, RepeatedAtoms, compose_fourier
 from dpbounds.privacy.routes.lattice.integer_measures import LARGEST_WINDOW, LARGEST_WORK, Slots, Work
 from dpbounds.privacy.routes.lattice.rough import Rough, sharpened
-from dpbounds.privacy.routes.lattice.steps import AnyStep, LawStep, as_step, natural_spacing
+from dpbounds.privacy.routes.lattice.steps import AnyStep, LossStep, as_step, natural_spacing
 
 _ROUNDS = 16  # attempts at a width before the question is left to another route
 _CAREFUL = 0.92  # spacing of the first attempt, relative to what is expected to do, for laws of several draws
@@ -69,7 +69,7 @@ _MARGIN = 1e-8  # in log δ: room for floating point in the search, so that the 
 
 
 Engine = Literal["fourier", "integers"]
-Side = FourierComposed | Composed
+Side = FourierComposed | ComposedMeasure
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class _Knobs:
 
 def _choose(
     sketches: Sequence[choices.Sketch],
-    aim: choices.Saddle,
+    aim: choices.GaussianSaddle,
     width: float,
     knobs: _Knobs,
     cut_off_mass: float,
@@ -148,7 +148,7 @@ def _choose(
 
 
 def _spacing(
-    sketches: Sequence[choices.Sketch], aim: choices.Saddle, width: float, slack: float, knobs: _Knobs
+    sketches: Sequence[choices.Sketch], aim: choices.GaussianSaddle, width: float, slack: float, knobs: _Knobs
 ) -> tuple[float, Fraction]:
     """The spacing, as a double and exactly; a multiple of it where all atoms lie on a lattice of their own."""
     if len(sketches) == 1 and natural_spacing(sketches[0].step) is not None:
@@ -180,7 +180,7 @@ def _by_fourier(
     steps: Steps, chosen: Choices, tilted_atoms: Sequence[Atoms], infinite: arb | None, near: float, work: Work
 ) -> FourierComposed:
     parts = [
-        Part(atoms, lattice.offset, count)
+        RepeatedAtoms(atoms, lattice.offset, count)
         for (_, count), lattice, atoms in zip(steps, chosen.lattices, tilted_atoms, strict=True)
     ]
     return compose_fourier(
@@ -427,10 +427,10 @@ def _keep(proof: Proof, kept: list[Proof] | None) -> None:
 
 def _costly(steps: Steps) -> bool:
     """Whether cutting takes nearly all the time: a closer look and a finer lattice beat a second attempt."""
-    return any(isinstance(step, LawStep) and step.draws.slots > 1 for step, _ in steps)
+    return any(isinstance(step, LossStep) and step.draws.slots > 1 for step, _ in steps)
 
 
-def _gap_limit(aim: choices.Saddle, width: float) -> float:
+def _gap_limit(aim: choices.GaussianSaddle, width: float) -> float:
     return _HOPEFUL * aim.slope * width if aim.tilt > 0 else math.inf
 
 

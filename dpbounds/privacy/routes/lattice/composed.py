@@ -64,7 +64,7 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class ComposedMeasure:
     """One side of the proof: the composed tilted measure, and with it a bound on δ(ε) for every ε >= 0.
 
     Attributes:
@@ -238,7 +238,7 @@ def _lower_measure(cells: Cells, lattice: Lattice, chosen: Choices, index: int) 
 
 def compose(
     steps: Steps, chosen: Choices, tilted_atoms: Sequence[Atoms], infinite: arb | None, work: Work
-) -> tuple[Composed, int]:
+) -> tuple[ComposedMeasure, int]:
     """One side of the proof: the upper side where ``infinite`` mass is given, the lower side where it is None.
 
     Returns:
@@ -266,7 +266,7 @@ def compose(
             raise InvalidValue("product", steps, "at least one step")
         missing = missing_mass(bases, result, slots) if upwards else None
     return (
-        Composed(
+        ComposedMeasure(
             measure=result,
             slots=slots,
             tilt=chosen.tilt,

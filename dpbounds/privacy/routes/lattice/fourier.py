@@ -24,7 +24,7 @@ from dpbounds.privacy.routes.lattice.discretisation import Atoms, total
 from dpbounds.privacy.routes.lattice.integer_measures import Work
 from dpbounds.privacy.routes.lattice.spectra import ComposedSpectrum
 from dpbounds.privacy.routes.lattice.weighted_sums import Blocks, FewFrequencies, WeightedSum, norm_of_weights
-from dpbounds.privacy.routes.lattice.window import Law, Tails, Window, choose_window
+from dpbounds.privacy.routes.lattice.window import Tails, TiltedMeasure, Window, choose_window
 
 _MOST_ROUND_OFF = 128  # times what was allowed: more is not worth having
 _WORK_PER_POINT = 8  # a lattice point takes as long (some 150 nanoseconds) as so many bytes of products of integers
@@ -36,7 +36,7 @@ class InexactFloats(Declined):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RepeatedAtoms:
     """Steps of one kind.
 
     Attributes:
@@ -170,7 +170,7 @@ class FourierComposed:
 
 
 def compose_fourier(
-    parts: Sequence[Part],
+    parts: Sequence[RepeatedAtoms],
     tilt: Fraction,
     spacing: Fraction,
     infinite: arb | None,
@@ -211,7 +211,7 @@ def compose_fourier(
             if not (part.atoms and mass > 0) or not mass.is_finite():
                 raise Declined("lattice: the tilted measure of one step is empty; the discretisation is too coarse")
             log_mass = Fraction(float(mass.log()))  # any number would do: it makes the total about 1
-            laws.append(Law.of(part.atoms, (-ball(log_mass)).exp(), part.count))
+            laws.append(TiltedMeasure.of(part.atoms, (-ball(log_mass)).exp(), part.count))
             start = part.atoms[0][0] * spacing  # position 0 is the first atom; the tilt was taken from index 0
             log_scale += part.count * (log_mass - tilt * start)
             origin += part.count * (part.offset + start)

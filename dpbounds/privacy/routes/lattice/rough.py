@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbounds.privacy.routes.lattice.saddle import Saddle, Sketch, cumulants
+from dpbounds.privacy.routes.lattice.saddle import GaussianSaddle, Sketch, cumulants
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ class Rough:
         return high
 
 
-def sharpened(sketches: Sequence[Sketch], aim: Saddle, log_delta: float | None = None) -> Saddle:
+def sharpened(sketches: Sequence[Sketch], aim: GaussianSaddle, log_delta: float | None = None) -> GaussianSaddle:
     """The same tilt, with what a transform sees at its ε (or, given log δ, at the ε where it is that)."""
     rough = Rough.of(sketches, aim.tilt)
     epsilon = aim.epsilon if log_delta is None else rough.epsilon_for(log_delta)

@@ -20,10 +20,10 @@ from scipy.special import erfcx, log_ndtr, logsumexp, ndtr
 
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
-from dpbounds.privacy.pairs.losses import Law, Masses
-from dpbounds.privacy.pairs.pairs import Order
+from dpbounds.privacy.pairs.losses import LossDistribution, Masses
+from dpbounds.privacy.pairs.pairs import Direction
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.lattice.steps import AnyStep, Lattice, LawStep, Step, natural_spacing
+from dpbounds.privacy.routes.lattice.steps import AnyStep, GaussianStep, Lattice, LossStep, natural_spacing
 
 Floats = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class Sketch:
 
     def log_mass_above(self, x: float) -> float:
         """Logarithm of P(X > x)."""
-        if isinstance(self.step, LawStep):
+        if isinstance(self.step, LossStep):
             beyond = np.searchsorted(self.x, x, side="right")
             return float(logsumexp(self.log_weights[beyond:])) if beyond < len(self.x) else -math.inf
         deviation = math.sqrt(float(self.step.variance))
@@ -73,14 +73,14 @@ class Sketch:
         return top + math.log(mass), weights / mass
 
 
-def _mixture(step: Step) -> list[tuple[float, int]]:
+def _mixture(step: GaussianStep) -> list[tuple[float, int]]:
     q = float(step.sample_rate)
-    if step.order is Order.ADD or q == 1:
-        return [(1.0, 0 if step.order is Order.ADD else 1)]
+    if step.order is Direction.ADD or q == 1:
+        return [(1.0, 0 if step.order is Direction.ADD else 1)]
     return [(1 - q, 0), (q, 1)]
 
 
-def _log_ratio(step: Step, x: Floats) -> Floats:
+def _log_ratio(step: GaussianStep, x: Floats) -> Floats:
     """log(1 - q + q e^t), t = (2x - 1) / 2v, without cancellation where it is tiny."""
     q, t = float(step.sample_rate), (2 * x - 1) / (2 * float(step.variance))
     if q == 1:
@@ -91,14 +91,14 @@ def _log_ratio(step: Step, x: Floats) -> Floats:
 
 def sketch(step: AnyStep, count: int, reach: float) -> Sketch:
     """Nodes over ``reach`` standard deviations of noise on either side, or as far as masses of e^(-reach²/2) lie."""
-    if isinstance(step, LawStep):
+    if isinstance(step, LossStep):
         return Sketch(step, count, *_nodes_of_law(step, _rung(reach)))
     deviation = math.sqrt(float(step.variance))
     x = np.linspace(-reach * deviation - 1, reach * deviation + 1, _NODES)
     loss = np.zeros_like(x)
-    if step.order is not Order.ADD:
+    if step.order is not Direction.ADD:
         loss = loss + _log_ratio(step, x)
-    if step.order is not Order.REMOVE:
+    if step.order is not Direction.REMOVE:
         loss = loss - _log_ratio(step, -x)
     parts = [math.log(w) - ((x - m) / deviation) ** 2 / 2 for w, m in _mixture(step)]
     log_weights = np.asarray(logsumexp(parts, axis=0)) + math.log((x[1] - x[0]) / (deviation * math.sqrt(2 * math.pi)))
@@ -111,7 +111,7 @@ def _rung(reach: float) -> int:
 
 
 @lru_cache(maxsize=256)
-def _nodes_of_law(step: LawStep, reach: int) -> tuple[Floats, Floats, Floats]:
+def _nodes_of_law(step: LossStep, reach: int) -> tuple[Floats, Floats, Floats]:
     """Losses (twice: they are their own x) and log P-masses: cells, fine around 0 on every scale, and the atoms."""
     with working(_LOOK):
         law = step.law()
@@ -134,7 +134,7 @@ def _nodes_of_law(step: LawStep, reach: int) -> tuple[Floats, Floats, Floats]:
     return loss, loss, np.array(masses)[order]
 
 
-def _tails(law: Law, edges: Sequence[float]) -> list[Masses]:
+def _tails(law: LossDistribution, edges: Sequence[float]) -> list[Masses]:
     """P- and Q-mass above each edge; of a symmetric law they are asked for on one side of 0 only."""
     if not law.symmetric:
         return [law.tail(arb(edge)) for edge in edges]
@@ -147,7 +147,7 @@ def _log(mass: arb) -> float:
     return float(mass.mid().log()) if mass > 0 else -math.inf
 
 
-def _ends(law: Law, log_mass: float) -> tuple[float, float]:
+def _ends(law: LossDistribution, log_mass: float) -> tuple[float, float]:
     """Losses between which all lies but about e^log_mass of P (or e^-60 on the left, which no tilt brings forward)."""
     low = None if law.lowest is None else float(law.lowest)
     high = None if law.highest is None else float(law.highest)
@@ -170,7 +170,7 @@ def _edges(low: float, high: float) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Saddle:
+class GaussianSaddle:
     """The composed loss under a tilt, taken as Gaussian.
 
     Attributes:
@@ -206,16 +206,16 @@ def cumulants(sketches: Sequence[Sketch], tilt: float) -> tuple[float, float, fl
     return value, mean, math.sqrt(max(variance, 1e-300))
 
 
-def _at(sketches: Sequence[Sketch], tilt: float) -> Saddle:
+def _at(sketches: Sequence[Sketch], tilt: float) -> GaussianSaddle:
     value, mean, deviation = cumulants(sketches, tilt)
     inner = float(erfcx(tilt * deviation / math.sqrt(2)) - erfcx((tilt + 1) * deviation / math.sqrt(2))) / 2
     inner = max(inner, 1e-300)
     peak = math.exp(tilt * math.log(tilt / (tilt + 1))) / (tilt + 1) if tilt > 0 else 1.0
     log_delta = value - tilt * mean + math.log(inner)
-    return Saddle(tilt, mean, log_delta, max(tilt, 1e-300), tilt + 1, deviation, min(1.0, inner / peak))
+    return GaussianSaddle(tilt, mean, log_delta, max(tilt, 1e-300), tilt + 1, deviation, min(1.0, inner / peak))
 
 
-def _untilted(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
+def _untilted(sketches: Sequence[Sketch], epsilon: float) -> GaussianSaddle:
     _, mean, deviation = cumulants(sketches, 0.0)
     a = (epsilon - mean) / deviation
     steepness = math.exp(log_ndtr(-a - deviation) + deviation * (a + deviation / 2))  # -dδ/dε
@@ -223,25 +223,27 @@ def _untilted(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
     density = math.exp(-a * a / 2) / (deviation * math.sqrt(2 * math.pi))
     steepness = max(steepness, 1e-12)
     sharpness = max(density / steepness, 1e-12)
-    return Saddle(0.0, epsilon, math.log(delta), steepness / delta, sharpness, deviation, delta)
+    return GaussianSaddle(0.0, epsilon, math.log(delta), steepness / delta, sharpness, deviation, delta)
 
 
-def without_tilt(sketches: Sequence[Sketch]) -> Saddle:
+def without_tilt(sketches: Sequence[Sketch]) -> GaussianSaddle:
     """The composed loss as it is, at its mean."""
     return _untilted(sketches, cumulants(sketches, 0.0)[1])
 
 
-def saddle_for_epsilon(sketches: Sequence[Sketch], epsilon: float) -> Saddle:
+def saddle_for_epsilon(sketches: Sequence[Sketch], epsilon: float) -> GaussianSaddle:
     """The tilt under which the composed loss has mean ``epsilon``, or none if it has a larger mean without."""
     if cumulants(sketches, 0.0)[1] >= epsilon:
         return _untilted(sketches, epsilon)
     tilt = _crossing(lambda s: epsilon - cumulants(sketches, s)[1])
     found = _at(sketches, tilt)
     missed = found.epsilon - epsilon  # positive only where the tilt was capped
-    return Saddle(tilt, epsilon, found.log_delta + tilt * missed, found.slope, tilt + 1, found.deviation, found.share)
+    return GaussianSaddle(
+        tilt, epsilon, found.log_delta + tilt * missed, found.slope, tilt + 1, found.deviation, found.share
+    )
 
 
-def saddle_for_delta(sketches: Sequence[Sketch], log_delta: float, limit: float, tolerance: float) -> Saddle:
+def saddle_for_delta(sketches: Sequence[Sketch], log_delta: float, limit: float, tolerance: float) -> GaussianSaddle:
     """The tilt at whose mean δ is as wanted.
 
     No further than needed where the composed loss has a least upper bound ``limit`` and that is the answer already,
@@ -265,7 +267,9 @@ def saddle_for_delta(sketches: Sequence[Sketch], log_delta: float, limit: float,
     return _at(sketches, _crossing(beyond))
 
 
-def composing_tilt(sketches: Sequence[Sketch], saddle: Saddle, spacing: float, allowance: float) -> tuple[float, float]:
+def composing_tilt(
+    sketches: Sequence[Sketch], saddle: GaussianSaddle, spacing: float, allowance: float
+) -> tuple[float, float]:
     """The tilt to compose under, and the share of the largest weight that the sum then has.
 
     Where one large loss is as likely as none, the saddle point lies between the two, and the composed law spans several
@@ -363,7 +367,7 @@ def added_variance(part: Sketch, weights: Floats, start: float, spacing: float) 
     return spacing**2 * _mean(weights, fraction * (1 - fraction))
 
 
-def spacing_for(sketches: Sequence[Sketch], saddle: Saddle, width: float, slack: float) -> float:
+def spacing_for(sketches: Sequence[Sketch], saddle: GaussianSaddle, width: float, slack: float) -> float:
     """The spacing at which ε is expected to be known to ``width``."""
     allowed = 2 * width / (saddle.sharpness * _SWEEP_COST)
     tilted = [part.tilted(saddle.tilt)[1] for part in sketches]
@@ -421,7 +425,7 @@ def marks_for(part: Sketch, tilt: float, lattice: Lattice, negligible: float) ->
         negligible: Tilted mass that may be left below the first cut.
     """
     start, spacing = float(lattice.offset), float(lattice.spacing)
-    if isinstance(part.step, LawStep) and part.step.discrete:  # atoms only: nothing to cut
+    if isinstance(part.step, LossStep) and part.step.discrete:  # atoms only: nothing to cut
         ends = (float(part.loss[0]) - start) / spacing, (float(part.loss[-1]) - start) / spacing
         return [math.floor(ends[0] - 1e-6) - 1, math.ceil(ends[1] + 1e-6) + 1]
     log_mass, weights = part.tilted(tilt)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpbounds.expressions.working import working
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.lattice.transform import TINY, UNIT, Floats, Spectrum, forward, inverse, relative_error
-from dpbounds.privacy.routes.lattice.window import PRECISION, Law
+from dpbounds.privacy.routes.lattice.window import PRECISION, TiltedMeasure
 
 Frequencies = NDArray[np.intp]
 
@@ -43,7 +43,7 @@ class ComposedSpectrum:
         left_out: At least N^(-1/2) ‖G‖₂ over all other frequencies.
     """
 
-    laws: tuple[Law, ...]
+    laws: tuple[TiltedMeasure, ...]
     length: int
     spectra: tuple[Spectrum, ...]
     errors: tuple[float, ...]
@@ -52,7 +52,7 @@ class ComposedSpectrum:
     left_out: arb
 
     @classmethod
-    def of(cls, laws: Sequence[Law], length: int, target: float) -> ComposedSpectrum:
+    def of(cls, laws: Sequence[TiltedMeasure], length: int, target: float) -> ComposedSpectrum:
         """Transform each law; frequencies with |G| far below ``target`` are left out.
 
         Raises:
@@ -149,7 +149,7 @@ class ComposedSpectrum:
             return inverse(Spectrum(re, im)), error + TINY
 
 
-def _error_of(law: Law, length: int) -> float:
+def _error_of(law: TiltedMeasure, length: int) -> float:
     """At least ‖F̂ - F‖₂: √N times (η ‖b̂‖₂ + ‖b̂ - b‖₂)."""
     norm, distance = arb(0), arb(0)
     for mass, number in zip(law.masses, law.nearest.tolist(), strict=True):

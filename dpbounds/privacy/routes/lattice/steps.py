@@ -1,8 +1,8 @@
 """One step of a composition, cut at lattice points: P- and Q-mass of the losses between them, as balls.
 
-A ``Step`` is a Gaussian one, whose loss increases with one Gaussian variable; it keeps the smaller tail of each
-Gaussian, so that even tiny masses are accurate. A ``LawStep`` is any other pair, by the law of its loss. The routes ask
-both the same questions.
+A ``GaussianStep`` is a Gaussian one, whose loss increases with one Gaussian variable; it keeps the smaller tail of each
+Gaussian, so that even tiny masses are accurate. A ``LossStep`` is any other pair, by the law of its loss. The routes
+ask both the same questions.
 """
 
 from __future__ import annotations
@@ -17,8 +17,16 @@ from flint import arb
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.working import working, working_bits
-from dpbounds.privacy.pairs.losses import Law, Masses, Point, ball, law_at
-from dpbounds.privacy.pairs.pairs import DrawnGaussians, Draws, Order, Pair, Sampled, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.losses import LossAtom, LossDistribution, Masses, ball, law_at
+from dpbounds.privacy.pairs.pairs import (
+    Direction,
+    DrawnGaussians,
+    Draws,
+    Pair,
+    Sampled,
+    SampledGaussians,
+    ShiftedGaussians,
+)
 from dpbounds.privacy.proofs import Declined
 
 
@@ -108,7 +116,7 @@ _Tail = tuple[bool, arb]  # (True, mass to the left of a point) or (False, mass 
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class GaussianStep:
     """One Gaussian pair, turned so that its loss increases with x.
 
     With N(m) = N(m, v) and A(x) = 1 - q + q exp((2x - 1) / 2v), the likelihood ratio of (1-q) N(0) + q N(1) to N(0):
@@ -118,24 +126,24 @@ class Step:
     - replace: P = (1-q) N(0) + q N(1), Q = (1-q) N(0) + q N(-1), L(x) = log A(x) - log A(-x), odd.
     """
 
-    order: Order
+    order: Direction
     sample_rate: Fraction
     variance: Fraction
 
     @property
     def means(self) -> tuple[int, ...]:
         """Means of the Gaussians that occur in P or Q."""
-        return {Order.REMOVE: (0, 1), Order.ADD: (0, -1), Order.REPLACE: (0, 1, -1)}[self.order]
+        return {Direction.REMOVE: (0, 1), Direction.ADD: (0, -1), Direction.REPLACE: (0, 1, -1)}[self.order]
 
     @property
     def bounded_below(self) -> bool:
         """Whether no loss falls below log(1-q)."""
-        return self.order is Order.REMOVE and self.sample_rate < 1
+        return self.order is Direction.REMOVE and self.sample_rate < 1
 
     @property
     def bounded_above(self) -> bool:
         """Whether no loss exceeds -log(1-q)."""
-        return self.order is Order.ADD
+        return self.order is Direction.ADD
 
     @property
     def extra_bits(self) -> int:
@@ -161,9 +169,9 @@ class Step:
         Raises:
             Declined: The working precision does not tell the loss from its bound.
         """
-        if self.order is Order.REMOVE:
+        if self.order is Direction.REMOVE:
             return self._position_remove(loss)
-        if self.order is Order.ADD:
+        if self.order is Direction.ADD:
             mirrored = self._position_remove(-loss)
             return None if mirrored is None else -mirrored
         return self._position_replace(loss)
@@ -193,9 +201,9 @@ class Step:
         """P-mass and Q-mass of a set that has mass ``pieces[i]`` under N(means[i])."""
         q = ball(self.sample_rate)
         mixed = (1 - q) * pieces[0] + q * pieces[1]
-        if self.order is Order.REMOVE:
+        if self.order is Direction.REMOVE:
             return mixed, pieces[0]
-        if self.order is Order.ADD:
+        if self.order is Direction.ADD:
             return pieces[0], mixed
         return mixed, (1 - q) * pieces[0] + q * pieces[2]
 
@@ -245,12 +253,12 @@ def _between(first: _Tail, second: _Tail) -> arb:
 
 
 @dataclass(frozen=True, slots=True)
-class LawStep:
+class LossStep:
     """Any other pair, by the law of its loss."""
 
     pair: Pair
 
-    def law(self) -> Law:
+    def law(self) -> LossDistribution:
         """The law at the working precision."""
         return law_at(self.pair, working_bits())
 
@@ -329,7 +337,7 @@ _LAW_BITS = 64
 _SUM_BITS = 32  # fewer where tails are sums of positive terms, each to full accuracy: the spacing alone costs bits
 
 
-def _atom(point: Point, lattice: Lattice) -> Atom:
+def _atom(point: LossAtom, lattice: Lattice) -> Atom:
     """The atom with the lattice points around it: proven to lie between them, whatever the rounding.
 
     Raises:
@@ -342,7 +350,7 @@ def _atom(point: Point, lattice: Lattice) -> Atom:
     raise Declined("lattice: an atom could not be placed between two lattice points at this precision")
 
 
-AnyStep = Step | LawStep
+AnyStep = GaussianStep | LossStep
 
 
 def as_step(pair: Pair) -> AnyStep:
@@ -354,17 +362,17 @@ def as_step(pair: Pair) -> AnyStep:
     if isinstance(pair, ShiftedGaussians):
         if pair.squared_shift <= 0:
             raise InvalidValue("squared_shift", pair.squared_shift, "a number greater than 0")
-        return Step(Order.REMOVE, Fraction(1), 1 / pair.squared_shift)
+        return GaussianStep(Direction.REMOVE, Fraction(1), 1 / pair.squared_shift)
     if not isinstance(pair, SampledGaussians):
-        return LawStep(pair)
+        return LossStep(pair)
     if not 0 < pair.sample_rate <= 1:
         raise InvalidValue("sample_rate", pair.sample_rate, "a number greater than 0 and at most 1")
     if pair.variance <= 0:
         raise InvalidValue("variance", pair.variance, "a number greater than 0")
-    step = Step(pair.order, pair.sample_rate, pair.variance)
+    step = GaussianStep(pair.order, pair.sample_rate, pair.variance)
     if pair.sample_rate == 1:  # N(1) against N(-1) at variance v is N(1) against N(0) at variance v/4
-        quarter = pair.variance / 4 if pair.order is Order.REPLACE else pair.variance
-        return replace(step, order=Order.REMOVE, variance=quarter)
+        quarter = pair.variance / 4 if pair.order is Direction.REPLACE else pair.variance
+        return replace(step, order=Direction.REMOVE, variance=quarter)
     return step
 
 
@@ -385,7 +393,7 @@ def exponent_of(number: Fraction) -> int:
 
 def natural_spacing(step: AnyStep) -> float | None:
     """A spacing of which all distances between the atoms of a step are multiples; None where none is to be seen."""
-    if isinstance(step, Step):
+    if isinstance(step, GaussianStep):
         return None
     with working(_LOOK):
         losses = sorted(float(point.loss) for point in step.law().points)

@@ -32,7 +32,7 @@ _ROOM = 0.5  # standard deviations left free at each end of the window, to searc
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class TiltedMeasure:
     """One step's tilted measure, total mass about one, at the positions 0, ..., positions[-1] of a lattice.
 
     Attributes:
@@ -48,7 +48,7 @@ class Law:
     count: int
 
     @classmethod
-    def of(cls, atoms: Atoms, factor: arb, count: int) -> Law:
+    def of(cls, atoms: Atoms, factor: arb, count: int) -> TiltedMeasure:
         """Atoms times a factor."""
         masses = tuple(mass * factor for _, mass in atoms)
         nearest = np.array([max(0.0, float(mass)) for mass in masses])
@@ -130,7 +130,12 @@ class Window:
 
 
 def choose_window(
-    laws: Sequence[Law], tilt: Fraction, spacing: Fraction, aim: float, log_allowance: float, log_weight: float
+    laws: Sequence[TiltedMeasure],
+    tilt: Fraction,
+    spacing: Fraction,
+    aim: float,
+    log_allowance: float,
+    log_weight: float,
 ) -> Window:
     """The shortest window in which each of the errors weighs about exp(log_allowance) times the largest weight.
 
@@ -188,7 +193,7 @@ def choose_window(
     )
 
 
-def log_moment(laws: Iterable[Law], exponent: arb) -> arb:
+def log_moment(laws: Iterable[TiltedMeasure], exponent: arb) -> arb:
     """Logarithm of Π (Σ_k b_k exp(exponent·k))^(T_i)."""
     return sum((law.count * law.moment(exponent.exp()).log() for law in laws), arb(0))
 
@@ -208,7 +213,9 @@ class Tails:
     alias: tuple[arb, arb]
 
     @classmethod
-    def of(cls, laws: Sequence[Law], spacing: Fraction, high: Fraction, low: Fraction, alias: Fraction) -> Tails:
+    def of(
+        cls, laws: Sequence[TiltedMeasure], spacing: Fraction, high: Fraction, low: Fraction, alias: Fraction
+    ) -> Tails:
         """Evaluate the three moments."""
         with working(PRECISION):
             up, down, back = (

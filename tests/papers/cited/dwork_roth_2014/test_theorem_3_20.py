@@ -3,7 +3,7 @@
 import pytest
 from mpmath import expm1, ln, mpf, sqrt
 
-from dpbounds.privacy.notions.composition_theorems import Guarantee, advanced_epsilon
+from dpbounds.privacy.notions.composition_theorems import EpsilonDelta, advanced_epsilon
 from dpbounds.privacy.notions.optimal_composition import optimal_delta
 from dpbounds.theorems.registry import theorem
 
@@ -21,9 +21,9 @@ STATEMENT = theorem("cited/dwork-roth-2014/theorem-3.20")
 @pytest.mark.parametrize("slack", ["1e-6", "0.2"])
 def test_it_is_the_accountants_and_above_the_exact_composition(steps, step, slack):
     promised = STATEMENT.evaluate("epsilon", steps=steps, step_epsilon=step, delta=slack).value
-    own = advanced_epsilon(((Guarantee(step, 0), steps),), slack, "classical")
+    own = advanced_epsilon(((EpsilonDelta(step, 0), steps),), slack, "classical")
     assert promised.overlaps(own)
-    exact = optimal_delta(((Guarantee(step, 0), steps),), promised.exact_upper)
+    exact = optimal_delta(((EpsilonDelta(step, 0), steps),), promised.exact_upper)
     assert exact.upper <= float(slack)
 
 
@@ -31,4 +31,4 @@ def test_failures_add_up():
     found = STATEMENT.evaluate("delta", steps=100, step_delta="1e-8", delta="1e-6").value
     assert found.lower == pytest.approx(2e-6)
     promised = STATEMENT.evaluate("epsilon", steps=100, step_epsilon="0.1", delta="1e-6").value
-    assert optimal_delta(((Guarantee("0.1", "1e-8"), 100),), promised.exact_upper).upper <= found.upper
+    assert optimal_delta(((EpsilonDelta("0.1", "1e-8"), 100),), promised.exact_upper).upper <= found.upper

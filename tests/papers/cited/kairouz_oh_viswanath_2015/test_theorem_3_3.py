@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from mpmath import exp, loggamma, mp, mpf
 
-from dpbounds.privacy.notions.composition_theorems import Guarantee
+from dpbounds.privacy.notions.composition_theorems import EpsilonDelta
 from dpbounds.privacy.notions.optimal_composition import optimal_delta
 from dpbounds.theorems.registry import theorem
 
@@ -47,7 +47,7 @@ def test_it_is_the_accountants_optimal_composition(steps, step, failure):
         values = {"steps": steps, "flips": flips, "step_epsilon": step}
         target = (steps - 2 * flips) * Fraction(step)
         found = STATEMENT.evaluate("delta", **values, step_delta=failure).value
-        exact = optimal_delta(((Guarantee(step, failure), steps),), target)
+        exact = optimal_delta(((EpsilonDelta(step, failure), steps),), target)
         assert float(exact.upper) == pytest.approx(found.upper, rel=1e-10, abs=1e-300)
 
 

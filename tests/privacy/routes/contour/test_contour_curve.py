@@ -18,21 +18,21 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.privacy.pairs.pairs import Order, Product, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, Product, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
 from dpbounds.privacy.routes.contour import contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.routes.contour import curve as curve_module
-from dpbounds.privacy.routes.contour.curve import Curve
+from dpbounds.privacy.routes.contour.curve import ContourCurve
 from dpbounds.privacy.routes.contour.moments import Moments
 from dpbounds.privacy.routes.contour.plan import Bulk, Nodes, Plan, make_draft
 from dpbounds.privacy.routes.contour.tails import Rectangles
 
-ORDERS = tuple(Order)
+ORDERS = tuple(Direction)
 Floats = NDArray[np.float64]
 
 
-def product(order: Order, *parts: tuple[float, float, int], squared_shift: str | None = None) -> Product:
+def product(order: Direction, *parts: tuple[float, float, int], squared_shift: str | None = None) -> Product:
     """Sampled parts (q, z, T), and one Gaussian part."""
     sampled = tuple((SampledGaussians(order, Fraction(str(q)), Fraction(str(z)) ** 2), count) for q, z, count in parts)
     return sampled if squared_shift is None else ((ShiftedGaussians(Fraction(squared_shift)), 1), *sampled)
@@ -41,7 +41,7 @@ def product(order: Order, *parts: tuple[float, float, int], squared_shift: str |
 # --- the oracle ------------------------------------------------------------------------------------------------------
 
 
-def _law(order: Order, q: float, z: float) -> tuple[Floats, Floats]:
+def _law(order: Direction, q: float, z: float) -> tuple[Floats, Floats]:
     """Losses and P-masses of one step at Gauss-Legendre points of the observation."""
     nodes, weights = np.polynomial.legendre.leggauss(20)
     edges = np.linspace(-11.0, 11.0 + 1 / z, 801)
@@ -56,11 +56,11 @@ def _law(order: Order, q: float, z: float) -> tuple[Floats, Floats]:
         return np.asarray(x if q == 1 else np.log1p(q * np.expm1(x)))
 
     match order:
-        case Order.REMOVE:
+        case Direction.REMOVE:
             return log_ratio(1), mass * mixed
-        case Order.ADD:
+        case Direction.ADD:
             return -log_ratio(1), mass * here
-        case Order.REPLACE:
+        case Direction.REPLACE:
             return log_ratio(1) - log_ratio(-1), mass * mixed
 
 
@@ -76,9 +76,9 @@ def _deposited(loss: Floats, mass: Floats, spacing: float, size: int) -> Floats:
     return grid
 
 
-def _one_step(order: Order, q: float, z: float, epsilon: Floats) -> Floats:
+def _one_step(order: Direction, q: float, z: float, epsilon: Floats) -> Floats:
     """E_P (1 - e^{ε-L})_+ of one step for any real ε."""
-    if order is Order.ADD:
+    if order is Direction.ADD:
         room = np.expm1(-epsilon) + q
         with np.errstate(invalid="ignore", divide="ignore"):
             threshold = z * np.log(np.maximum(room, 0) / q) + 0.5 / z  # P: t below
@@ -87,7 +87,7 @@ def _one_step(order: Order, q: float, z: float, epsilon: Floats) -> Floats:
             0.0,
             ndtr(threshold) * -np.expm1(epsilon) - np.exp(epsilon) * q * (ndtr(threshold - 1 / z) - ndtr(threshold)),
         )
-    if order is Order.REMOVE:
+    if order is Direction.REMOVE:
         room = np.expm1(epsilon) + q
         with np.errstate(invalid="ignore", divide="ignore"):
             threshold = z * np.log(np.maximum(room, 0) / q) + 0.5 / z  # P: t above
@@ -108,7 +108,7 @@ def _gaussian_step(mu: float, epsilon: Floats) -> Floats:
 
 
 def composed_delta(
-    order: Order,
+    order: Direction,
     parts: tuple[tuple[float, float, int], ...],
     epsilon: float,
     mu: float = 0.0,
@@ -140,7 +140,9 @@ def assert_agrees(enclosure: Enclosure, delta: float, tolerance: float) -> None:
 @pytest.mark.parametrize(
     ("q", "z", "T", "epsilon"), [(0.3, 2.0, 20, 1.5), (0.05, 1.0, 50, 0.75), (0.9, 1.0, 5, 6.0), (0.5, 0.8, 2, 1.0)]
 )
-def test_enclosures_hold_what_brute_force_composes(order: Order, q: float, z: float, T: int, epsilon: float) -> None:
+def test_enclosures_hold_what_brute_force_composes(
+    order: Direction, q: float, z: float, T: int, epsilon: float
+) -> None:
     found = contour_delta(product(order, (q, z, T)), Fraction(epsilon), 1e-9).enclosure
     truth = composed_delta(order, ((q, z, T),), epsilon)
     assert found.exact_upper - found.exact_lower < Fraction(truth) / 10**6
@@ -148,7 +150,7 @@ def test_enclosures_hold_what_brute_force_composes(order: Order, q: float, z: fl
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_products_hold_what_brute_force_composes(order: Order) -> None:
+def test_products_hold_what_brute_force_composes(order: Direction) -> None:
     two = ((0.1, 1.0, 20), (0.4, 2.0, 15))
     found = contour_delta(product(order, *two), Fraction(3, 2), 1e-9).enclosure
     assert_agrees(found, composed_delta(order, two, 1.5), 1e-8)
@@ -158,8 +160,8 @@ def test_products_hold_what_brute_force_composes(order: Order) -> None:
 
 
 @pytest.mark.rotating(4)
-@pytest.mark.parametrize("order", [Order.REMOVE, Order.REPLACE])
-def test_peeled_plans_hold_what_brute_force_composes(order: Order) -> None:
+@pytest.mark.parametrize("order", [Direction.REMOVE, Direction.REPLACE])
+def test_peeled_plans_hold_what_brute_force_composes(order: Direction) -> None:
     """Rare jumps: the plan that sets the bulk aside, alone and next to a Gaussian part."""
     parts = ((0.001, 0.5, 10),)
     for shift, mu in ((None, 0.0), ("1/100", 0.1)):
@@ -169,7 +171,7 @@ def test_peeled_plans_hold_what_brute_force_composes(order: Order) -> None:
         assert found.enclosure.upper < 1.001 * found.enclosure.lower
 
 
-def two_releases(order: Order, q: float, z: float, epsilon: float) -> float:
+def two_releases(order: Direction, q: float, z: float, epsilon: float) -> float:
     """δ(ε) of two releases to about 1e-13: the second one's closed form, integrated over the first one's law.
 
     It bends sharply where the first release alone reaches ε; panels crowd there.
@@ -178,7 +180,7 @@ def two_releases(order: Order, q: float, z: float, epsilon: float) -> float:
     def losses_and_density(t: Floats) -> tuple[Floats, Floats]:
         here, there = (np.exp(-0.5 * (t - shift) ** 2) / math.sqrt(2 * math.pi) for shift in (0.0, 1 / z))
         loss, other = (np.log1p(q * np.expm1(sign * t / z - 0.5 / z**2)) for sign in (1, -1))
-        return loss - (other if order is Order.REPLACE else 0), (1 - q) * here + q * there
+        return loss - (other if order is Direction.REPLACE else 0), (1 - q) * here + q * there
 
     coarse = np.linspace(-12.0, 14.0 + 1 / z, 200_001)
     bend, crowd = np.interp(epsilon, losses_and_density(coarse)[0], coarse), np.geomspace(1e-9, 1, 400)
@@ -189,7 +191,7 @@ def two_releases(order: Order, q: float, z: float, epsilon: float) -> float:
     return float(((half * weights).ravel() * density) @ _one_step(order, q, z, epsilon - loss))
 
 
-@pytest.mark.parametrize("order", [Order.REMOVE, Order.REPLACE])
+@pytest.mark.parametrize("order", [Direction.REMOVE, Direction.REPLACE])
 @pytest.mark.parametrize(
     ("q", "z", "epsilon", "width"),
     [
@@ -199,18 +201,20 @@ def two_releases(order: Order, q: float, z: float, epsilon: float) -> float:
         pytest.param(1e-4, 0.7, 0.02, 1e-5, marks=pytest.mark.thorough),
     ],
 )
-def test_two_rare_jumps_hold_what_is_integrated(order: Order, q: float, z: float, epsilon: float, width: float) -> None:
+def test_two_rare_jumps_hold_what_is_integrated(
+    order: Direction, q: float, z: float, epsilon: float, width: float
+) -> None:
     found = contour_delta(product(order, (q, z, 2)), Fraction(epsilon)).enclosure
     assert_agrees(found, two_releases(order, q, z, epsilon), 2e-13)
     assert found.exact_upper - found.exact_lower < Fraction(width) * found.exact_upper
 
 
-def rarely(seed: int) -> tuple[Order, float, float, int, Fraction]:
+def rarely(seed: int) -> tuple[Direction, float, float, int, Fraction]:
     """A seeded question about rare jumps: order, q, z, T, δ."""
     random = np.random.default_rng(seed)
     q, z, steps, delta = (10 ** random.uniform(*ends) for ends in ((-5.5, -3.5), (-0.4, 0.1), (2.3, 4), (-9, -5)))
     return (
-        (Order.REMOVE, Order.REPLACE)[seed % 2],
+        (Direction.REMOVE, Direction.REPLACE)[seed % 2],
         float(f"{q:.2g}"),
         float(f"{z:.2g}"),
         int(steps),
@@ -239,7 +243,7 @@ def test_rare_jumps_bow_to_what_every_curve_obeys(seed: int) -> None:
 def test_the_oracle_agrees_with_a_closed_form() -> None:
     """Shifted Gaussians compose into one, so the oracle's own error can be seen: with q = 1 each step is one."""
     for order in ORDERS:
-        factor = 2 if order is Order.REPLACE else 1
+        factor = 2 if order is Direction.REPLACE else 1
         mu = factor * math.sqrt(12) / 3
         exact, _ = closed_form_delta(ShiftedGaussians(Fraction(factor**2 * 12, 9)), Fraction(2))
         assert composed_delta(order, ((1.0, 3.0, 12),), 2.0) == pytest.approx(float(exact), rel=1e-9)
@@ -252,9 +256,9 @@ def test_the_oracle_agrees_with_a_closed_form() -> None:
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("q", "z", "epsilon"), [(0.3, 1.0, 0.5), (0.01, 0.6, 0.25), (0.9, 2.0, 0.5)])
-def test_single_releases_hold_the_closed_form(order: Order, q: float, z: float, epsilon: float) -> None:
+def test_single_releases_hold_the_closed_form(order: Direction, q: float, z: float, epsilon: float) -> None:
     question = product(order, (q, z, 1))
-    if order is Order.ADD:
+    if order is Direction.ADD:
         epsilon = min(epsilon, -0.5 * math.log1p(-q))  # beyond -log(1-q) there is nothing
     try:
         found = contour_delta(question, Fraction(epsilon), 1e-3).enclosure
@@ -266,9 +270,9 @@ def test_single_releases_hold_the_closed_form(order: Order, q: float, z: float, 
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("z", "T", "delta"), [(4.0, 16, "1e-6"), (40.0, 1000, "1e-12"), (1.0, 30, "1e-40")])
-def test_sampling_nearly_everybody_is_nearly_a_gaussian(order: Order, z: float, T: int, delta: str) -> None:
+def test_sampling_nearly_everybody_is_nearly_a_gaussian(order: Direction, z: float, T: int, delta: str) -> None:
     """q = 1 has a closed form in every order; ε moves by less than T q's distance from 1 times the largest loss."""
-    factor = 2 if order is Order.REPLACE else 1
+    factor = 2 if order is Direction.REPLACE else 1
     rate = 1 - Fraction(1, 10**15)
     pair = SampledGaussians(order, rate, Fraction(str(z)) ** 2)
     found = contour_epsilon(((pair, T),), Fraction(delta)).enclosure
@@ -283,10 +287,10 @@ def test_sampling_nearly_everybody_is_nearly_a_gaussian(order: Order, z: float, 
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("rate", [Fraction(1), 1 - Fraction(1, 10**20)])
-def test_a_rate_that_rounds_to_one_is_no_special_case(order: Order, rate: Fraction) -> None:
+def test_a_rate_that_rounds_to_one_is_no_special_case(order: Direction, rate: Fraction) -> None:
     """The doubles of the planner cannot tell it from 1; a search must survive that."""
     found = contour_epsilon(((SampledGaussians(order, rate, Fraction(16)), 16),), Fraction("1e-6")).enclosure
-    exact = ShiftedGaussians(Fraction(4 if order is Order.REPLACE else 1))
+    exact = ShiftedGaussians(Fraction(4 if order is Direction.REPLACE else 1))
     with ctx.workprec(192):
         low, _ = closed_form_delta(exact, Fraction(found.exact_upper) * (1 + Fraction(1, 10**12)), 128)
         assert low <= arb("1e-6")
@@ -296,22 +300,22 @@ def test_a_rate_that_rounds_to_one_is_no_special_case(order: Order, rate: Fracti
 # --- published and earlier values ------------------------------------------------------------------------------------
 
 REFERENCES = [
-    (((0.01, 1.0, 10_000),), "1e-6", Order.REMOVE, "6.907384495045", 10),
-    (((0.01, 1.0, 10_000),), "1e-6", Order.ADD, "6.20748437879", 10),
-    (((0.01, 1.0, 10_000),), "1e-6", Order.REPLACE, "11.9568577197", 10),
-    (((0.01, 1.0, 10_000),), "1e-300", Order.REMOVE, "101.1866546534", 10),
-    (((0.01, 1.0, 10_000),), "1e-300", Order.REPLACE, "113.199065836777", 10),
-    (((0.001, 0.3, 10_000),), "1e-8", Order.REMOVE, "57.951206268210", 10),
-    (((1e-05, 1.0, 10_000_000),), "1e-8", Order.REMOVE, "0.1964184167251", 3),
-    (((0.01, 1.0, 5000), (0.02, 1.5, 3000), (0.005, 0.8, 2000)), "1e-6", Order.REMOVE, "6.88023780128", 10),
-    (((0.01, 1.0, 5000), (0.02, 1.5, 3000), (0.005, 0.8, 2000)), "1e-6", Order.ADD, "6.27594040636", 10),
-    (((0.01, 1.0, 5000), (0.02, 1.5, 3000), (0.005, 0.8, 2000)), "1e-6", Order.REPLACE, "12.4620101287", 10),
+    (((0.01, 1.0, 10_000),), "1e-6", Direction.REMOVE, "6.907384495045", 10),
+    (((0.01, 1.0, 10_000),), "1e-6", Direction.ADD, "6.20748437879", 10),
+    (((0.01, 1.0, 10_000),), "1e-6", Direction.REPLACE, "11.9568577197", 10),
+    (((0.01, 1.0, 10_000),), "1e-300", Direction.REMOVE, "101.1866546534", 10),
+    (((0.01, 1.0, 10_000),), "1e-300", Direction.REPLACE, "113.199065836777", 10),
+    (((0.001, 0.3, 10_000),), "1e-8", Direction.REMOVE, "57.951206268210", 10),
+    (((1e-05, 1.0, 10_000_000),), "1e-8", Direction.REMOVE, "0.1964184167251", 3),
+    (((0.01, 1.0, 5000), (0.02, 1.5, 3000), (0.005, 0.8, 2000)), "1e-6", Direction.REMOVE, "6.88023780128", 10),
+    (((0.01, 1.0, 5000), (0.02, 1.5, 3000), (0.005, 0.8, 2000)), "1e-6", Direction.ADD, "6.27594040636", 10),
+    (((0.01, 1.0, 5000), (0.02, 1.5, 3000), (0.005, 0.8, 2000)), "1e-6", Direction.REPLACE, "12.4620101287", 10),
 ]
 
 
 @pytest.mark.parametrize(("parts", "delta", "order", "value", "digits"), REFERENCES)
 def test_reference_values(
-    parts: tuple[tuple[float, float, int], ...], delta: str, order: Order, value: str, digits: int
+    parts: tuple[tuple[float, float, int], ...], delta: str, order: Direction, value: str, digits: int
 ) -> None:
     """Values of an earlier, independent implementation of the method, correct to the last digit given (one unit)."""
     found = contour_epsilon(product(order, *parts), Fraction(delta)).enclosure
@@ -321,13 +325,15 @@ def test_reference_values(
 
 
 def test_splitting_a_part_changes_nothing() -> None:
-    whole = contour_epsilon(product(Order.REMOVE, (0.01, 1.0, 10_000)), Fraction("1e-6")).enclosure
-    halves = contour_epsilon(product(Order.REMOVE, (0.01, 1.0, 4000), (0.01, 1.0, 6000)), Fraction("1e-6")).enclosure
+    whole = contour_epsilon(product(Direction.REMOVE, (0.01, 1.0, 10_000)), Fraction("1e-6")).enclosure
+    halves = contour_epsilon(
+        product(Direction.REMOVE, (0.01, 1.0, 4000), (0.01, 1.0, 6000)), Fraction("1e-6")
+    ).enclosure
     assert whole.overlaps(halves)
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_accuracies_agree_with_each_other(order: Order) -> None:
+def test_accuracies_agree_with_each_other(order: Direction) -> None:
     question = product(order, (0.02, 0.9, 300))
     found = [
         contour_epsilon(question, Fraction("1e-5"), accuracy).enclosure for accuracy in (0.3, 1e-2, 1e-4, 1e-9, 1e-13)
@@ -338,14 +344,14 @@ def test_accuracies_agree_with_each_other(order: Order) -> None:
 
 
 def test_delta_and_epsilon_invert_each_other() -> None:
-    question = product(Order.REMOVE, (0.02, 0.9, 300))
+    question = product(Direction.REMOVE, (0.02, 0.9, 300))
     epsilon = contour_epsilon(question, Fraction("1e-5")).enclosure
     assert contour_delta(question, Fraction(epsilon.exact_upper)).enclosure.exact_lower <= Fraction("1e-5")
     assert contour_delta(question, Fraction(epsilon.exact_lower)).enclosure.exact_upper >= Fraction("1e-5")
 
 
 def test_a_generous_delta_costs_no_epsilon() -> None:
-    found = contour_epsilon(product(Order.REMOVE, (0.001, 2.0, 100)), Fraction(1, 2)).enclosure
+    found = contour_epsilon(product(Direction.REMOVE, (0.001, 2.0, 100)), Fraction(1, 2)).enclosure
     assert (found.exact_lower, found.exact_upper) == (0, 0)
 
 
@@ -354,7 +360,7 @@ def test_a_generous_delta_costs_no_epsilon() -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("q", "z", "T"), [(0.01, 1.0, 2000), (0.3, 2.0, 30), (0.95, 3.0, 5)])
-def test_at_most_is_never_true_when_false(order: Order, q: float, z: float, T: int) -> None:
+def test_at_most_is_never_true_when_false(order: Direction, q: float, z: float, T: int) -> None:
     """Chernoff's bound loses a factor of a few to dozens in δ: True well above the curve, False below it."""
     question = product(order, (q, z, T))
     epsilon = contour_epsilon(question, Fraction("1e-5")).enclosure
@@ -394,11 +400,11 @@ def with_nodes(plan: Plan, **changes: object) -> Plan:
 def ends(plan: Plan, epsilon: Fraction) -> tuple[float, float]:
     """The enclosure of δ(ε) by this plan, as floats (not rounded outwards: the tests leave room)."""
     with ctx.workprec(plan.precision):
-        lower, above = Curve(plan)(epsilon)
+        lower, above = ContourCurve(plan)(epsilon)
         return float(lower.lower()), float(above.upper())
 
 
-def a_plan(order: Order = Order.REMOVE, accuracy: float = 1e-9) -> tuple[Plan, Fraction, float]:
+def a_plan(order: Direction = Direction.REMOVE, accuracy: float = 1e-9) -> tuple[Plan, Fraction, float]:
     """A plan for 30 steps, an ε, and δ(ε) to twelve digits."""
     question, epsilon = product(order, (0.3, 1.5, 30)), Fraction(5, 2)
     return (
@@ -410,7 +416,7 @@ def a_plan(order: Order = Order.REMOVE, accuracy: float = 1e-9) -> tuple[Plan, F
 
 def a_peeled_plan() -> tuple[Plan, Fraction, float]:
     """One release with a bulk set aside, and its closed form."""
-    question, epsilon = product(Order.REMOVE, (0.3, 1.0, 1)), Fraction(1, 2)
+    question, epsilon = product(Direction.REMOVE, (0.3, 1.0, 1)), Fraction(1, 2)
     plan = make_draft(question, epsilon=0.5, accuracy=1e-12).finished()
     assert plan.bulk_tilt is not None
     return plan, epsilon, float(closed_form_delta(question[0][0], epsilon)[0])
@@ -429,7 +435,7 @@ def test_a_short_period_needs_the_aliases(monkeypatch: pytest.MonkeyPatch) -> No
     plan, epsilon, truth = a_plan()
     plan = replace(plan, spacing=plan.spacing * 2, frequencies=plan.frequencies // 2)
     assert not misses(plan, epsilon, truth)
-    monkeypatch.setattr(Curve, "_alias", lambda self, sigma, is_right: (arb(sigma), arb(0)))
+    monkeypatch.setattr(ContourCurve, "_alias", lambda self, sigma, is_right: (arb(sigma), arb(0)))
     assert misses(plan, epsilon, truth)
 
 
@@ -438,14 +444,14 @@ def test_both_sides_of_the_aliases_are_needed(monkeypatch: pytest.MonkeyPatch, r
     """With a small tilt the aliases on the left dominate, with a large one those on the right."""
     plan, epsilon, truth = a_plan()
     plan = replace(plan, tilt=plan.tilt * (2.0 if right_matters else 0.5))
-    original = Curve._alias
+    original = ContourCurve._alias
     assert not misses(plan, epsilon, truth)
 
-    def one_sided(self: Curve, sigma: float, is_right: bool) -> tuple[arb, arb]:
+    def one_sided(self: ContourCurve, sigma: float, is_right: bool) -> tuple[arb, arb]:
         exact, bound = original(self, sigma, is_right)
         return exact, arb(0) if is_right is right_matters else bound
 
-    monkeypatch.setattr(Curve, "_alias", one_sided)
+    monkeypatch.setattr(ContourCurve, "_alias", one_sided)
     assert misses(plan, epsilon, truth)
 
 
@@ -454,7 +460,7 @@ def test_few_frequencies_need_the_tail(monkeypatch: pytest.MonkeyPatch, frequenc
     plan, epsilon, truth = a_plan()
     plan = replace(plan, frequencies=frequencies)
     assert not misses(plan, epsilon, truth)
-    monkeypatch.setattr(Curve, "_tail", zero)
+    monkeypatch.setattr(ContourCurve, "_tail", zero)
     assert misses(plan, epsilon, truth)
 
 
@@ -467,7 +473,7 @@ def test_an_early_cut_off_needs_its_mass(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_coarse_nodes_need_the_strip_bound(monkeypatch: pytest.MonkeyPatch, order: Order) -> None:
+def test_coarse_nodes_need_the_strip_bound(monkeypatch: pytest.MonkeyPatch, order: Direction) -> None:
     plan, epsilon, truth = a_plan(order, 1e-12)
     plan = coarser(plan, 3)
     try:
@@ -498,7 +504,7 @@ def test_what_the_bulk_reaches_alone_must_be_added(monkeypatch: pytest.MonkeyPat
     plan, epsilon, truth = a_peeled_plan()
     plan = replace(with_nodes(plan, bulk=Bulk(2.0, 0.25)), bulk_tilt=3.0)
     assert not misses(plan, epsilon, truth)
-    monkeypatch.setattr(Curve, "_bulk", zero)
+    monkeypatch.setattr(ContourCurve, "_bulk", zero)
     assert misses(plan, epsilon, truth)
 
 
@@ -518,13 +524,13 @@ def test_rectangles_must_not_claim_too_much(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_wrong_gaussian_factor_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    question, epsilon = product(Order.REMOVE, (0.1, 1.5, 10), squared_shift="1/9"), Fraction(1)
-    truth = composed_delta(Order.REMOVE, ((0.1, 1.5, 10),), 1.0, mu=1 / 3)
+    question, epsilon = product(Direction.REMOVE, (0.1, 1.5, 10), squared_shift="1/9"), Fraction(1)
+    truth = composed_delta(Direction.REMOVE, ((0.1, 1.5, 10),), 1.0, mu=1 / 3)
     plan = make_draft(question, epsilon=1.0, accuracy=1e-6).finished()
     few = replace(plan, frequencies=4)
     assert not misses(plan, epsilon, truth)
     assert not misses(few, epsilon, truth)
-    monkeypatch.setattr(Curve, "_gaussian", lambda self, s: (s * s * self.shift / 2).exp())
+    monkeypatch.setattr(ContourCurve, "_gaussian", lambda self, s: (s * s * self.shift / 2).exp())
     assert misses(plan, epsilon, truth)
 
 
@@ -553,7 +559,7 @@ def test_choices_outside_the_proof_are_refused(what: str, change: Callable[[Plan
 
 
 def test_the_error_budget_names_every_source() -> None:
-    proof = contour_epsilon(product(Order.REMOVE, (0.02, 0.9, 300)), Fraction("1e-5"))
+    proof = contour_epsilon(product(Direction.REMOVE, (0.02, 0.9, 300)), Fraction("1e-5"))
     assert set(proof.error_budget) == {"rounding and quadrature", "frequency tail", "aliases", "cut-off", "bulk"}
     assert all(0 <= share < 1e-10 for share in proof.error_budget.values())
     assert proof.route == "contour"
@@ -572,7 +578,7 @@ def test_the_tilt_bounds_peak() -> None:
 @pytest.mark.parametrize(
     ("q", "z", "T"), [(0.5, 0.5, 10), (0.2, 1.0, 3), (0.02, 0.7, 40), (0.7, 3.0, 50), (0.9, 1.0, 10)]
 )
-def test_many_enclosures_hold_what_brute_force_composes(order: Order, q: float, z: float, T: int) -> None:
+def test_many_enclosures_hold_what_brute_force_composes(order: Direction, q: float, z: float, T: int) -> None:
     for delta in ("0.1", "1e-2", "1e-3", "1e-5"):
         try:
             found = contour_epsilon(product(order, (q, z, T)), Fraction(delta), 1e-9).enclosure
@@ -588,8 +594,8 @@ def test_many_enclosures_hold_what_brute_force_composes(order: Order, q: float, 
     ("question", "delta"),
     [
         # tilted masses beyond the range of doubles
-        (product(Order.ADD, (0.0034, 0.0418, 28)), "4e-13"),
-        (product(Order.REMOVE, (0.5, 0.02, 3)), "1e-9"),
+        (product(Direction.ADD, (0.0034, 0.0418, 28)), "4e-13"),
+        (product(Direction.REMOVE, (0.5, 0.02, 3)), "1e-9"),
     ],
 )
 def test_extreme_questions_are_answered_or_declined(question: Product, delta: str) -> None:
@@ -603,6 +609,6 @@ def test_extreme_questions_are_answered_or_declined(question: Product, delta: st
 @pytest.mark.thorough
 def test_a_large_plan_has_fine_rectangles() -> None:
     """Few rectangles would make the frequency tail, which costs nothing to bound well, the largest error."""
-    rare = product(Order.REMOVE, (2e-5, 0.59, 5562))
+    rare = product(Direction.REMOVE, (2e-5, 0.59, 5562))
     found = contour_epsilon(rare, Fraction(1, 10**6)).enclosure
     assert found.width < 2e-6 * found.upper

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpbounds.privacy.pairs.pairs import Order, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.contour import contour_epsilon, growing
 from dpbounds.privacy.routes.contour.estimate import settled_plan
@@ -18,7 +18,7 @@ LOG_DELTA = -11.512925464970229
 Schedule = tuple[tuple[SampledGaussians | ShiftedGaussians, int], ...]
 
 
-def schedule(levels: int, order: Order = Order.REMOVE, steps: int = 100) -> Schedule:
+def schedule(levels: int, order: Direction = Direction.REMOVE, steps: int = 100) -> Schedule:
     """A little more noise in each epoch."""
     return tuple(
         (SampledGaussians(order, Fraction(1, 100), (Fraction(4, 5) + Fraction(level, 80)) ** 2), steps)
@@ -29,7 +29,7 @@ def schedule(levels: int, order: Order = Order.REMOVE, steps: int = 100) -> Sche
 def falling(levels: int, steps: int = 5) -> Schedule:
     """A little less noise in each epoch, of few steps: where jumps matter, each asks for a tilt of its own."""
     return tuple(
-        (SampledGaussians(Order.REMOVE, Fraction(1, 100), (2 - Fraction(level, 100)) ** 2), steps)
+        (SampledGaussians(Direction.REMOVE, Fraction(1, 100), (2 - Fraction(level, 100)) ** 2), steps)
         for level in range(levels)
     )
 
@@ -54,9 +54,9 @@ def test_an_answer_does_not_depend_on_earlier_ones() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("order", Direction)
 @pytest.mark.parametrize("levels", [16, 23, 31])
-def test_the_beginning_serves_the_whole(order: Order, levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_beginning_serves_the_whole(order: Direction, levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its answer is narrow and meets the one of the schedule's own plan."""
     product = ((ShiftedGaussians(Fraction(1, 20)), 1), *schedule(levels, order))
     growing.growing_plan(product, LOG_DELTA, 1e-13)  # is not declined
@@ -90,7 +90,7 @@ def test_noise_that_falls_is_served_as_well(steps: int) -> None:
 
 @pytest.mark.thorough
 def test_a_beginning_unlike_the_whole_is_not_relied_on() -> None:
-    last = (SampledGaussians(Order.REMOVE, Fraction(1, 20), Fraction(1)), 20_000)
+    last = (SampledGaussians(Direction.REMOVE, Fraction(1, 20), Fraction(1)), 20_000)
     product = (*schedule(16), last)
     with pytest.raises(Declined):
         growing.growing_plan(product, LOG_DELTA, 1e-13)

@@ -19,18 +19,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import wofz
 
-from dpbounds.privacy.pairs.pairs import Order, SampledGaussians
+from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.contour.landscape import Part
+from dpbounds.privacy.routes.contour.landscape import RepeatedPair
 from dpbounds.privacy.routes.contour.moments import Moments, soft_step, upper
 from dpbounds.privacy.routes.contour.plan import Bulk, Nodes
 
-ORDERS = tuple(Order)
+ORDERS = tuple(Direction)
 Array = NDArray[Any]  # real or complex
 
 
 def hand_made(
-    order: Order,
+    order: Direction,
     q: float,
     z: float,
     *,
@@ -47,7 +47,7 @@ def hand_made(
     lifted: bool = False,
 ) -> Nodes:
     """Nodes chosen without the planner: symmetric about 0, cells half as far out again as the nodes."""
-    part = Part(SampledGaussians(order, Fraction(q), Fraction(z) ** 2), count)
+    part = RepeatedPair(SampledGaussians(order, Fraction(q), Fraction(z) ** 2), count)
     outermost = max(reach, edge + 3 * softness, 1 / z)
     last, beyond = (
         math.ceil((outermost if nodes_reach is None else nodes_reach) / step),
@@ -69,10 +69,10 @@ def exact_integrand(nodes: Nodes, s: mpmath.mpc, t: mpmath.mpf, share: str = "al
         return 1 - q + q * mpmath.exp(sign * t / z - 1 / (2 * z * z))
 
     density = mpmath.exp(-t * t / 2) / mpmath.sqrt(2 * mpmath.pi)
-    if nodes.part.order is Order.ADD:
+    if nodes.part.order is Direction.ADD:
         value = density * mpmath.exp(-s * mpmath.log(ratio(1)))
     else:
-        loss = mpmath.log(ratio(1)) - (mpmath.log(ratio(-1)) if nodes.part.order is Order.REPLACE else 0)
+        loss = mpmath.log(ratio(1)) - (mpmath.log(ratio(-1)) if nodes.part.order is Direction.REPLACE else 0)
         kept = mpmath.erfc((t - nodes.edge) / nodes.softness) / 2
         value = density * ratio(1) * kept * mpmath.exp(s * loss)
     if share == "all":
@@ -113,10 +113,10 @@ def numerical_integrand(nodes: Nodes, s: complex, t: Array, share: str = "all") 
     def log_ratio(sign: int) -> Array:
         return np.log(1 - part.q + part.q * np.exp(sign * t / part.z - 0.5 / part.z**2))
 
-    if part.order is Order.ADD:
+    if part.order is Direction.ADD:
         value = np.exp(-0.5 * t * t - s * log_ratio(1)) / math.sqrt(2 * math.pi)
     else:
-        loss = log_ratio(1) - (log_ratio(-1) if part.order is Order.REPLACE else 0)
+        loss = log_ratio(1) - (log_ratio(-1) if part.order is Direction.REPLACE else 0)
         value = np.exp(-0.5 * t * t + log_ratio(1) + s * loss) / math.sqrt(2 * math.pi)
         value = value * soft_step_off_the_line((t - nodes.edge) / nodes.softness)
     if share == "all":
@@ -141,7 +141,7 @@ CASES = [(0.01, 1.0), (0.3, 0.5), (0.9, 2.0), (1e-5, 0.7), (1.0, 1.5)]
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("q", "z"), CASES)
 @pytest.mark.parametrize("lifted", [False, True])
-def test_moments_enclose_integrals_in_forty_digits(order: Order, q: float, z: float, lifted: bool) -> None:
+def test_moments_enclose_integrals_in_forty_digits(order: Direction, q: float, z: float, lifted: bool) -> None:
     nodes = hand_made(order, q, z, step=0.0625, lifted=lifted)
     with ctx.workprec(160):
         moments = Moments(nodes)
@@ -157,7 +157,7 @@ def test_moments_enclose_integrals_in_forty_digits(order: Order, q: float, z: fl
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("lifted", [False, True])
-def test_many_frequencies_at_once_agree_with_the_definition(order: Order, lifted: bool) -> None:
+def test_many_frequencies_at_once_agree_with_the_definition(order: Direction, lifted: bool) -> None:
     # the baby and giant steps must put every frequency in its place, also where K + 1 is no square
     nodes = hand_made(order, 0.2, 1.0, step=0.125, lifted=lifted)
     with ctx.workprec(128):
@@ -174,7 +174,7 @@ def test_many_frequencies_at_once_agree_with_the_definition(order: Order, lifted
 @pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("step", [0.75, 1.0, 1.375])
-def test_coarse_steps_pay_for_themselves(order: Order, step: float) -> None:
+def test_coarse_steps_pay_for_themselves(order: Direction, step: float) -> None:
     """Where the trapezoidal rule is visibly wrong the ball must be wide enough, and not absurdly wide."""
     nodes = hand_made(order, 0.3, 0.6, step=step, strip=0.9)
     truth, turned = exact_moment(nodes, 2.0).real, exact_moment(nodes, 2 + 1.5j)
@@ -193,7 +193,7 @@ def test_coarse_steps_pay_for_themselves(order: Order, step: float) -> None:
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("w", [0.0, 1.5, 60.0])
-def test_lifted_nodes_are_no_further_off_than_they_say(order: Order, w: float) -> None:
+def test_lifted_nodes_are_no_further_off_than_they_say(order: Direction, w: float) -> None:
     """At any frequency, where steps are coarse and where nodes are left out; and not absurdly wide."""
     for step, reach, strip in ((0.5, 14.0, 0.6), (0.625, 14.0, 0.75), (0.25, 2.0, 0.75)):
         nodes = hand_made(
@@ -214,7 +214,7 @@ def test_lifted_nodes_are_no_further_off_than_they_say(order: Order, w: float) -
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_low_line_is_as_good_at_any_frequency(order: Order) -> None:
+def test_a_low_line_is_as_good_at_any_frequency(order: Direction) -> None:
     """On the real line the same nodes are useless where the frequency is high."""
     low, high = (hand_made(order, 0.05, 0.8, step=0.0625, strip=0.5, lifted=lifted) for lifted in (True, False))
     with ctx.workprec(160):
@@ -227,7 +227,7 @@ def test_a_low_line_is_as_good_at_any_frequency(order: Order) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("reach", [1.0, 2.0, 3.5])
-def test_too_few_nodes_pay_for_themselves(order: Order, reach: float) -> None:
+def test_too_few_nodes_pay_for_themselves(order: Direction, reach: float) -> None:
     nodes = hand_made(order, 0.3, 1.0, step=0.125, edge=-1.0, softness=1.0, nodes_reach=reach, cells=2000)
     with ctx.workprec(128):
         moments = Moments(nodes)
@@ -237,8 +237,8 @@ def test_too_few_nodes_pay_for_themselves(order: Order, reach: float) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", [Order.REMOVE, Order.REPLACE])
-def test_the_bulk_and_the_jumps_add_up(order: Order) -> None:
+@pytest.mark.parametrize("order", [Direction.REMOVE, Direction.REPLACE])
+def test_the_bulk_and_the_jumps_add_up(order: Direction) -> None:
     nodes = hand_made(order, 0.05, 0.8, step=0.0625, strip=0.35, bulk=Bulk(2.0, 0.375))
     with ctx.workprec(160):
         moments = Moments(nodes)
@@ -263,7 +263,7 @@ def test_the_bulk_and_the_jumps_add_up(order: Order) -> None:
     ("q", "z", "edge", "softness"), [(0.1, 1.0, 3.0, 0.5), (0.9, 0.5, 4.0, 1.0), (1e-4, 2.0, 1.0, 0.125)]
 )
 def test_the_mass_cut_off(q: float, z: float, edge: float, softness: float) -> None:
-    nodes = hand_made(Order.REMOVE, q, z, edge=edge, softness=softness)
+    nodes = hand_made(Direction.REMOVE, q, z, edge=edge, softness=softness)
     with mpmath.workdps(30):
         kept = exact_moment(nodes, 0.0).real
         with ctx.workprec(128):
@@ -272,7 +272,7 @@ def test_the_mass_cut_off(q: float, z: float, edge: float, softness: float) -> N
             assert (
                 float(
                     Moments(
-                        replace(nodes, part=replace(nodes.part, pair=replace(nodes.part.pair, order=Order.ADD)))
+                        replace(nodes, part=replace(nodes.part, pair=replace(nodes.part.pair, order=Direction.ADD)))
                     ).cut_mass()
                 )
                 == 0
@@ -280,7 +280,7 @@ def test_the_mass_cut_off(q: float, z: float, edge: float, softness: float) -> N
 
 
 def test_nodes_lifted_beyond_the_branch_points_are_refused() -> None:
-    nodes = hand_made(Order.REMOVE, 0.3, 1.0, strip=0.51 * math.pi)
+    nodes = hand_made(Direction.REMOVE, 0.3, 1.0, strip=0.51 * math.pi)
     Moments(nodes)
     with pytest.raises(Declined, match="2d < πz"):
         Moments(replace(nodes, lifted=True))
@@ -347,7 +347,7 @@ def test_no_frequency_makes_the_integrand_grow_more_than_is_said(case: dict[str,
         moments = Moments(nodes)
         growth = [float(moments._growth(arb(y), tilt, bulk)) for bulk in (False, True)]
     t = np.linspace(-9.0, 9.0, 361)
-    s, line = complex(tilt, abs(case["w"]) * frequency), t + (-1j if order is Order.ADD else 1j) * y
+    s, line = complex(tilt, abs(case["w"]) * frequency), t + (-1j if order is Direction.ADD else 1j) * y
     for bound, share in zip(growth, ("all", "bulk"), strict=True):
         here = np.abs(numerical_integrand(nodes, complex(tilt), t + 0j, share))
         there = np.abs(numerical_integrand(nodes, s, line, share))
@@ -355,7 +355,7 @@ def test_no_frequency_makes_the_integrand_grow_more_than_is_said(case: dict[str,
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_the_line_bound_is_close_where_the_cells_are_fine(order: Order) -> None:
+def test_the_line_bound_is_close_where_the_cells_are_fine(order: Direction) -> None:
     nodes = hand_made(order, 0.3, 0.8, strip=1.2, cells=3000)
     with ctx.workprec(96):
         bound = float(Moments(nodes).line_integral(1.0, 4.0))
@@ -376,10 +376,10 @@ def test_the_line_bound_is_close_where_the_cells_are_fine(order: Order) -> None:
     st.booleans(),
 )
 def test_tails_bound_integrals_and_coarse_sums(
-    order: Order, q: float, z: float, tilt: float, beyond: float, step: float, bulk: bool
+    order: Direction, q: float, z: float, tilt: float, beyond: float, step: float, bulk: bool
 ) -> None:
     nodes = hand_made(order, q, z, edge=3.0, softness=0.6, bulk=Bulk(2.0, 0.5))
-    start = -max(beyond, 0.5 / z if order is not Order.ADD else 0.0) - 1e-9
+    start = -max(beyond, 0.5 / z if order is not Direction.ADD else 0.0) - 1e-9
     end = max(3.0 + beyond, 0.5 / z) + 1e-9
     with ctx.workprec(96):
         moments = Moments(nodes)
@@ -402,7 +402,7 @@ def test_tails_bound_integrals_and_coarse_sums(
 def test_angle_and_dent(p_one: float, p_two: float, v: float, where: float) -> None:
     low, high = sorted((p_one, p_two))
     p = low + where * (high - low)
-    moments = Moments(hand_made(Order.REMOVE, 0.3, 1.0))
+    moments = Moments(hand_made(Direction.REMOVE, 0.3, 1.0))
     turned = 1 - p + p * complex(math.cos(v), math.sin(v))
     dent = float(upper(moments.dent(arb(low), arb(high), arb(v))))
     assert 1 - abs(turned) ** 2 <= dent + 1e-12
@@ -420,7 +420,7 @@ def test_the_soft_step_is_enclosed(x: float) -> None:
 
 def test_bounds_stay_valid_when_the_precision_changes() -> None:
     """Cached balls belong to one object and one precision, but no precision can make them wrong."""
-    nodes = hand_made(Order.REPLACE, 0.2, 1.0, step=0.0625)
+    nodes = hand_made(Direction.REPLACE, 0.2, 1.0, step=0.0625)
     truth = exact_moment(nodes, 1.0).real
     moments = Moments(nodes)
     for precision in (40, 200, 60):
@@ -434,19 +434,19 @@ def test_bounds_stay_valid_when_the_precision_changes() -> None:
 @pytest.mark.parametrize(
     ("order", "changes", "words"),
     [
-        (Order.REMOVE, {"strip": 4.0}, "branch points"),
-        (Order.REMOVE, {"corners": (-20.0, 1.0, 0.0, 20.0)}, "increase"),
-        (Order.REMOVE, {"corners": (-0.25, 14.0, 20.0)}, "left of the cells"),
-        (Order.REPLACE, {"corners": (-0.25, 14.0, 20.0)}, "left of the cells"),
-        (Order.REMOVE, {"corners": (-20.0, -14.0, 8.0)}, "beyond the cut-off"),
-        (Order.ADD, {"corners": (-20.0, -14.0, 0.25)}, "right of the cells"),
-        (Order.ADD, {"corners": (0.0, 14.0, 20.0)}, "left of 0"),
-        (Order.ADD, {"corners": (-20.0, -14.0, 14.0, 20.03125)}, "whole number of steps"),
-        (Order.ADD, {"corners": (-20.0, 14.0, 20.0)}, "straddles the first node"),
-        (Order.ADD, {"corners": (-20.0, -14.0, 20.0)}, "straddles the last node"),
+        (Direction.REMOVE, {"strip": 4.0}, "branch points"),
+        (Direction.REMOVE, {"corners": (-20.0, 1.0, 0.0, 20.0)}, "increase"),
+        (Direction.REMOVE, {"corners": (-0.25, 14.0, 20.0)}, "left of the cells"),
+        (Direction.REPLACE, {"corners": (-0.25, 14.0, 20.0)}, "left of the cells"),
+        (Direction.REMOVE, {"corners": (-20.0, -14.0, 8.0)}, "beyond the cut-off"),
+        (Direction.ADD, {"corners": (-20.0, -14.0, 0.25)}, "right of the cells"),
+        (Direction.ADD, {"corners": (0.0, 14.0, 20.0)}, "left of 0"),
+        (Direction.ADD, {"corners": (-20.0, -14.0, 14.0, 20.03125)}, "whole number of steps"),
+        (Direction.ADD, {"corners": (-20.0, 14.0, 20.0)}, "straddles the first node"),
+        (Direction.ADD, {"corners": (-20.0, -14.0, 20.0)}, "straddles the last node"),
     ],
 )
-def test_unmet_conditions_are_refused(order: Order, changes: dict[str, object], words: str) -> None:
+def test_unmet_conditions_are_refused(order: Direction, changes: dict[str, object], words: str) -> None:
     nodes = replace(hand_made(order, 0.3, 1.0), **changes)  # type: ignore[arg-type]
     with ctx.workprec(96), pytest.raises(Declined, match=words):
         Moments(nodes).at_real(1.0)
@@ -465,7 +465,7 @@ def test_unmet_conditions_are_refused(order: Order, changes: dict[str, object], 
     ],
 )
 def test_signs_that_the_proof_takes_for_granted_are_asserted(changes: dict[str, object]) -> None:
-    nodes = replace(hand_made(Order.REMOVE, 0.3, 1.0), **changes)  # type: ignore[arg-type]
+    nodes = replace(hand_made(Direction.REMOVE, 0.3, 1.0), **changes)  # type: ignore[arg-type]
     with ctx.workprec(96), pytest.raises(Declined, match="positive"):
         Moments(nodes)
 
@@ -476,7 +476,7 @@ def test_signs_that_the_proof_takes_for_granted_are_asserted(changes: dict[str, 
 @pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("q", "z"), CASES)
-def test_without_cells_moments_enclose_integrals_in_forty_digits(order: Order, q: float, z: float) -> None:
+def test_without_cells_moments_enclose_integrals_in_forty_digits(order: Direction, q: float, z: float) -> None:
     nodes = replace(hand_made(order, q, z, step=0.0625), corners=())
     with ctx.workprec(160):
         moments = Moments(nodes)
@@ -492,7 +492,7 @@ def test_without_cells_moments_enclose_integrals_in_forty_digits(order: Order, q
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("q", [0.3, 0.9])  # for the replace order on both sides of p + p₋ <= 1
 @pytest.mark.parametrize("step", [0.5, 0.75])
-def test_without_cells_coarse_steps_pay_for_themselves(order: Order, q: float, step: float) -> None:
+def test_without_cells_coarse_steps_pay_for_themselves(order: Direction, q: float, step: float) -> None:
     nodes = replace(hand_made(order, q, 0.8, step=step, strip=0.9), corners=())
     with ctx.workprec(128):
         moments = Moments(nodes)
@@ -512,7 +512,7 @@ def test_without_cells_coarse_steps_pay_for_themselves(order: Order, q: float, s
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("q", [0.001, 0.3, 0.5, 0.7, 1.0])
 @pytest.mark.parametrize("z", [0.6, 1.5])
-def test_off_the_line_the_integrand_is_at_most_a_multiple_of_itself(order: Order, q: float, z: float) -> None:
+def test_off_the_line_the_integrand_is_at_most_a_multiple_of_itself(order: Direction, q: float, z: float) -> None:
     """Section 6, *Without cells*: pointwise, on lines up to near the branch points."""
     t = np.linspace(-14, 14, 4001)
     for share in (0.2, 0.6, 0.9):
@@ -530,7 +530,7 @@ def test_off_the_line_the_integrand_is_at_most_a_multiple_of_itself(order: Order
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_without_cells_the_ends_of_the_nodes_must_be_far_out(order: Order) -> None:
+def test_without_cells_the_ends_of_the_nodes_must_be_far_out(order: Direction) -> None:
     nodes = replace(hand_made(order, 0.3, 1.0), corners=())
     with ctx.workprec(128):
         for first, last in ((1, nodes.last), (nodes.first, 2)):

@@ -14,19 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbounds.expressions.enclosure import ball_end
-from dpbounds.privacy.pairs.pairs import Order, Product, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, Product, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
 from dpbounds.privacy.routes.contour import contour_delta, contour_epsilon
-from dpbounds.privacy.routes.contour.curve import Curve
+from dpbounds.privacy.routes.contour.curve import ContourCurve
 from dpbounds.privacy.routes.contour.estimate import float_curve, settled_plan
-from dpbounds.privacy.routes.contour.landscape import Part
+from dpbounds.privacy.routes.contour.landscape import RepeatedPair
 from dpbounds.privacy.routes.contour.plan import Bulk, Nodes, Plan, chernoff_plan, dyadic, make_draft
 
-ORDERS = tuple(Order)
+ORDERS = tuple(Direction)
 
 
-def product(order: Order, *parts: tuple[float, float, int], squared_shift: str | None = None) -> Product:
+def product(order: Direction, *parts: tuple[float, float, int], squared_shift: str | None = None) -> Product:
     """Sampled parts (q, z, T), and one Gaussian part."""
     sampled = tuple((SampledGaussians(order, Fraction(str(q)), Fraction(str(z)) ** 2), count) for q, z, count in parts)
     return sampled if squared_shift is None else ((ShiftedGaussians(Fraction(squared_shift)), 1), *sampled)
@@ -35,13 +35,13 @@ def product(order: Order, *parts: tuple[float, float, int], squared_shift: str |
 # --- every choice is sound -------------------------------------------------------------------------------------------
 
 QUESTIONS: list[tuple[Product, str]] = [
-    (product(Order.REMOVE, (0.3, 1.5, 30)), "5/2"),
-    (product(Order.ADD, (0.3, 1.5, 30)), "5/2"),
-    (product(Order.REPLACE, (0.3, 1.5, 30)), "5"),
-    (product(Order.REMOVE, (0.05, 0.8, 40), (0.2, 2.0, 20), squared_shift="1/16"), "2"),
-    (product(Order.REMOVE, (0.3, 1.0, 1)), "1/2"),  # peeled: one release, with a closed form
-    (product(Order.REPLACE, (0.2, 0.8, 1)), "3/4"),
-    (product(Order.ADD, (0.6, 1.0, 1)), "1/4"),
+    (product(Direction.REMOVE, (0.3, 1.5, 30)), "5/2"),
+    (product(Direction.ADD, (0.3, 1.5, 30)), "5/2"),
+    (product(Direction.REPLACE, (0.3, 1.5, 30)), "5"),
+    (product(Direction.REMOVE, (0.05, 0.8, 40), (0.2, 2.0, 20), squared_shift="1/16"), "2"),
+    (product(Direction.REMOVE, (0.3, 1.0, 1)), "1/2"),  # peeled: one release, with a closed form
+    (product(Direction.REPLACE, (0.2, 0.8, 1)), "3/4"),
+    (product(Direction.ADD, (0.6, 1.0, 1)), "1/4"),
 ]
 
 
@@ -141,7 +141,7 @@ def enclosed(index: int, change: dict[str, object]) -> float | None:
     other = changed(plan, change)
     with ctx.workprec(other.precision):
         try:
-            lower, above = Curve(other)(epsilon)
+            lower, above = ContourCurve(other)(epsilon)
         except Declined:
             return None
         if not (lower.is_finite() and above.is_finite()):
@@ -218,14 +218,14 @@ ORDINARY = [
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("q", "z", "T", "delta"), ORDINARY)
-def test_plans_reach_the_accuracy_they_aim_at(order: Order, q: float, z: float, T: int, delta: str) -> None:
+def test_plans_reach_the_accuracy_they_aim_at(order: Direction, q: float, z: float, T: int, delta: str) -> None:
     for accuracy in (1e-4, 1e-13):
         proof = contour_epsilon(product(order, (q, z, T)), Fraction(delta), accuracy)
         assert all(share < 10 * accuracy for share in proof.error_budget.values())
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_grids_are_exact(order: Order) -> None:
+def test_grids_are_exact(order: Direction) -> None:
     """Few bits in steps and spacings: node positions and frequencies are exact doubles."""
     plan = make_draft(product(order, (0.02, 1.1, 500)), log_delta=math.log(1e-7)).finished()
     assert Fraction(plan.spacing * plan.frequencies) == Fraction(plan.spacing) * plan.frequencies
@@ -251,7 +251,7 @@ def test_dyadic_numbers_are_near_and_short(value: float, bits: int) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("q", "z", "T", "delta"), ORDINARY)
-def test_the_search_in_doubles_is_close_to_the_proof(order: Order, q: float, z: float, T: int, delta: str) -> None:
+def test_the_search_in_doubles_is_close_to_the_proof(order: Direction, q: float, z: float, T: int, delta: str) -> None:
     question = product(order, (q, z, T))
     plan = settled_plan(question, log_delta=math.log(float(delta)), accuracy=1e-12)
     found = contour_epsilon(question, Fraction(delta)).enclosure
@@ -260,15 +260,17 @@ def test_the_search_in_doubles_is_close_to_the_proof(order: Order, q: float, z: 
 
 
 def test_plans_for_delta_and_for_epsilon_serve_the_same_point() -> None:
-    question = product(Order.REMOVE, (0.02, 0.9, 300))
+    question = product(Direction.REMOVE, (0.02, 0.9, 300))
     by_delta = make_draft(question, log_delta=math.log(1e-5)).finished()
     by_epsilon = make_draft(question, epsilon=by_delta.guess).finished()
     assert by_epsilon.tilt == pytest.approx(by_delta.tilt, rel=0.02)
     assert by_epsilon.log_delta == pytest.approx(math.log(1e-5), abs=0.2)
 
 
-@pytest.mark.parametrize(("order", "delta"), [(Order.ADD, 1e-300), (Order.REMOVE, 1e-300), (Order.REPLACE, 1e-6)])
-def test_plans_do_not_depend_on_the_last_bits_of_the_target(order: Order, delta: float) -> None:
+@pytest.mark.parametrize(
+    ("order", "delta"), [(Direction.ADD, 1e-300), (Direction.REMOVE, 1e-300), (Direction.REPLACE, 1e-6)]
+)
+def test_plans_do_not_depend_on_the_last_bits_of_the_target(order: Direction, delta: float) -> None:
     question = product(order, (0.01, 1.0, 10_000))
     goals = [math.log(delta) * (1 + k * 2.0**-51) for k in range(-3, 4)]
     plans = [settled_plan(question, log_delta=goal, accuracy=1e-13) for goal in goals]
@@ -276,16 +278,16 @@ def test_plans_do_not_depend_on_the_last_bits_of_the_target(order: Order, delta:
 
 
 def test_a_plan_for_one_bound_has_no_frequencies() -> None:
-    plan = chernoff_plan(product(Order.REMOVE, (0.02, 0.9, 300)), 2.0, math.log(1e-5))
+    plan = chernoff_plan(product(Direction.REMOVE, (0.02, 0.9, 300)), 2.0, math.log(1e-5))
     assert plan.frequencies == 0
     assert plan.tilt > 0
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_log_ratios_at_the_ends_of_the_rates(order: Order) -> None:
+def test_log_ratios_at_the_ends_of_the_rates(order: Direction) -> None:
     """The searches use doubles, where 1 - q may round to 0 or q e^x overflow."""
     for rate in (Fraction(1), 1 - Fraction(1, 10**20), Fraction(1, 10**12)):
-        part = Part(SampledGaussians(order, rate, Fraction(1, 25)), 1)
+        part = RepeatedPair(SampledGaussians(order, rate, Fraction(1, 25)), 1)
         t = np.linspace(-60, 60, 241)
         assert np.isfinite(part.loss(t)).all()
         assert ((part.weight(t) >= 0) & (part.weight(t) <= 1 + 1e-12)).all()

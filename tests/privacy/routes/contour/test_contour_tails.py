@@ -13,20 +13,20 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import erfc
 
-from dpbounds.privacy.pairs.pairs import Order, SampledGaussians
+from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.contour.landscape import Part
+from dpbounds.privacy.routes.contour.landscape import RepeatedPair
 from dpbounds.privacy.routes.contour.moments import Moments
 from dpbounds.privacy.routes.contour.plan import Bulk, Nodes
 from dpbounds.privacy.routes.contour.spectrum import layers
 from dpbounds.privacy.routes.contour.tails import Rectangles, _rectangles, envelope, turned_bound
 
-ORDERS = tuple(Order)
+ORDERS = tuple(Direction)
 Floats = NDArray[np.float64]
 
 
 def hand_made(
-    order: Order,
+    order: Direction,
     q: float,
     z: float,
     *,
@@ -38,7 +38,7 @@ def hand_made(
     bulk: Bulk | None = None,
 ) -> Nodes:
     """Nodes chosen without the planner."""
-    part = Part(SampledGaussians(order, Fraction(q), Fraction(z) ** 2), 1)
+    part = RepeatedPair(SampledGaussians(order, Fraction(q), Fraction(z) ** 2), 1)
     reach = max(14.0, edge + 6 * softness, 1 / z)
     last, beyond = math.ceil(reach / step), math.ceil(1.2 * reach / step)
     ends = (-beyond * step, -last * step, last * step, beyond * step)
@@ -54,12 +54,14 @@ def modulus(nodes: Nodes, tilt: float, w: Floats) -> tuple[Floats, float]:
     def log_ratio(sign: int) -> Floats:
         return np.asarray(np.log(1 - part.q + part.q * np.exp(sign * t / part.z - 0.5 / part.z**2)))
 
-    loss = {Order.REMOVE: log_ratio(1), Order.ADD: -log_ratio(1), Order.REPLACE: log_ratio(1) - log_ratio(-1)}[
-        part.order
-    ]
-    exponent = -0.5 * t * t + tilt * loss + (0 if part.order is Order.ADD else log_ratio(1))
+    loss = {
+        Direction.REMOVE: log_ratio(1),
+        Direction.ADD: -log_ratio(1),
+        Direction.REPLACE: log_ratio(1) - log_ratio(-1),
+    }[part.order]
+    exponent = -0.5 * t * t + tilt * loss + (0 if part.order is Direction.ADD else log_ratio(1))
     weight = np.exp(exponent) * (t[1] - t[0]) / math.sqrt(2 * math.pi)
-    if part.order is not Order.ADD:
+    if part.order is not Direction.ADD:
         weight = weight * erfc((t - nodes.edge) / nodes.softness) / 2
     whole = float(weight.sum())
     if nodes.bulk is not None:
@@ -130,7 +132,7 @@ def test_the_planners_histogram_is_the_same_one(cells: list[tuple[int, int]]) ->
 @pytest.mark.parametrize("q", [1e-4, 0.3, 1.0])
 @pytest.mark.parametrize("z", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("tilt", [0.25, 3.0])
-def test_rectangles_bound_every_later_frequency(order: Order, q: float, z: float, tilt: float) -> None:
+def test_rectangles_bound_every_later_frequency(order: Direction, q: float, z: float, tilt: float) -> None:
     nodes = hand_made(order, q, z)
     with ctx.workprec(128):
         rectangles = Rectangles(Moments(nodes), tilt, 1)
@@ -142,7 +144,7 @@ def test_rectangles_bound_every_later_frequency(order: Order, q: float, z: float
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_rectangles_are_close_at_small_frequencies(order: Order) -> None:
+def test_rectangles_are_close_at_small_frequencies(order: Direction) -> None:
     """To second order in w for one hump: the exponent that decides how many frequencies are needed."""
     nodes = hand_made(order, 0.3, 1.0)
     with ctx.workprec(128):
@@ -154,7 +156,7 @@ def test_rectangles_are_close_at_small_frequencies(order: Order) -> None:
 
 def test_rectangles_where_all_tilted_masses_underflow() -> None:
     """M is a ball and may lie far below the smallest double: answer or decline, never an IndexError."""
-    nodes = hand_made(Order.ADD, 0.9, 0.5, step=0.0625)
+    nodes = hand_made(Direction.ADD, 0.9, 0.5, step=0.0625)
     with ctx.workprec(128):
         try:
             bound = Rectangles(Moments(nodes), 900.0, 1).bound(arb(1))
@@ -166,7 +168,7 @@ def test_rectangles_where_all_tilted_masses_underflow() -> None:
 @pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(ORDERS), st.floats(1e-5, 1), st.floats(0.4, 3), st.floats(0, 5), st.integers(3, 14))
-def test_rectangles_lie_below_the_density(order: Order, q: float, z: float, tilt: float, step: int) -> None:
+def test_rectangles_lie_below_the_density(order: Direction, q: float, z: float, tilt: float, step: int) -> None:
     """The step function's integral over any stretch of losses is at most the tilted law's mass there."""
     nodes = hand_made(order, q, z, step=step / 64)
     with ctx.workprec(128):
@@ -183,7 +185,7 @@ def test_rectangles_lie_below_the_density(order: Order, q: float, z: float, tilt
 
 def test_rectangles_survive_losses_too_close_to_tell_apart() -> None:
     """Far left of a rare and large jump all losses agree to the last bit: cells without length, not an error."""
-    nodes = hand_made(Order.REMOVE, 1e-6, 0.25, edge=9.0)
+    nodes = hand_made(Direction.REMOVE, 1e-6, 0.25, edge=9.0)
     with ctx.workprec(64):
         rectangles = Rectangles(Moments(nodes), 0.5, 1)
         bound = rectangles.bound(arb(10))
@@ -207,7 +209,7 @@ def test_rectangles_survive_losses_too_close_to_tell_apart() -> None:
     st.sampled_from([8, 40, 300]),
 )
 def test_turned_lines_bound_every_later_frequency(
-    order: Order,
+    order: Direction,
     q: float,
     z: float,
     tilt: float,
@@ -229,9 +231,9 @@ def test_turned_lines_bound_every_later_frequency(
     assert later <= bound * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(("order", "turn"), [(Order.REMOVE, 0.5), (Order.REPLACE, 0.5), (Order.ADD, 1.0)])
-def test_turned_lines_show_exponential_decay(order: Order, turn: float) -> None:
-    nodes = hand_made(order, 0.9, 1.0, turn=turn, bulk=None if order is Order.ADD else Bulk(1.0, 0.25), cells=1000)
+@pytest.mark.parametrize(("order", "turn"), [(Direction.REMOVE, 0.5), (Direction.REPLACE, 0.5), (Direction.ADD, 1.0)])
+def test_turned_lines_show_exponential_decay(order: Direction, turn: float) -> None:
+    nodes = hand_made(order, 0.9, 1.0, turn=turn, bulk=None if order is Direction.ADD else Bulk(1.0, 0.25), cells=1000)
     with ctx.workprec(96):
         moments = Moments(nodes)
         near, far = (float(turned_bound(moments, 0.5, arb(w))) for w in (5, 60))
@@ -240,18 +242,18 @@ def test_turned_lines_show_exponential_decay(order: Order, turn: float) -> None:
 
 @pytest.mark.parametrize("turn", [0.0, -0.5, 3.2])
 def test_turns_outside_the_strip_are_refused(turn: float) -> None:
-    nodes = hand_made(Order.REMOVE, 0.3, 1.0, turn=turn)
+    nodes = hand_made(Direction.REMOVE, 0.3, 1.0, turn=turn)
     with ctx.workprec(96), pytest.raises(Declined):
         turned_bound(Moments(nodes), 1.0, arb(5))
 
 
 @pytest.mark.thorough_cases("remove")
 @pytest.mark.parametrize("order", ORDERS)
-def test_growth_on_the_turned_line_must_be_paid(order: Order) -> None:
+def test_growth_on_the_turned_line_must_be_paid(order: Direction) -> None:
     """Without it the bound is broken, so that the test above would notice its loss."""
     softness, y, w = 0.5, 0.4, 0.05
     nodes = hand_made(order, 0.4, 1.0, turn=y, softness=softness, cells=6000)
-    growth = math.exp(y * y / 2 + (0 if order is Order.ADD else y * y / softness**2))
+    growth = math.exp(y * y / 2 + (0 if order is Direction.ADD else y * y / softness**2))
     with ctx.workprec(96):
         broken = float(turned_bound(Moments(nodes), 0.0, arb(w))) / growth
     assert modulus(nodes, 0.0, np.array([w]))[0][0] > broken

@@ -7,14 +7,14 @@ from fractions import Fraction
 
 import pytest
 
-from dpbounds.privacy.pairs.pairs import Draws, Order, Product, Sampled, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, Draws, Product, Sampled, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.lattice import bounds, delta_bounds, epsilon_bounds, expected_log_delta
 from dpbounds.privacy.routes.lattice import rough as transforms
-from dpbounds.privacy.routes.lattice.saddle import Saddle, saddle_for_epsilon
+from dpbounds.privacy.routes.lattice.saddle import GaussianSaddle, saddle_for_epsilon
 
-SEVERAL: Product = ((Sampled(Order.REPLACE, Draws(Fraction(1, 50), 5), ShiftedGaussians(Fraction(1, 16))), 40),)
-ONE: Product = ((SampledGaussians(Order.REMOVE, Fraction(1, 10), Fraction(4)), 40),)
+SEVERAL: Product = ((Sampled(Direction.REPLACE, Draws(Fraction(1, 50), 5), ShiftedGaussians(Fraction(1, 16))), 40),)
+ONE: Product = ((SampledGaussians(Direction.REMOVE, Fraction(1, 10), Fraction(4)), 40),)
 
 
 @pytest.mark.rotating(4)
@@ -41,7 +41,7 @@ def test_a_delta_that_the_precision_hides_is_declined(monkeypatch: pytest.Monkey
 
 # --- the float transform ---------------------------------------------------------------------------------------------
 
-HEAVY: Product = ((Sampled(Order.REPLACE, Draws(Fraction(1, 1000), 100), ShiftedGaussians(Fraction(1, 20))), 100),)
+HEAVY: Product = ((Sampled(Direction.REPLACE, Draws(Fraction(1, 1000), 100), ShiftedGaussians(Fraction(1, 20))), 100),)
 
 
 @pytest.mark.thorough
@@ -79,9 +79,11 @@ def test_a_wrong_transform_misleads_nobody(factor: float, monkeypatch: pytest.Mo
     truth = epsilon_bounds(SEVERAL, Fraction(1, 10**6), tolerance=1e-4).enclosure
     honest = bounds.sharpened
 
-    def misled(parts: list[bounds.choices.Sketch], aim: Saddle, log_delta: float | None = None) -> Saddle:
+    def misled(
+        parts: list[bounds.choices.Sketch], aim: GaussianSaddle, log_delta: float | None = None
+    ) -> GaussianSaddle:
         seen = honest(parts, aim, log_delta)
-        return Saddle(
+        return GaussianSaddle(
             seen.tilt,
             seen.epsilon,
             seen.log_delta + math.log(factor),

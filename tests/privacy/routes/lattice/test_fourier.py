@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import Order, Product, SampledGaussians
+from dpbounds.privacy.pairs.pairs import Direction, Product, SampledGaussians
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.lattice import epsilon_bounds, spectra, transform
-from dpbounds.privacy.routes.lattice.composed import Choices, Composed, Steps, compose, largest_weight
-from dpbounds.privacy.routes.lattice.fourier import FourierComposed, InexactFloats, Part, compose_fourier
+from dpbounds.privacy.routes.lattice.composed import Choices, ComposedMeasure, Steps, compose, largest_weight
+from dpbounds.privacy.routes.lattice.fourier import FourierComposed, InexactFloats, RepeatedAtoms, compose_fourier
 from dpbounds.privacy.routes.lattice.integer_measures import Slots, Work
-from dpbounds.privacy.routes.lattice.steps import Lattice, Step
+from dpbounds.privacy.routes.lattice.steps import GaussianStep, Lattice
 from dpbounds.privacy.routes.lattice.transform import Floats, forward, inverse, relative_error
 from dpbounds.privacy.routes.lattice.weighted_sums import Blocks, FewFrequencies, norm_of_weights
-from dpbounds.privacy.routes.lattice.window import Law, Tails
+from dpbounds.privacy.routes.lattice.window import Tails, TiltedMeasure
 
 Masses = Sequence[tuple[int, Fraction]]  # lattice index, tilted mass
 
@@ -47,7 +47,9 @@ def fourier(
     allowance: float = 1e-12,
 ) -> FourierComposed:
     with flint.ctx.workprec(BITS):
-        typed = [Part(tuple((k, as_arb(m)) for k, m in masses), offset, count) for masses, offset, count in parts]
+        typed = [
+            RepeatedAtoms(tuple((k, as_arb(m)) for k, m in masses), offset, count) for masses, offset, count in parts
+        ]
     return compose_fourier(
         typed,
         tilt,
@@ -62,9 +64,10 @@ def fourier(
 
 def integers(
     parts: Sequence[tuple[Masses, Fraction, int]], tilt: Fraction, spacing: Fraction, *, upper: bool
-) -> Composed:
+) -> ComposedMeasure:
     steps: Steps = tuple(
-        (Step(Order.REMOVE, Fraction(1, i + 2), Fraction(1)), count) for i, (_, _, count) in enumerate(parts)
+        (GaussianStep(Direction.REMOVE, Fraction(1, i + 2), Fraction(1)), count)
+        for i, (_, _, count) in enumerate(parts)
     )
     chosen = Choices(
         tilt=tilt,
@@ -257,7 +260,7 @@ def test_tails_hold() -> None:
     truth = convolution(parts)
     with flint.ctx.workprec(BITS):
         atoms = tuple((k - parts[0][0][0][0], as_arb(m)) for k, m in parts[0][0])
-        law = Law.of(atoms, arb(1), 6)
+        law = TiltedMeasure.of(atoms, arb(1), 6)
     origin = 6 * parts[0][0][0][0]
     spacing = Fraction(1, 4)
     tails = Tails.of([law], spacing, Fraction(1), Fraction(2), Fraction(1, 2))
@@ -430,7 +433,7 @@ def test_what_wraps_around_is_counted(tilt: Fraction, start: int) -> None:
     spacing, length = Fraction(1, 16), 32
     parts = [(random_measure(np.random.default_rng(3), 6, 9), Fraction(0), 5)]
     with flint.ctx.workprec(BITS):
-        law = Law.of(tuple((k, as_arb(m)) for k, m in parts[0][0]), arb(1), 5)
+        law = TiltedMeasure.of(tuple((k, as_arb(m)) for k, m in parts[0][0]), arb(1), 5)
     origin = 5 * parts[0][0][0][0]
     masses = {j - origin: m for j, m in convolution(parts).items()}
     sides = {side: fourier(parts, tilt, spacing, 0.5, upper=side) for side in (True, False)}
@@ -462,7 +465,7 @@ def test_mass_at_infinity_is_added() -> None:
     with flint.ctx.workprec(BITS):
         atoms = tuple((k, as_arb(m)) for k, m in parts[0][0])
     composed = fourier(parts, Fraction(2), Fraction(1, 64), 0.2, upper=True)
-    part = Part(atoms, Fraction(1, 500), 40)
+    part = RepeatedAtoms(atoms, Fraction(1, 500), 40)
     with_more = compose_fourier(
         [part],
         Fraction(2),
@@ -512,7 +515,7 @@ def test_what_is_left_out_of_the_spectrum_is_counted(count: int, several: bool) 
     with flint.ctx.workprec(BITS):
         for n in (count, 5)[: 1 + several]:
             masses = random_measure(dice, 12, 9, 1)
-            laws.append(Law.of(tuple((k, as_arb(m)) for k, m in masses), arb(1), n))
+            laws.append(TiltedMeasure.of(tuple((k, as_arb(m)) for k, m in masses), arb(1), n))
     truth = np.zeros(length)
     truth[0] = 1.0
     for law in laws:
@@ -589,7 +592,7 @@ def test_what_cannot_be_composed_is_refused() -> None:
     far = [(0, Fraction(1, 2)), (1 << 23, Fraction(1, 2))]
     with pytest.raises(Declined, match="lattice points"):
         fourier([(far, Fraction(0), 3)], Fraction(1), Fraction(1, 64), 1.0, upper=True)
-    part = Part(((0, arb(1)), (1, arb(1))), Fraction(0), 10)
+    part = RepeatedAtoms(((0, arb(1)), (1, arb(1))), Fraction(0), 10)
     step = Fraction(1, 64)
     with pytest.raises(Declined, match="work limit"):
         compose_fourier([part], step, step, None, near=0.1, log_allowance=-20.0, precision=100, work=Work(1))
@@ -599,7 +602,7 @@ def test_what_cannot_be_composed_is_refused() -> None:
 
 
 def sampled(order: str, q: str, z: str, steps: int) -> Product:
-    return ((SampledGaussians(Order(order), exact(q), exact(z) ** 2), steps),)
+    return ((SampledGaussians(Direction(order), exact(q), exact(z) ** 2), steps),)
 
 
 @pytest.mark.rotating(4)
@@ -642,7 +645,7 @@ def test_frequencies_in_blocks_are_those_of_the_whole(count: int) -> None:
     positions = tuple(int(k) for k in np.cumsum([0, *(1 + (7 * i) % 5 for i in range(count - 1))]))
     with flint.ctx.workprec(128):
         masses = tuple(ball(Fraction(1 + (3 * i) % 11, 17)) for i in range(count))
-        law = Law(positions, masses, np.array([float(mass) for mass in masses]), 1)
+        law = TiltedMeasure(positions, masses, np.array([float(mass) for mass in masses]), 1)
         for turn in (Fraction(0), Fraction(1, 3), Fraction(5, 1024), Fraction(1, 2)):
             z = acb(0, 2 * arb.pi() * ball(turn)).exp()
             found = law.frequency(z)
