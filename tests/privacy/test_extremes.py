@@ -238,7 +238,9 @@ def test_profiles_without_cancellation_are_the_textbook_ones():
     for _ in range(150):
         v, epsilon = size(-4, 10), draw.choice([Fraction(0), size(-12, 2.5)])
         rate = draw.choice([size(-12, -0.01), 1 - size(-12, -1)])
-        pair = draw.choice([ShiftedGaussians(1 / v), *(SampledGaussians(order, rate, v) for order in Direction)])
+        pair = draw.choice(
+            [ShiftedGaussians(1 / v), *(SampledGaussians(direction, rate, v) for direction in Direction)]
+        )
         with mp.workdps(400), working(200):
             expected, found = textbook(pair, epsilon), gaussian_delta(pair, epsilon)
             low, high = (mp.mpf(end.str(60, radius=False)) for end in (found.lower(), found.upper()))

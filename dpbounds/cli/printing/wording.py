@@ -111,11 +111,11 @@ def pair_in_words(pair: Pair) -> str:
             return f"two losses, {plain(high)} and {plain(high - span)}"
         case pairs.RenyiProfile():
             return "the largest profile that the Rényi divergences allow"
-        case pairs.SampledGaussians(order=order, sample_rate=rate, variance=variance):
+        case pairs.SampledGaussians(direction=order, sample_rate=rate, variance=variance):
             return f"{_sampled_gaussians(order)}, q = {plain(rate)}, z² = {plain(variance)}"
         case pairs.Sampled(draws=draws, base=base):
             return f"[{pair_in_words(base)}] seen by a record {_draws(draws)}"
-        case pairs.DrawnGaussians(order=order, draws=draws, squared_shift=squared):
+        case pairs.DrawnGaussians(direction=order, draws=draws, squared_shift=squared):
             laws = "a mixture of N(ks, 1)", "N(0, 1)"
             first, second = laws[::-1] if order is Direction.ADD else laws
             return f"{first} against {second}, s² = {plain(squared)}, k the draws of a record {_draws(draws)}"
@@ -136,8 +136,8 @@ def pair_in_words(pair: Pair) -> str:
     return "finitely many losses"
 
 
-def _sampled_gaussians(order: Direction) -> str:
-    match order:
+def _sampled_gaussians(direction: Direction) -> str:
+    match direction:
         case Direction.REMOVE:
             return "(1-q) N(0, z²) + q N(1, z²) against N(0, z²)"
         case Direction.ADD:
@@ -155,7 +155,7 @@ def source_of(pair: Pair) -> str:
     match pair:
         case pairs.ShiftedGaussians():
             return "pairs.md, section 4 (Balle & Wang 2018; Dong, Roth & Su 2022)"
-        case pairs.SampledGaussians(order=Direction.REPLACE):
+        case pairs.SampledGaussians(direction=Direction.REPLACE):
             return "pairs.md, section 5, replace one (derived there)"
         case pairs.SampledGaussians():
             return "pairs.md, section 5, add or remove one (Zhu, Dong & Wang 2022)"
@@ -171,7 +171,7 @@ def source_of(pair: Pair) -> str:
             return "laws.md, section 2 (the least upper bound of all two-point pairs)"
         case pairs.RenyiProfile():
             return "laws.md, section 2 (Canonne, Kamath & Steinke 2020)"
-        case pairs.Sampled(order=Direction.REPLACE) | pairs.TwoGuarantees():
+        case pairs.Sampled(direction=Direction.REPLACE) | pairs.TwoGuarantees():
             return "sampling.md (Balle, Barthe & Gaboardi 2018, advanced joint convexity)"
         case pairs.Sampled():
             return "sampling.md (Zhu, Dong & Wang 2022, mixture split)"

@@ -148,7 +148,7 @@ def _from_one_record(found: Enclosure, one: Account) -> Enclosure:
 # --- Dominating pairs for k records at once ---------------------------------------------------------------------------
 
 
-def _grown(mechanism: Mechanism, order: Direction, k: int) -> tuple[Product, ...]:
+def _grown(mechanism: Mechanism, direction: Direction, k: int) -> tuple[Product, ...]:
     """Products that dominate for a group that leaves (remove), joins (add) or is replaced, by how it lies in blocks.
 
     Raises:
@@ -157,9 +157,9 @@ def _grown(mechanism: Mechanism, order: Direction, k: int) -> tuple[Product, ...
     if k == 0:
         return ((),)
     options = [
-        _shared_out(blocks_of(key, members), order, k)
+        _shared_out(blocks_of(key, members), direction, k)
         if isinstance(key, InParallel)
-        else (((_grown_part(key, order, k), sum(count for _, count in members)),),)
+        else (((_grown_part(key, direction, k), sum(count for _, count in members)),),)
         for key, members in by_partition(parts_of(mechanism)).items()
     ]
     return _dearest(_together(choice) for choice in itertools.product(*options))
@@ -178,24 +178,24 @@ def _together(products: Iterable[Product]) -> Product:
     return merged + tuple(counts.items())
 
 
-def _shared_out(partition: InParallel, order: Direction, k: int) -> tuple[Product, ...]:
+def _shared_out(partition: InParallel, direction: Direction, k: int) -> tuple[Product, ...]:
     """The ways in which k records lie in the blocks.
 
     Replaced records may change blocks: k removals and k additions, 2k steps in all, are shared out then.
     """
     blocks = partition.blocks
-    if order is Direction.REPLACE and partition.partition == "record" and len(partition.blocks) > 1:
-        order, k = Direction.REMOVE, 2 * k
+    if direction is Direction.REPLACE and partition.partition == "record" and len(partition.blocks) > 1:
+        direction, k = Direction.REMOVE, 2 * k
         if any(isinstance(part, PoissonSampled) for block in blocks for part, _ in parts_of(block)):
             raise UnsupportedMechanism("records that change blocks, of which samples are taken, are not one pair")
     blocks = tuple(
         block
         for index, block in enumerate(blocks)
-        if block not in blocks[:index] or not _gathers(_grown(block, order, 1))
+        if block not in blocks[:index] or not _gathers(_grown(block, direction, 1))
     )
     reached: list[tuple[Product, ...]] = [((),), *(() for _ in range(k))]
     for block in blocks:
-        grown = [_grown(block, order, j) for j in range(k + 1)]
+        grown = [_grown(block, direction, j) for j in range(k + 1)]
         reached = [
             _dearest(
                 _together((before, more))
@@ -250,8 +250,8 @@ def _sorted_out(product: Product) -> tuple[Fraction, Counter[Fraction], dict[Pai
     return gaussian, laplace, rest
 
 
-def _grown_part(part: Mechanism, order: Direction, k: int) -> Pair:
-    if isinstance(part, PoissonSampled) and order is not Direction.REPLACE and part.sample_rate < 1:
+def _grown_part(part: Mechanism, direction: Direction, k: int) -> Pair:
+    if isinstance(part, PoissonSampled) and direction is not Direction.REPLACE and part.sample_rate < 1:
         # the records of the group are drawn independently: j of them with probability Binomial(k, q)(j)
         base = _single(part.mechanism, Direction.REMOVE)
         if k > _LARGEST_GROUP:
@@ -261,16 +261,16 @@ def _grown_part(part: Mechanism, order: Direction, k: int) -> Pair:
             )
         enlarged(base, k)  # refuses what has no proven pair for several records
         if isinstance(base, ShiftedGaussians):
-            return DrawnGaussians(order, Draws(part.sample_rate, k), base.squared_shift)
-        return Sampled(order, Draws(part.sample_rate, k), base)
-    return enlarged(_single(part, order), k)
+            return DrawnGaussians(direction, Draws(part.sample_rate, k), base.squared_shift)
+        return Sampled(direction, Draws(part.sample_rate, k), base)
+    return enlarged(_single(part, direction), k)
 
 
-def _single(mechanism: Mechanism, order: Direction) -> Pair:
+def _single(mechanism: Mechanism, direction: Direction) -> Pair:
     """The one pair of a mechanism that is a single release on all it is given, without a direction."""
     if any(isinstance(inner, InParallel) for inner in nested(mechanism)):
         raise UnsupportedMechanism("records of a group that lie in different blocks of one sample are not one pair")
-    relation = Relation.REPLACE_ONE if order is Direction.REPLACE else Relation.ADD_OR_REMOVE_ONE
+    relation = Relation.REPLACE_ONE if direction is Direction.REPLACE else Relation.ADD_OR_REMOVE_ONE
     products = [each.product for each in neighbour_classes(mechanism, relation).every()]
     match products:
         case [((pair, 1),)]:

@@ -65,7 +65,7 @@ Place = tuple[str, ...]  # where the record lies, in words, one entry per partit
 class Key:
     """What tells one class of ordered neighbours from another: which data set holds the record, and in which blocks."""
 
-    order: Direction
+    direction: Direction
     place: Place = ()
 
 
@@ -106,9 +106,9 @@ class NeighbourClasses:
         """Yield each class once, those with equal products as one; one at least."""
         return iter(self._distinct)
 
-    def along(self, order: Direction) -> Iterator[NeighbourClass]:
+    def along(self, direction: Direction) -> Iterator[NeighbourClass]:
         """Yield the classes of one direction, whatever the blocks; those that spend the same both ways are in both."""
-        return (each for each in self._distinct if any(key.order is order for key in each.keys))
+        return (each for each in self._distinct if any(key.direction is direction for key in each.keys))
 
     def with_key(self, key: Key) -> NeighbourClass | None:
         """The class with this key; None where there is none."""
@@ -161,7 +161,7 @@ def _name(keys: Sequence[Key], product: Product) -> str:
     """The keys in words: "remove, block 1", or "both orders" (as a product of shifted Gaussians always is)."""
     orders: dict[Place, list[Direction]] = {}
     for key in keys:
-        orders.setdefault(key.place, []).append(key.order)
+        orders.setdefault(key.place, []).append(key.direction)
     symmetric = all(isinstance(pair, ShiftedGaussians) for pair, _ in product)
     return "; or ".join(
         ", ".join(("both orders" if symmetric or len(ways) > 1 else str(ways[0]), *place))
@@ -209,27 +209,27 @@ def _as_pair(product: Product) -> Pair:
 # --- One class at a time ----------------------------------------------------------------------------------------------
 
 
-def _classes(mechanism: Mechanism, order: Direction) -> _Choices:
+def _classes(mechanism: Mechanism, direction: Direction) -> _Choices:
     """The classes of ordered neighbours: one, unless blocks of a partition tell where the record may lie."""
     match mechanism:
         case Composed(parts=parts):
-            return _composed(parts, order)
+            return _composed(parts, direction)
         case PoissonSampled(mechanism=PoissonSampled(mechanism=inner, sample_rate=first), sample_rate=second):
-            return _classes(PoissonSampled(inner, first * second), order)
+            return _classes(PoissonSampled(inner, first * second), direction)
         case PoissonSampled(mechanism=inner, sample_rate=rate) if rate == 1:
-            return _classes(inner, order)
+            return _classes(inner, direction)
         case InParallel() | PoissonSampled() if (partition := _partition_of(mechanism)) is not None:
-            return _in_parallel(blocks_of(partition, ((mechanism, 1),)), order)
+            return _in_parallel(blocks_of(partition, ((mechanism, 1),)), direction)
         case PoissonSampled():
-            return {(): ((_poisson(mechanism, order), 1),)}
+            return {(): ((_poisson(mechanism, direction), 1),)}
         case SampledWithoutReplacement():
-            return _without_replacement(mechanism, order)
+            return _without_replacement(mechanism, direction)
         case SampledWithReplacement():
-            return _with_replacement(mechanism, order)
-    return {(): ((single_release(mechanism, order), 1),)}
+            return _with_replacement(mechanism, direction)
+    return {(): ((single_release(mechanism, direction), 1),)}
 
 
-def _composed(parts: Sequence[tuple[Mechanism, int]], order: Direction) -> _Choices:
+def _composed(parts: Sequence[tuple[Mechanism, int]], direction: Direction) -> _Choices:
     # The record stays in its block: all that runs on one partition, sampled or not, is one mechanism per block.
     groups = by_partition(parts)
     partitions = [key for key in groups if isinstance(key, InParallel)]
@@ -237,14 +237,14 @@ def _composed(parts: Sequence[tuple[Mechanism, int]], order: Direction) -> _Choi
     for key, members in groups.items():
         if isinstance(key, InParallel):
             number = f"partition {partitions.index(key) + 1}: " if len(partitions) > 1 else ""
-            found = _in_parallel(blocks_of(key, members), order)
+            found = _in_parallel(blocks_of(key, members), direction)
             options.append({tuple(number + entry for entry in place): steps for place, steps in found.items()})
         else:
             times = sum(count for _, count in members)
             options.append(
                 {
                     place: tuple((bound, times * count) for bound, count in steps)
-                    for place, steps in _classes(key, order).items()
+                    for place, steps in _classes(key, direction).items()
                 }
             )
     return _bounded_product(options)
@@ -297,8 +297,8 @@ def _bounded_product(options: Sequence[_Choices]) -> _Choices:
     return found
 
 
-def _in_parallel(mechanism: InParallel, order: Direction) -> _Choices:
-    if mechanism.partition == "index" and order is not Direction.REPLACE:
+def _in_parallel(mechanism: InParallel, direction: Direction) -> _Choices:
+    if mechanism.partition == "index" and direction is not Direction.REPLACE:
         raise UnsupportedMechanism(
             "blocks by position under add-or-remove-one: removing one record shifts all later ones into other blocks; "
             "partition by the record's content, or ask under replace-one"
@@ -309,9 +309,9 @@ def _in_parallel(mechanism: InParallel, order: Direction) -> _Choices:
     found = [
         (", ".join((f"block {index}", *place)), steps)
         for index, block in blocks
-        for place, steps in _classes(block, order).items()
+        for place, steps in _classes(block, direction).items()
     ]
-    if order is Direction.REPLACE and mechanism.partition == "record" and len(blocks) > 1:
+    if direction is Direction.REPLACE and mechanism.partition == "record" and len(blocks) > 1:
         _demand_no_final_distance(
             mechanism, "a record that leaves one block and enters another moves their answers by other distances"
         )
@@ -382,9 +382,9 @@ def _demand_no_blocks(mechanism: Mechanism, where: str) -> None:
         )
 
 
-def _base(mechanism: Mechanism, order: Direction) -> tuple[Pair, tuple[Pair, ...]]:
+def _base(mechanism: Mechanism, direction: Direction) -> tuple[Pair, tuple[Pair, ...]]:
     """What runs on a sample: the pair that dominates it, and pairs that are attained."""
-    (steps,) = _classes(mechanism, order).values()  # one class: there are no blocks inside
+    (steps,) = _classes(mechanism, direction).values()  # one class: there are no blocks inside
     product = _product((bound.pair, count) for bound, count in steps)
     attained = [pair for attack in _attacks(steps, product, on_its_own=False) for pair in _one_of(attack)]
     return _as_pair(product), tuple(dict.fromkeys(attained))
@@ -398,21 +398,23 @@ def _one_of(product: Product) -> tuple[Pair, ...]:
 # --- Samples ----------------------------------------------------------------------------------------------------------
 
 
-def _poisson(mechanism: PoissonSampled, order: Direction) -> StepBound:
+def _poisson(mechanism: PoissonSampled, direction: Direction) -> StepBound:
     rate, inner = mechanism.sample_rate, mechanism.mechanism
     _demand_no_fixed_size(inner, "a Poisson sample, whose size is random", "a fixed-size sample of the whole data set")
     _demand_no_blocks(inner, "a sample together with other releases")
-    if order is Direction.REPLACE:
+    if direction is Direction.REPLACE:
         return _poisson_replace(inner, rate)
     base, attained = _base(inner, Direction.REMOVE)
-    return StepBound(_sampled(order, Draws(rate), base), tuple(_sampled(order, Draws(rate), pair) for pair in attained))
+    return StepBound(
+        _sampled(direction, Draws(rate), base), tuple(_sampled(direction, Draws(rate), pair) for pair in attained)
+    )
 
 
-def _sampled(order: Direction, draws: Draws, base: Pair) -> Pair:
+def _sampled(direction: Direction, draws: Draws, base: Pair) -> Pair:
     """The mixture ((1-q)Q + qP, Q) of a base pair, or its mirror image."""
     if isinstance(base, ShiftedGaussians):
-        return SampledGaussians(order, draws.rate, 1 / base.squared_shift)
-    return Sampled(order, draws, base)
+        return SampledGaussians(direction, draws.rate, 1 / base.squared_shift)
+    return Sampled(direction, draws, base)
 
 
 def _poisson_replace(inner: Mechanism, rate: Fraction) -> StepBound:
@@ -454,48 +456,52 @@ def _demand_presence(inner: Mechanism) -> None:
             )
 
 
-def _without_replacement(mechanism: SampledWithoutReplacement, order: Direction) -> _Choices:
+def _without_replacement(mechanism: SampledWithoutReplacement, direction: Direction) -> _Choices:
     b, n, inner = mechanism.batch_size, mechanism.dataset_size, mechanism.mechanism
     if isinstance(inner, SampledWithoutReplacement) and inner.dataset_size == b:  # b' of b of n are b' of n
-        return _classes(SampledWithoutReplacement(inner.mechanism, inner.batch_size, n), order)
-    if order is Direction.REPLACE and b == n:
-        return _classes(inner, order)
-    _demand_a_plain_batch(inner, order)
+        return _classes(SampledWithoutReplacement(inner.mechanism, inner.batch_size, n), direction)
+    if direction is Direction.REPLACE and b == n:
+        return _classes(inner, direction)
+    _demand_a_plain_batch(inner, direction)
     draws, (base, attained) = Draws(Fraction(b, n)), _base(inner, Direction.REPLACE)
     # An attack lets the other records act like one of the two; that suits no attack on a further sample.
     sampled = any(isinstance(part, PoissonSampled) for part in nested(inner))
-    if order is Direction.REPLACE:
+    if direction is Direction.REPLACE:
         tight = attained == (base,) and not sampled
-        attacks = tuple(_sampled(way, draws, pair) for way in (Direction.REMOVE, Direction.ADD) for pair in attained)
-        return {(): ((StepBound(Sampled(order, draws, base), () if sampled else attacks, tight, n), 1),)}
+        attacks = tuple(
+            _sampled(direction, draws, pair) for direction in (Direction.REMOVE, Direction.ADD) for pair in attained
+        )
+        return {(): ((StepBound(Sampled(direction, draws, base), () if sampled else attacks, tight, n), 1),)}
     _demand_room(b, n, "batch_size")
-    attacks = tuple(_sampled(order, draws, pair) for pair in attained)
-    return {(): ((StepBound(_sampled(order, draws, base), () if sampled else attacks, size=n), 1),)}
+    attacks = tuple(_sampled(direction, draws, pair) for pair in attained)
+    return {(): ((StepBound(_sampled(direction, draws, base), () if sampled else attacks, size=n), 1),)}
 
 
-def _with_replacement(mechanism: SampledWithReplacement, order: Direction) -> _Choices:
+def _with_replacement(mechanism: SampledWithReplacement, direction: Direction) -> _Choices:
     b, n, inner = mechanism.batch_size, mechanism.dataset_size, mechanism.mechanism
     if b == 1:
-        return _without_replacement(SampledWithoutReplacement(inner, 1, n), order)
-    _demand_a_plain_batch(inner, order)
+        return _without_replacement(SampledWithoutReplacement(inner, 1, n), direction)
+    _demand_a_plain_batch(inner, direction)
     base, _ = _base(inner, Direction.REPLACE)
     enlarged(base, 2)  # refuses what has no proven pair for a record that is drawn several times
     draws = Draws(Fraction(1, n), b)
-    if order is not Direction.REPLACE:
+    if direction is not Direction.REPLACE:
         _demand_room(1, n, "dataset_size")
         if isinstance(base, ShiftedGaussians):
-            return {(): ((StepBound.attained(DrawnGaussians(order, draws, base.squared_shift), n), 1),)}
-        return {(): ((StepBound(Sampled(order, draws, base), ()), 1),)}
+            return {(): ((StepBound.attained(DrawnGaussians(direction, draws, base.squared_shift), n), 1),)}
+        return {(): ((StepBound(Sampled(direction, draws, base), ()), 1),)}
     attacks: tuple[Pair, ...] = ()
     if isinstance(base, ShiftedGaussians) and n > 1:
-        attacks = tuple(DrawnGaussians(way, draws, base.squared_shift) for way in (Direction.REMOVE, Direction.ADD))
-    return {(): ((StepBound(Sampled(order, draws, base), attacks, size=n), 1),)}
+        attacks = tuple(
+            DrawnGaussians(direction, draws, base.squared_shift) for direction in (Direction.REMOVE, Direction.ADD)
+        )
+    return {(): ((StepBound(Sampled(direction, draws, base), attacks, size=n), 1),)}
 
 
-def _demand_a_plain_batch(inner: Mechanism, order: Direction) -> None:
+def _demand_a_plain_batch(inner: Mechanism, direction: Direction) -> None:
     _demand_no_fixed_size(inner, "a fixed-size sample of another size", "draw from the data set itself")
     _demand_no_blocks(inner, "a fixed-size sample")
-    if order is not Direction.REPLACE:
+    if direction is not Direction.REPLACE:
         _demand_no_final_distance(
             inner, "a fixed-size sample under add-or-remove-one swaps one record of the batch for another"
         )

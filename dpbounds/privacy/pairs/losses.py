@@ -161,9 +161,9 @@ def law_of(pair: Pair) -> LossDistribution:
             return envelope_law(_renyi_profile(points, rho))
         case SampledGaussians():
             return _sampled_gaussians(pair)
-        case Sampled(order=order, draws=draws, base=base):
+        case Sampled(direction=order, draws=draws, base=base):
             return _sampled(order, draws, base)
-        case DrawnGaussians(order=order, draws=draws, squared_shift=squared):
+        case DrawnGaussians(direction=order, draws=draws, squared_shift=squared):
             return _drawn_gaussians(order, draws, squared)
         case SampledLaplaces(sample_rate=rate, shift=shift):
             return _sampled_laplaces(ball(rate), ball(shift))
@@ -423,16 +423,16 @@ def _counts(draws: Draws) -> tuple[list[arb], arb]:
     return masses, arb(0)
 
 
-def _sampled(order: Direction, draws: Draws, base: Pair) -> LossDistribution:
+def _sampled(direction: Direction, draws: Draws, base: Pair) -> LossDistribution:
     weights, rest = _counts(draws)
     laws = [law_of(enlarged(base, k + 1)) for k in range(len(weights))]
     sums = _plain_sums(weights, laws)
     if isinstance(base, ShiftedGaussians) and draws.slots > 1:
         sums = _gaussian_sums(weights, ball(base.squared_shift).sqrt())
     law = _mixture(weights, laws, sums, rest, ball(draws.rate), draws.slots)
-    if order is Direction.REMOVE:
+    if direction is Direction.REMOVE:
         return law
-    return _swapped(law) if order is Direction.ADD else _symmetrised(law)
+    return _swapped(law) if direction is Direction.ADD else _symmetrised(law)
 
 
 @dataclass(frozen=True, slots=True)
@@ -600,10 +600,10 @@ def _symmetrised(law: LossDistribution) -> LossDistribution:
 
 def _sampled_gaussians(pair: SampledGaussians) -> LossDistribution:
     """One Gaussian release on a Poisson sample: by the general mixture, or (replace) by its threshold on x."""
-    if pair.order is not Direction.REPLACE:
+    if pair.direction is not Direction.REPLACE:
         rate, base = ball(pair.sample_rate), _shifted_gaussians(1 / pair.variance)
         law = _mixture([rate], [base], _plain_sums([rate], [base]), arb(0), rate, 1)
-        return law if pair.order is Direction.REMOVE else _swapped(law)
+        return law if pair.direction is Direction.REMOVE else _swapped(law)
     # With y = e^{x/v}: (1-q + b y) = e^l (1-q + b/y), b = q e^{-1/2v}; the positive root of b y² - c y - b e^l = 0.
     q, v = ball(pair.sample_rate), ball(pair.variance)
     z = v.sqrt()
@@ -623,7 +623,7 @@ def _sampled_gaussians(pair: SampledGaussians) -> LossDistribution:
     return LossDistribution(tail, _mirrored(tail), None, None)
 
 
-def _drawn_gaussians(order: Direction, draws: Draws, squared_shift: Fraction) -> LossDistribution:
+def _drawn_gaussians(direction: Direction, draws: Draws, squared_shift: Fraction) -> LossDistribution:
     weights, rest = _counts(draws)
     shift, rate = ball(squared_shift).sqrt(), ball(draws.rate)
     absent = (draws.slots * (-rate).log1p()).exp()
@@ -662,7 +662,7 @@ def _drawn_gaussians(order: Direction, draws: Draws, squared_shift: Fraction) ->
     # cells of x keep their true masses, which lie within the slack.
     infinite = arb(0) if rest.is_zero() else arb(0).union(rest)
     law = LossDistribution(tail, head, absent.log(), None, infinite=infinite, symmetric=False)
-    return law if order is Direction.REMOVE else _swapped(law)
+    return law if direction is Direction.REMOVE else _swapped(law)
 
 
 def _sampled_laplaces(rate: arb, shift: arb) -> LossDistribution:

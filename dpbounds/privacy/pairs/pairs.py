@@ -150,7 +150,7 @@ class SampledGaussians:
       Attained.
     """
 
-    order: Direction
+    direction: Direction
     sample_rate: Fraction
     variance: Fraction
 
@@ -178,7 +178,7 @@ class Sampled:
     ``sampling.md``, sections 2, 5 and 6.
     """
 
-    order: Direction
+    direction: Direction
     draws: Draws
     base: Pair
 
@@ -191,7 +191,7 @@ class DrawnGaussians:
     release, and for several adaptive ones on the same batch. Attained.
     """
 
-    order: Direction
+    direction: Direction
     draws: Draws
     squared_shift: Fraction
 

@@ -68,13 +68,13 @@ class StepBound:
         return self.attacks == (self.pair,)
 
 
-def single_release(mechanism: Mechanism, order: Direction) -> StepBound:
+def single_release(mechanism: Mechanism, direction: Direction) -> StepBound:
     """The bound of one release on all the data it is given.
 
     Raises:
         UnsupportedMechanism: No pair is proven for it, or its guarantee is for another relation.
     """
-    replace = order is Direction.REPLACE
+    replace = direction is Direction.REPLACE
     match mechanism:
         case Gaussian():
             return StepBound.attained(ShiftedGaussians(_gaussian_shift(mechanism, replace) ** 2))
@@ -98,7 +98,7 @@ def single_release(mechanism: Mechanism, order: Direction) -> StepBound:
             return StepBound(TwoResponses(mechanism.epsilon) if twice else Responses(mechanism.epsilon), ())
         case PureDP() | ApproximateDP() | ZCDP() | RenyiDP():
             return _black_box(mechanism, replace)
-    raise UnsupportedMechanism(f"no dominating pair is proven here for {shown(mechanism)} ({order})")
+    raise UnsupportedMechanism(f"no dominating pair is proven here for {shown(mechanism)} ({direction})")
 
 
 def _gaussian_shift(mechanism: Gaussian, replace: bool) -> Fraction:

@@ -501,7 +501,7 @@ def _check_claim(claim: _Claim) -> tuple[bool, list[str]]:
 
 
 def _order(product: Product) -> str:
-    return next((str(pair.order) for pair, _ in product if isinstance(pair, SampledGaussians)), "both orders")
+    return next((str(pair.direction) for pair, _ in product if isinstance(pair, SampledGaussians)), "both orders")
 
 
 def _as_counts(product: Product) -> tuple[Fraction, dict[tuple[Fraction, Fraction], int]]:

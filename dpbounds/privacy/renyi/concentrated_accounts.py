@@ -81,11 +81,11 @@ def _rho(pair: Pair) -> Fraction:
             return span**2 / 8
         case RenyiProfile(rho=rho) if rho is not None:
             return rho
-        case SampledGaussians(order=order, variance=variance):
+        case SampledGaussians(direction=order, variance=variance):
             return (4 if order is Direction.REPLACE else 1) / (2 * variance)
         case SampledLaplaces(shift=shift):
             return _rho(ShiftedLaplaces(2 * shift))
-        case Sampled(order=Direction.ADD, draws=Draws(slots=1), base=base):
+        case Sampled(direction=Direction.ADD, draws=Draws(slots=1), base=base):
             return _rho(mirrored(base))
         case Sampled(draws=Draws(slots=1), base=base):
             return _rho(base)
@@ -199,7 +199,7 @@ def _limit(pair: Pair) -> float:
     match pair:
         case ShiftedGaussians(squared_shift=squared):
             return float(squared)
-        case SampledGaussians(order=Direction.REMOVE, sample_rate=rate, variance=variance):
+        case SampledGaussians(direction=Direction.REMOVE, sample_rate=rate, variance=variance):
             exponent = float(1 / variance)
             return float(rate) ** 2 * math.expm1(exponent) if exponent < 700 else math.inf
     raise UnsupportedMechanism(

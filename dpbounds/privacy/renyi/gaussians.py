@@ -25,7 +25,7 @@ _MOST_NODES_PER_BIT = 1_000  # of precision
 # --- Gaussians on a Poisson sample: trapezoidal sums ------------------------------------------------------------------
 
 
-def sampled_gaussians(way: Direction, q: arb, v: arb, order: arb) -> arb:
+def sampled_gaussians(direction: Direction, q: arb, v: arb, order: arb) -> arb:
     """E_Q (dP/dQ)^λ for one release, rate q and variance v, by a trapezoidal sum with an error relative to the value.
 
     With A(t) = 1-q + q e^(t/z - 1/2z²): ∫ φ(t) A(t)^a A(-t)^-b dt with (a, b) = (λ, 0), (0, λ-1), (λ, λ-1) for remove,
@@ -36,9 +36,9 @@ def sampled_gaussians(way: Direction, q: arb, v: arb, order: arb) -> arb:
         NotCertified: There would be too many nodes.
     """
     z = v.sqrt()
-    a = arb(0) if way is Direction.ADD else order
-    b = arb(0) if way is Direction.REMOVE else order - 1
-    if way is Direction.REMOVE:
+    a = arb(0) if direction is Direction.ADD else order
+    b = arb(0) if direction is Direction.REMOVE else order - 1
+    if direction is Direction.REMOVE:
         known = _from_norms([1 - q, q * ((order - 1) / (2 * v)).exp()], order)
         if known is not None:
             return known
@@ -135,7 +135,7 @@ def drawn_gaussians(pair: DrawnGaussians, order: arb) -> arb:
     squared = ball(pair.squared_shift)
     s = squared.sqrt()
     masses = draw_masses(pair.draws)
-    removed = pair.order is Direction.REMOVE
+    removed = pair.direction is Direction.REMOVE
     if removed:
         norms = [mass * ((order - 1) * k * k * squared / 2).exp() for k, mass in enumerate(masses)]
         known = _from_norms(norms, order)

@@ -100,11 +100,11 @@ def mirrored(pair: Pair) -> Pair:
     """The pair (Q, P), or one with the same profile."""
     swap = {Direction.REMOVE: Direction.ADD, Direction.ADD: Direction.REMOVE, Direction.REPLACE: Direction.REPLACE}
     match pair:
-        case SampledGaussians(order=order, sample_rate=rate, variance=variance):
+        case SampledGaussians(direction=order, sample_rate=rate, variance=variance):
             return SampledGaussians(swap[order], rate, variance)
-        case Sampled(order=order, draws=draws, base=base):
+        case Sampled(direction=order, draws=draws, base=base):
             return Sampled(swap[order], draws, base)
-        case DrawnGaussians(order=order, draws=draws, squared_shift=squared):
+        case DrawnGaussians(direction=order, draws=draws, squared_shift=squared):
             return DrawnGaussians(swap[order], draws, squared)
         case TwoPoints(high=high, span=span):
             return TwoPoints(span - high, span)
@@ -125,23 +125,23 @@ def _least(candidates: Iterable[arb]) -> arb:
 # --- What a guarantee gives under sampling ----------------------------------------------------------------------------
 
 
-def sampled_guarantee(moment: Moment, way: Direction, draws: Draws, base: Pair, order: Fraction) -> arb:
+def sampled_guarantee(moment: Moment, direction: Direction, draws: Draws, base: Pair, order: Fraction) -> arb:
     """Σ_k p_k/η times the bound for at most one draw at rate η, by joint convexity (k draws: the base enlarged)."""
     eta = drawn_at_all(draws)
     if draws.slots == 1:
-        return _sampled_once(moment, way, eta, base, order)
+        return _sampled_once(moment, direction, eta, base, order)
     excess = arb(0)
     for k, mass in enumerate(draw_masses(draws)[1:], start=1):
-        value = _sampled_once(moment, way, eta, enlarged(base, k), order)
+        value = _sampled_once(moment, direction, eta, enlarged(base, k), order)
         if not value.is_finite():
             return INFINITY
         excess = excess + mass / eta * value.expm1()
     return arb(excess.log1p().upper())
 
 
-def _sampled_once(moment: Moment, way: Direction, q: arb, base: Pair, order: Fraction) -> arb:
+def _sampled_once(moment: Moment, direction: Direction, q: arb, base: Pair, order: Fraction) -> arb:
     forward = _moments_of(moment, base)
-    match way:
+    match direction:
         case Direction.REMOVE:
             return _removed(moment, q, base, order)
         case Direction.ADD:

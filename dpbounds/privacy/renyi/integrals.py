@@ -95,7 +95,7 @@ def power(order: arb) -> Weighing:
     return Weighing(branch, branch, arb(0), INFINITY, arb(1), order)
 
 
-def through_sample(f: Weighing, order: Direction, eta: arb) -> Weighing:
+def through_sample(f: Weighing, direction: Direction, eta: arb) -> Weighing:
     """Return g such that E g(dP/dQ) over a base is E f over the base on a sample that holds the record at rate η."""
     rest = 1 - eta
     zero = f.below(acb(rest), False).real  # f at the smallest ratio of the mixture
@@ -110,7 +110,7 @@ def through_sample(f: Weighing, order: Direction, eta: arb) -> Weighing:
 
         return value
 
-    match order:
+    match direction:
         case Direction.REMOVE:
             above = mixed(f.above)
             below = above if f.below is f.above else mixed(f.below)
@@ -185,13 +185,13 @@ def expectation(pair: Pair, f: Weighing, closed_form: ClosedForm) -> arb:
             return _atoms(law_of(pair), f)
         case BoundedRangeProfile(span=span):
             return _bounded_range(ball(span), f)
-        case SampledGaussians(order=Direction.REPLACE):
+        case SampledGaussians(direction=Direction.REPLACE):
             return _replaced_gaussians(pair, f)
-        case SampledGaussians(order=order, sample_rate=rate, variance=variance):
+        case SampledGaussians(direction=order, sample_rate=rate, variance=variance):
             return expectation(ShiftedGaussians(1 / variance), through_sample(f, order, ball(rate)), closed_form)
         case SampledLaplaces(sample_rate=rate, shift=shift):
             return _atoms(law_of(pair), f) + _sampled_laplaces(ball(rate), ball(shift), f)
-        case Sampled(order=order, draws=draws, base=base):
+        case Sampled(direction=order, draws=draws, base=base):
             return _sampled(order, draws, base, f, closed_form)
     raise UnsupportedMechanism(f"{pair} is known by its guarantee only: it has no integral")
 
@@ -320,11 +320,11 @@ def drawn_at_all(draws: Draws) -> arb:
     return -(draws.slots * (-ball(draws.rate)).log1p()).expm1()
 
 
-def _sampled(order: Direction, draws: Draws, base: Pair, f: Weighing, closed_form: ClosedForm) -> arb:
+def _sampled(direction: Direction, draws: Draws, base: Pair, f: Weighing, closed_form: ClosedForm) -> arb:
     """Σ_k p_k/η E g over the base enlarged k times."""
     need(draws.rate < 1, "the sample rate is below 1")
     eta = drawn_at_all(draws)
-    g = through_sample(f, order, eta)
+    g = through_sample(f, direction, eta)
     if draws.slots == 1:
         return expectation(base, g, closed_form)
     shares = [mass / eta for mass in draw_masses(draws)[1:]]

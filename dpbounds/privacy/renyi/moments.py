@@ -176,9 +176,9 @@ def add_spends_less(product: Product) -> bool:
 
     def less(pair: Pair) -> bool:
         match pair:
-            case SampledGaussians(order=Direction.ADD):
+            case SampledGaussians(direction=Direction.ADD):
                 return True
-            case Sampled(order=Direction.ADD, base=base):
+            case Sampled(direction=Direction.ADD, base=base):
                 return has_integral(base) and is_symmetric_pair(base)
         return mirrored(pair) == pair
 
@@ -191,7 +191,7 @@ def add_spends_less(product: Product) -> bool:
 def _log_moment(pair: Pair, order: Fraction) -> arb:
     a = ball(order)
     match pair:
-        case Sampled(order=way, draws=Draws(rate=rate, slots=slots), base=base) if rate == 1:
+        case Sampled(direction=way, draws=Draws(rate=rate, slots=slots), base=base) if rate == 1:
             whole = enlarged(base, slots)
             return _log_moment(mirrored(whole) if way is Direction.ADD else whole, order)
         case DrawnGaussians(draws=Draws(rate=rate, slots=slots), squared_shift=squared) if rate == 1:
@@ -210,17 +210,17 @@ def _log_moment(pair: Pair, order: Fraction) -> arb:
             return closed_form(pair, a)
         case RenyiProfile():
             return from_curve(pair, order)
-        case SampledGaussians(order=way, sample_rate=rate, variance=variance):
+        case SampledGaussians(direction=way, sample_rate=rate, variance=variance):
             return sampled_gaussians(way, ball(rate), ball(variance), a).log()
         case DrawnGaussians():
             return drawn_gaussians(pair, a).log()
-        case Sampled(base=BoundedRangeProfile(), order=Direction.REMOVE | Direction.ADD):
+        case Sampled(base=BoundedRangeProfile(), direction=Direction.REMOVE | Direction.ADD):
             return _sampled_bounded_range(pair, a)
-        case Sampled(order=Direction.REPLACE, draws=draws, base=ShiftedGaussians(squared_shift=squared)):
+        case Sampled(direction=Direction.REPLACE, draws=draws, base=ShiftedGaussians(squared_shift=squared)):
             return _replaced_gaussians(draws, ball(squared), a)
         case Sampled(base=base) if has_integral(base):
             return _integrated(pair, a)
-        case Sampled(order=way, draws=draws, base=base):
+        case Sampled(direction=way, draws=draws, base=base):
             return sampled_guarantee(_log_moment, way, draws, base, order)
         case SampledLaplaces():
             return _integrated(pair, a)
@@ -278,7 +278,7 @@ def _sampled_bounded_range(pair: Sampled, order: arb) -> arb:
     """Each number of draws at its own worst two-point pair."""
     assert isinstance(pair.base, BoundedRangeProfile)
     eta = drawn_at_all(pair.draws)
-    exponent = order if pair.order is Direction.REMOVE else 1 - order
+    exponent = order if pair.direction is Direction.REMOVE else 1 - order
     total = arb(0)
     for k, mass in enumerate(draw_masses(pair.draws)[1:], start=1):
         total = total + mass / eta * worst_two_points(ball(k * pair.base.span), eta, exponent)

@@ -73,7 +73,7 @@ def losses_stay_below(product: Product, epsilon: Fraction) -> bool:
 
     Only the add order has bounded losses: each is below -log(1-q). False means "not proven".
     """
-    if not all(isinstance(pair, SampledGaussians) and pair.order is Direction.ADD for pair, _ in product):
+    if not all(isinstance(pair, SampledGaussians) and pair.direction is Direction.ADD for pair, _ in product):
         return False
     with working(_START_PRECISION):
         total = arb(0)
@@ -155,7 +155,7 @@ def _largest_epsilon(pair: Pair, delta: Fraction) -> Fraction:
     if isinstance(pair, ShiftedGaussians):
         bound = upper_bound_of_epsilon(pair.squared_shift, delta)
     elif isinstance(pair, SampledGaussians):
-        factor = 4 if pair.order is Direction.REPLACE else 1
+        factor = 4 if pair.direction is Direction.REPLACE else 1
         bound = upper_bound_of_epsilon(factor / pair.variance, delta)
     else:
         highest = law_at(pair, working_bits()).largest_loss()

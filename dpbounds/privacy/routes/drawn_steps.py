@@ -53,7 +53,7 @@ class _Part:
 
     def shift(self, draws: int) -> Fraction:
         """Squared distance of the means, in standard deviations, where the record is drawn so often."""
-        return draws * (4 if self.pair.order is Direction.REPLACE else 1) / self.pair.variance
+        return draws * (4 if self.pair.direction is Direction.REPLACE else 1) / self.pair.variance
 
 
 def delta_between(product: GaussianProduct, epsilon: Fraction) -> Enclosure:
@@ -177,7 +177,7 @@ class _Bounds:
 
     def _all_drawn(self, part: _Part, draws: int, epsilon: Fraction) -> Fraction:
         """(4): the record is drawn in each of so many steps."""
-        if part.pair.order is Direction.ADD:
+        if part.pair.direction is Direction.ADD:
             return Fraction(0)
         lost = -draws * ball(part.rate).log()
         further = epsilon + ball_end(lost, "up")
@@ -225,7 +225,7 @@ def _counted(part: _Part, epsilon: Fraction) -> Iterator[arb]:
         r, log_r = tail(t), log_tail(t)
         p = r + q * (tail(t - mu) - r)
         for hits in _numbers_of_hits(r, p, count):
-            if part.pair.order is Direction.ADD:
+            if part.pair.direction is Direction.ADD:
                 yield _few(hits - 1, r, log_r, p, count, epsilon)
             else:
                 yield _many(hits, r, log_r, p, count, epsilon)

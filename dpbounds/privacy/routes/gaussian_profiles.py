@@ -46,8 +46,10 @@ def gaussian_delta(pair: ShiftedGaussians | SampledGaussians, epsilon: Fraction)
         mu = ball(pair.squared_shift).sqrt()
         return moved(ball(epsilon - pair.squared_shift / 2) / mu, mu)
     if pair.sample_rate == 1:
-        return gaussian_delta(ShiftedGaussians((4 if pair.order is Direction.REPLACE else 1) / pair.variance), epsilon)
-    match pair.order:
+        return gaussian_delta(
+            ShiftedGaussians((4 if pair.direction is Direction.REPLACE else 1) / pair.variance), epsilon
+        )
+    match pair.direction:
         case Direction.REMOVE:
             return _remove(pair, epsilon)
         case Direction.ADD:

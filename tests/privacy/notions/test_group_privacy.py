@@ -146,8 +146,8 @@ def test_chains_need_the_factors() -> None:
 @pytest.mark.parametrize("rate", [Fraction(1, 100), Fraction(1, 2), Fraction(1)])
 def test_replacing_is_removing_and_adding(rate: Fraction) -> None:
     remove, add, replace = (
-        closed_form(SampledGaussians(order, rate, Fraction(1)))
-        for order in (Direction.REMOVE, Direction.ADD, Direction.REPLACE)
+        closed_form(SampledGaussians(direction, rate, Fraction(1)))
+        for direction in (Direction.REMOVE, Direction.ADD, Direction.REPLACE)
     )
     for epsilon in (Fraction(0), Fraction(1, 10), Fraction(1), Fraction(4)):
         found = replace_profile(remove, add, epsilon).exact_upper

@@ -68,11 +68,11 @@ def mechanism_of(step: Step) -> Mechanism:
     return release if step.sample_rate == 1 else PoissonSampled(release, step.sample_rate)
 
 
-def product_of(mechanism: Mechanism, order: Direction) -> list[Attack]:
+def product_of(mechanism: Mechanism, direction: Direction) -> list[Attack]:
     """The package's product of pairs for one order, each pair as two mixtures, written out as often as it counts."""
-    replace = order is Direction.REPLACE
+    replace = direction is Direction.REPLACE
     relation = Relation.REPLACE_ONE if replace else Relation.ADD_OR_REMOVE_ONE
-    (each,) = neighbour_classes(mechanism, relation).along(order)
+    (each,) = neighbour_classes(mechanism, relation).along(direction)
     return [laws_of(pair) for pair, count in each.product for _ in range(count)]
 
 
@@ -89,8 +89,8 @@ def laws_of(pair: Pair) -> Attack:
     return laws[pair.order]
 
 
-def pair_of(step: Step, order: Direction) -> Attack:
-    (laws,) = product_of(mechanism_of(step), order)
+def pair_of(step: Step, direction: Direction) -> Attack:
+    (laws,) = product_of(mechanism_of(step), direction)
     return laws
 
 
@@ -98,29 +98,29 @@ def line(values: Sequence[float]) -> list[tuple[float, ...]]:
     return [(value,) for value in values]
 
 
-def line_attacks(step: Step, order: Direction) -> list[Attack]:
+def line_attacks(step: Step, direction: Direction) -> list[Attack]:
     """At most four records: all on a grid for three, at the extremes for four, and some at random."""
     own = line([-1.0, -0.5, 0.0, 0.5, 1.0])
     shared = [*others(own, 2), *itertools.combinations_with_replacement(line([-1.0, 0.0, 1.0]), 3)]
     random = np.random.default_rng(20).uniform(-1, 1, (6, 5))
-    found = ATTACKS[order](step, shared, own)
+    found = ATTACKS[direction](step, shared, own)
     for row in random:
-        found += ATTACKS[order](step, [tuple(line(row[:3]))], line(row[3:]))
+        found += ATTACKS[direction](step, [tuple(line(row[:3]))], line(row[3:]))
     return found
 
 
-def few_attacks(step: Step, order: Direction) -> list[Attack]:
+def few_attacks(step: Step, direction: Direction) -> list[Attack]:
     """At most two records, at the extremes: enough to refute."""
     own = line([-1.0, 1.0])
-    return ATTACKS[order](step, list(others(own, 1)), own)
+    return ATTACKS[direction](step, list(others(own, 1)), own)
 
 
-def plane_attacks(step: Step, order: Direction) -> list[Attack]:
+def plane_attacks(step: Step, direction: Direction) -> list[Attack]:
     """At most four records in the plane: directions at steps of 45° with lengths 1 and 1/2, and some at random."""
     circle = [(math.cos(angle), math.sin(angle)) for angle in np.arange(8) * math.pi / 4]
     own = [(1.0, 0.0), circle[1], circle[2], circle[3], (-1.0, 0.0), (0.0, 0.0), (0.3, -0.4)]
     shared: list[Records] = [(), ((1.0, 0.0),), (circle[3],), ((-0.5, 0.0), (0.0, 0.5))]
-    found = ATTACKS[order](step, shared, own[::2] if order is Direction.REPLACE else own)
+    found = ATTACKS[direction](step, shared, own[::2] if direction is Direction.REPLACE else own)
     generator = np.random.default_rng(21)
     for count in range(3):
         angles = generator.uniform(0, 2 * math.pi, count + 2)
@@ -129,7 +129,7 @@ def plane_attacks(step: Step, order: Direction) -> list[Attack]:
             (r * math.cos(angle), r * math.sin(angle))
             for r, angle in zip(lengths.tolist(), angles.tolist(), strict=True)
         ]
-        found += ATTACKS[order](step, [tuple(vectors[2:])], vectors[:2])
+        found += ATTACKS[direction](step, [tuple(vectors[2:])], vectors[:2])
     return found
 
 
@@ -226,19 +226,19 @@ def test_adaptive_adversaries_are_found() -> None:
 
 @pytest.mark.thorough_cases("Step(stddev=0.5, sample_rate=0.3)-replace")
 @pytest.mark.rotating(8)
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize("step", STEPS, ids=str)
-def test_one_step_on_the_line_is_dominated_and_attained(step: Step, order: Direction) -> None:
-    over = excess(line_attacks(step, order), pair_of(step, order), 0.01)
+def test_one_step_on_the_line_is_dominated_and_attained(step: Step, direction: Direction) -> None:
+    over = excess(line_attacks(step, direction), pair_of(step, direction), 0.01)
     assert over.max() < ROUNDING
     assert over.min() > -2e-5  # attained, at every α, up to what cells lose
 
 
 @pytest.mark.rotating(4)
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize("step", [Step(1.0), Step(0.5, 0.3), Step(1.0, 0.5)], ids=str)
-def test_one_step_in_the_plane_is_dominated(step: Step, order: Direction) -> None:
-    over = excess(plane_attacks(step, order), pair_of(step, order), 0.1)
+def test_one_step_in_the_plane_is_dominated(step: Step, direction: Direction) -> None:
+    over = excess(plane_attacks(step, direction), pair_of(step, direction), 0.1)
     assert over.max() < ROUNDING
     assert over.min() > -1e-3
 
@@ -248,14 +248,14 @@ def test_one_step_in_the_plane_is_dominated(step: Step, order: Direction) -> Non
     z=st.floats(0.3, 3.0),
     rate=st.floats(0.01, 1.0),
     vectors=st.lists(st.floats(-1.0, 1.0), min_size=2, max_size=4),
-    order=st.sampled_from(ORDERS),
+    direction=st.sampled_from(ORDERS),
 )
 @settings(max_examples=60, deadline=None, derandomize=True)
-def test_one_step_of_any_kind_is_dominated(z: float, rate: float, vectors: list[float], order: Direction) -> None:
+def test_one_step_of_any_kind_is_dominated(z: float, rate: float, vectors: list[float], direction: Direction) -> None:
     step = Step(z, rate)
-    attacks = ATTACKS[order](step, [tuple(line(vectors[2:]))], line(vectors[:2]))
+    attacks = ATTACKS[direction](step, [tuple(line(vectors[2:]))], line(vectors[:2]))
     if attacks:  # two equal vectors are no replacement
-        assert excess(attacks, pair_of(step, order), 0.02).max() < ROUNDING
+        assert excess(attacks, pair_of(step, direction), 0.02).max() < ROUNDING
 
 
 @pytest.mark.rotating(4)
@@ -271,13 +271,13 @@ def test_left_out_orders_are_mirror_images(step: Step) -> None:
 @pytest.mark.rotating(4)
 def test_explicit_sensitivity_means_the_final_distance() -> None:
     release = Gaussian(noise_stddev=3, sensitivity=2)
-    for order in ORDERS:
-        (pair,) = product_of(release, order)
+    for direction in ORDERS:
+        (pair,) = product_of(release, direction)
         reference = normal(2.0, 3.0), normal(0.0, 3.0)
         assert np.abs(profile(pair, ALPHAS)[0] - profile(reference, ALPHAS)[0]).max() < ROUNDING
-    for order in (Direction.REMOVE, Direction.ADD):  # a record of norm at most 2 is there or not
-        (pair,) = product_of(PoissonSampled(release, 0.3), order)
-        (same,) = product_of(PoissonSampled(Gaussian("1.5"), 0.3), order)
+    for direction in (Direction.REMOVE, Direction.ADD):  # a record of norm at most 2 is there or not
+        (pair,) = product_of(PoissonSampled(release, 0.3), direction)
+        (same,) = product_of(PoissonSampled(Gaussian("1.5"), 0.3), direction)
         assert np.array_equal(profile(pair, ALPHAS)[0], profile(same, ALPHAS)[0])
 
 
@@ -295,10 +295,10 @@ COMPOSITIONS = [
 ]
 
 
-def adaptive(steps: Sequence[Step], order: Direction) -> Array:
+def adaptive(steps: Sequence[Step], direction: Direction) -> Array:
     own = line([-1.0, 0.0, 0.5, 1.0])
     shared = list(others(line([-1.0, 0.5, 1.0]), 2))
-    table = {step: losses(ATTACKS[order](step, shared, own), GRID) for step in set(steps)}
+    table = {step: losses(ATTACKS[direction](step, shared, own), GRID) for step in set(steps)}
     return game([table[step] for step in steps], GRID)
 
 
@@ -307,24 +307,24 @@ def composed(pairs: Sequence[Attack]) -> Array:
 
 
 @pytest.mark.rotating(4)
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize("steps", COMPOSITIONS, ids=str)
-def test_adaptive_steps_are_dominated_and_attained(steps: list[Step], order: Direction) -> None:
+def test_adaptive_steps_are_dominated_and_attained(steps: list[Step], direction: Direction) -> None:
     """The other records' vectors and the record's own may depend on everything published before."""
     mechanism = Composed(tuple((mechanism_of(step), count) for step, count in Counter(steps).items()))
-    over = (adaptive(steps, order) - composed([pair_of(step, order) for step in steps]))[SHOWN]
+    over = (adaptive(steps, direction) - composed([pair_of(step, direction) for step in steps]))[SHOWN]
     assert over.max() < 1e-9  # same grid, same step by step: nothing but rounding and cut-off differ
     assert over.min() > -1e-4
     # The package merges full-batch steps into one; on the grid that changes the O(Δ²) of the interpolation only.
-    merged = composed(product_of(mechanism, order))
-    assert np.abs(merged - composed([pair_of(step, order) for step in steps]))[SHOWN].max() < 2e-5
+    merged = composed(product_of(mechanism, direction))
+    assert np.abs(merged - composed([pair_of(step, direction) for step in steps]))[SHOWN].max() < 2e-5
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_adaptive_steps_in_the_plane_are_dominated(order: Direction) -> None:
+@pytest.mark.parametrize("direction", ORDERS)
+def test_adaptive_steps_in_the_plane_are_dominated(direction: Direction) -> None:
     step = Step(1.0, 0.5)
-    attacks = losses(plane_attacks(step, order), GRID, 0.1)
-    over = (game([attacks] * 2, GRID) - composed([pair_of(step, order)] * 2))[SHOWN]
+    attacks = losses(plane_attacks(step, direction), GRID, 0.1)
+    over = (game([attacks] * 2, GRID) - composed([pair_of(step, direction)] * 2))[SHOWN]
     assert over.max() < 1e-5  # the pair's own cells are finer, and lose less than this
     assert over.min() > -1e-3
 
@@ -347,12 +347,12 @@ def test_catches_the_remove_pair_under_replace_one(step: Step) -> None:
 
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize("step", SAMPLED, ids=str)
-@pytest.mark.parametrize("order", ORDERS)
-def test_catches_half_the_sample_rate(step: Step, order: Direction) -> None:
+@pytest.mark.parametrize("direction", ORDERS)
+def test_catches_half_the_sample_rate(step: Step, direction: Direction) -> None:
     half = Step(step.stddev, step.sample_rate / 2)
-    assert excess(few_attacks(step, order), pair_of(half, order), 0.02).max() > 0.009
-    planted = composed([pair_of(half, order)] * 2)
-    assert (adaptive([step] * 2, order) - planted)[SHOWN].max() > 0.009
+    assert excess(few_attacks(step, direction), pair_of(half, direction), 0.02).max() > 0.009
+    planted = composed([pair_of(half, direction)] * 2)
+    assert (adaptive([step] * 2, direction) - planted)[SHOWN].max() > 0.009
 
 
 @pytest.mark.parametrize("step", SAMPLED, ids=str)
@@ -422,12 +422,12 @@ def test_closed_forms_at_epsilon_zero(step: Step) -> None:
         assert value == pytest.approx(rate * (2 * special.ndtr(distance / (2 * z)) - 1), abs=ROUNDING)
 
 
-@pytest.mark.parametrize("order", [Direction.REMOVE, Direction.ADD])
-def test_mixture_split(order: Direction) -> None:
+@pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.ADD])
+def test_mixture_split(direction: Direction) -> None:
     """Add and remove profiles of a sampled release, from that of the unsampled one."""
     step = Step(1.0, 0.3)
     rate, alphas = step.sample_rate, ALPHAS[np.abs(np.log(ALPHAS)) > 0.4]
-    values, _ = profile(pair_of(step, order), alphas)
+    values, _ = profile(pair_of(step, direction), alphas)
 
     def remove(threshold: float) -> float:
         if threshold <= 1 - rate:
@@ -436,7 +436,7 @@ def test_mixture_split(order: Direction) -> None:
         return float(rate * profile((normal(1.0, 1.0), normal(0.0, 1.0)), np.array([inner]))[0][0])
 
     for alpha, value in zip(alphas.tolist(), values.tolist(), strict=True):
-        split = remove(alpha) if order is Direction.REMOVE else 1 - alpha + alpha * remove(1 / alpha)
+        split = remove(alpha) if direction is Direction.REMOVE else 1 - alpha + alpha * remove(1 / alpha)
         assert value == pytest.approx(split, abs=1e-11)
 
 
@@ -469,17 +469,17 @@ def test_dp_accounting_agrees(relation: Relation, steps: int) -> None:
 # --- Monotonicity, on which calibration rests ------------------------------------------------------------------------
 
 
-def both(step: Step, order: Direction) -> tuple[Array, Array]:
+def both(step: Step, direction: Direction) -> tuple[Array, Array]:
     """The profiles of one step and of two."""
-    pair = pair_of(step, order)
+    pair = pair_of(step, direction)
     return profile(pair, ALPHAS)[0], composed([pair] * 2)[SHOWN]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", ORDERS)
-def test_more_noise_never_hurts(order: Direction) -> None:
+@pytest.mark.parametrize("direction", ORDERS)
+def test_more_noise_never_hurts(direction: Direction) -> None:
     for rate in (0.1, 0.5, 1.0):
-        curves = [both(Step(z, rate), order) for z in (0.5, 0.8, 1.0, 1.5, 3.0)]
+        curves = [both(Step(z, rate), direction) for z in (0.5, 0.8, 1.0, 1.5, 3.0)]
         for (one, two), (one_next, two_next) in itertools.pairwise(curves):
             assert (one_next <= one + ROUNDING).all()
             assert (two_next <= two + 1e-9).all()
@@ -487,20 +487,20 @@ def test_more_noise_never_hurts(order: Direction) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", ORDERS)
-def test_a_higher_sample_rate_never_helps(order: Direction) -> None:
+@pytest.mark.parametrize("direction", ORDERS)
+def test_a_higher_sample_rate_never_helps(direction: Direction) -> None:
     for z in (0.5, 1.0, 2.0):
-        curves = [both(Step(z, rate), order) for rate in (0.05, 0.2, 0.5, 0.9, 1.0)]
+        curves = [both(Step(z, rate), direction) for rate in (0.05, 0.2, 0.5, 0.9, 1.0)]
         for (one, two), (one_next, two_next) in itertools.pairwise(curves):
             assert (one <= one_next + ROUNDING).all()
             assert (two <= two_next + 1e-9).all()
             assert (one_next - one).max() > 1e-3
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize("step", [Step(1.0), *SAMPLED], ids=str)
-def test_one_step_more_never_helps(step: Step, order: Direction) -> None:
-    curves = [composed([pair_of(step, order)] * count)[SHOWN] for count in (1, 2, 3, 5)]
+def test_one_step_more_never_helps(step: Step, direction: Direction) -> None:
+    curves = [composed([pair_of(step, direction)] * count)[SHOWN] for count in (1, 2, 3, 5)]
     for fewer, more in itertools.pairwise(curves):
         assert (fewer <= more + 1e-9).all()
         assert (more - fewer).max() > 1e-3

@@ -86,9 +86,9 @@ def test_two_adaptive_releases_on_one_poisson_sample_under_replace_one(alpha: fl
     assert best > profile(alone, np.array([alpha]))[0] + 0.02
 
 
-@pytest.mark.parametrize("order", [Direction.REMOVE, Direction.ADD])
+@pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.ADD])
 @pytest.mark.parametrize("alpha", [0.8, 1.3])
-def test_two_adaptive_releases_on_one_batch_with_replacement(order: Direction, alpha: float) -> None:
+def test_two_adaptive_releases_on_one_batch_with_replacement(direction: Direction, alpha: float) -> None:
     p, stddev = 1 / 3, 2.5  # three records, two slots: types "first slot", "second slot", "both"
     weights = np.array([p * (1 - p), p * (1 - p), p * p])
     absent = (1 - p) ** 2
@@ -96,11 +96,13 @@ def test_two_adaptive_releases_on_one_batch_with_replacement(order: Direction, a
         (g - one, g - other, 2 * g - one - other)
         for g, one, other in [(1.0, -1.0, -1.0), (-1.0, 1.0, 1.0), (1.0, 1.0, -1.0), (1.0, 0.0, -1.0), (0.5, 0.0, 0.5)]
     ]
-    if order is Direction.REMOVE:
+    if direction is Direction.REMOVE:
         best = played(choices, weights.tolist(), alpha - absent, stddev)
     else:
         best = played(choices, (-alpha * weights).tolist(), alpha * absent - 1, stddev)
-    claimed = profile(DrawnGaussians(order, Draws(Fraction(1, 3), 2), 2 * 4 * Fraction(4, 25)), np.array([alpha]))[0]
+    claimed = profile(DrawnGaussians(direction, Draws(Fraction(1, 3), 2), 2 * 4 * Fraction(4, 25)), np.array([alpha]))[
+        0
+    ]
     assert best == pytest.approx(claimed, abs=3e-4)
     assert best < claimed + 3e-5
 

@@ -141,27 +141,27 @@ REAL_ORDERS = [F("1.01"), F("2.5"), F(17)]
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "way", [Direction.REMOVE, Direction.ADD, pytest.param(Direction.REPLACE, marks=pytest.mark.thorough)]
+    "direction", [Direction.REMOVE, Direction.ADD, pytest.param(Direction.REPLACE, marks=pytest.mark.thorough)]
 )
 @pytest.mark.parametrize(("q", "v"), SAMPLED)
-def test_sampled_gaussians_equal_their_integral(way: Direction, q: str, v: str) -> None:
-    pair = SampledGaussians(way, F(q), F(v))
+def test_sampled_gaussians_equal_their_integral(direction: Direction, q: str, v: str) -> None:
+    pair = SampledGaussians(direction, F(q), F(v))
     z = math.sqrt(F(v))
     for order in REAL_ORDERS:
-        reach = 16 * z + (abs(float(order)) + 1 if way is not Direction.ADD else 0)
+        reach = 16 * z + (abs(float(order)) + 1 if direction is not Direction.ADD else 0)
         with mp.workdps(DIGITS):
             corners = [float(x) for x in mp.linspace(-reach - 2, reach + 2, 17)]
             expected = twin(*sampled_normals(pair), order, corners)
         value = log_moment(pair, order, 120)
         assert agrees(value, expected), (value, expected)
-        nearby = SampledGaussians(way, F(q) * (1 + F(1, 10**9)), F(v))  # a planted error the twin must see
+        nearby = SampledGaussians(direction, F(q) * (1 + F(1, 10**9)), F(v))  # a planted error the twin must see
         assert not agrees(log_moment(nearby, order, 120), expected, 12)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("way", [Direction.REMOVE, Direction.ADD])
-def test_drawn_gaussians_equal_their_integral(way: Direction) -> None:
-    pair = DrawnGaussians(way, Draws(F(1, 20), 4), F(9, 4))
+@pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.ADD])
+def test_drawn_gaussians_equal_their_integral(direction: Direction) -> None:
+    pair = DrawnGaussians(direction, Draws(F(1, 20), 4), F(9, 4))
     with mp.workdps(DIGITS):
         masses = [mp.binomial(4, k) * mpf("0.05") ** k * mpf("0.95") ** (4 - k) for k in range(5)]
 
@@ -171,16 +171,16 @@ def test_drawn_gaussians_equal_their_integral(way: Direction) -> None:
         def alone(x: mpf) -> mpf:
             return normal(x, mpf(0), mpf(1))
 
-        p, q = (mixture, alone) if way is Direction.REMOVE else (alone, mixture)
+        p, q = (mixture, alone) if direction is Direction.REMOVE else (alone, mixture)
         for order in (F("2.25"),):
-            reach = 16.0 + (6 * float(order) if way is Direction.REMOVE else 6)
+            reach = 16.0 + (6 * float(order) if direction is Direction.REMOVE else 6)
             expected = twin(p, q, order, [float(x) for x in mp.linspace(-16, reach, 13)])
             assert agrees(log_moment(pair, order, 120), expected)
 
 
 @pytest.mark.rotating(4)
-@pytest.mark.parametrize("way", [Direction.REMOVE, Direction.ADD])
-def test_laplace_on_a_sample_equals_its_integral(way: Direction) -> None:
+@pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.ADD])
+def test_laplace_on_a_sample_equals_its_integral(direction: Direction) -> None:
     shift = mpf(3) / 4
     with mp.workdps(DIGITS):
 
@@ -190,10 +190,12 @@ def test_laplace_on_a_sample_equals_its_integral(way: Direction) -> None:
         def alone(x: mpf) -> mpf:
             return laplace(x, mpf(0))
 
-        p, q = (mixture, alone) if way is Direction.REMOVE else (alone, mixture)
+        p, q = (mixture, alone) if direction is Direction.REMOVE else (alone, mixture)
         for order in REAL_ORDERS:
             expected = twin(p, q, order, [-120, -20, 0, 0.75, 20, 120])
-            assert agrees(log_moment(Sampled(way, Draws(F(1, 10)), ShiftedLaplaces(F(3, 4))), order, 120), expected)
+            assert agrees(
+                log_moment(Sampled(direction, Draws(F(1, 10)), ShiftedLaplaces(F(3, 4))), order, 120), expected
+            )
 
 
 @pytest.mark.thorough
@@ -252,15 +254,15 @@ def test_several_draws_average_over_their_number() -> None:
             ShiftedGaussians: lambda k: ShiftedGaussians(F(k * k, 16)),
             Responses: lambda k: Responses(F(k, 4)),
         }[type(base)]
-        for way in Direction:
+        for direction in Direction:
             for order in (F("1.5"), F(6)):
                 once = [
-                    math.exp(float(log_moment(Sampled(way, Draws(F(eta)), enlarged(k)), order).mid()))
+                    math.exp(float(log_moment(Sampled(direction, Draws(F(eta)), enlarged(k)), order).mid()))
                     for k in (1, 2, 3)
                 ]
                 mean = sum(mass / eta * value for mass, value in zip(masses[1:], once, strict=True))
-                whole = log_moment(Sampled(way, Draws(F(1, 10), 3), base), order)
-                assert float(whole.mid()) == pytest.approx(math.log(mean), rel=1e-10), (base, way, order)
+                whole = log_moment(Sampled(direction, Draws(F(1, 10), 3), base), order)
+                assert float(whole.mid()) == pytest.approx(math.log(mean), rel=1e-10), (base, direction, order)
 
 
 def test_discrete_pairs_are_sums_over_their_atoms() -> None:
@@ -281,9 +283,9 @@ def test_discrete_pairs_are_sums_over_their_atoms() -> None:
 
 def test_a_sample_that_always_holds_the_record_is_none() -> None:
     always = Draws(F(1), 3)
-    for way in Direction:
+    for direction in Direction:
         for base, whole in ((ShiftedGaussians(F(1)), ShiftedGaussians(F(9))), (Responses(F(1)), Responses(F(3)))):
-            assert log_moment(Sampled(way, always, base), F("2.5")).overlaps(log_moment(whole, F("2.5")))
+            assert log_moment(Sampled(direction, always, base), F("2.5")).overlaps(log_moment(whole, F("2.5")))
     drawn = log_moment(DrawnGaussians(Direction.ADD, always, F(1)), F("2.5"))
     assert drawn.overlaps(log_moment(ShiftedGaussians(F(9)), F("2.5")))
     full = SampledWithReplacement(Gaussian(2), 3, 1)
@@ -293,11 +295,11 @@ def test_a_sample_that_always_holds_the_record_is_none() -> None:
 
 
 def test_a_sample_of_a_sample_is_the_sample_of_the_product_of_rates() -> None:
-    for way in (Direction.REMOVE, Direction.ADD):
+    for direction in (Direction.REMOVE, Direction.ADD):
         inner = SampledGaussians(Direction.REMOVE, F(1, 2), F(1))
-        nested = log_moment(Sampled(way, Draws(F(1, 5)), inner), F("2.5"))
-        assert nested.overlaps(log_moment(SampledGaussians(way, F(1, 10), F(1)), F("2.5")))
-        direct = log_moment(Sampled(way, Draws(F(1, 10)), ShiftedGaussians(F(1))), F("2.5"))
+        nested = log_moment(Sampled(direction, Draws(F(1, 5)), inner), F("2.5"))
+        assert nested.overlaps(log_moment(SampledGaussians(direction, F(1, 10), F(1)), F("2.5")))
+        direct = log_moment(Sampled(direction, Draws(F(1, 10)), ShiftedGaussians(F(1))), F("2.5"))
         assert nested.overlaps(direct)
 
 
@@ -324,13 +326,13 @@ def test_the_bounded_range_bound_is_the_worst_two_point_pair(span: Fraction) -> 
         assert max(values) <= bound * (1 + 1e-12)
         assert max(values) >= bound * (1 - 1e-3)
         assert bound <= float(order * (order - 1) * span**2 / 8)
-        for way in (Direction.REMOVE, Direction.ADD):
+        for direction in (Direction.REMOVE, Direction.ADD):
             for draws in (Draws(F(1, 10)), Draws(F(1, 30), 3)):
-                sampled = float(log_moment(Sampled(way, draws, BoundedRangeProfile(span)), order).mid())
+                sampled = float(log_moment(Sampled(direction, draws, BoundedRangeProfile(span)), order).mid())
                 least = math.inf if draws.slots > 1 else 0.0
                 if draws.slots == 1:
                     least = max(
-                        float(log_moment(Sampled(way, draws, TwoPoints(F(j, 300) * span, span)), order).mid())
+                        float(log_moment(Sampled(direction, draws, TwoPoints(F(j, 300) * span, span)), order).mid())
                         for j in range(1, 300)
                     )
                     assert least <= sampled * (1 + 1e-12)
@@ -405,12 +407,12 @@ def test_concentrated_guarantees_are_attained_by_gaussians_on_samples() -> None:
         gaussian = log_moment(SampledGaussians(Direction.REMOVE, F(1, 20), 1 / (2 * rho)), order)
         assert float(box.mid()) == pytest.approx(float(gaussian.mid()), rel=1e-9)
     for order in (F("1.2"), F("2.5"), F("7.3")):
-        for way in Direction:
+        for direction in Direction:
             draws = Draws(F(1, 20))
-            gaussian = log_moment(Sampled(way, draws, ShiftedGaussians(2 * rho)), order)
-            box = log_moment(Sampled(way, draws, RenyiProfile((), rho)), order)
+            gaussian = log_moment(Sampled(direction, draws, ShiftedGaussians(2 * rho)), order)
+            box = log_moment(Sampled(direction, draws, RenyiProfile((), rho)), order)
             assert gaussian <= box
-            if way is not Direction.REPLACE:
+            if direction is not Direction.REPLACE:
                 assert float(box.mid()) <= 1.3 * float(gaussian.mid())
 
 
@@ -428,9 +430,9 @@ def test_half_the_sensitivity_in_a_fixed_size_sample_is_caught() -> None:
 def test_bounds_from_moments_dominate_bounds_from_the_loss() -> None:
     """Two equal releases on one sample, known by their integer moments; and the same as one Gaussian."""
     one = ShiftedGaussians(F(1, 2))
-    for way in Direction:
-        together = Sampled(way, Draws(F(1, 50)), ShiftedGaussians(F(3, 4)))
-        apart = Sampled(way, Draws(F(1, 50)), Combined(((one, 1), (ShiftedGaussians(F(1, 4)), 1))))
+    for direction in Direction:
+        together = Sampled(direction, Draws(F(1, 50)), ShiftedGaussians(F(3, 4)))
+        apart = Sampled(direction, Draws(F(1, 50)), Combined(((one, 1), (ShiftedGaussians(F(1, 4)), 1))))
         for order in (F("1.5"), F(2), F("3.5"), F(20)):
             exact_moment, bound = log_moment(together, order), log_moment(apart, order)
             assert exact_moment <= bound * (1 + arb(2) ** -40)
@@ -487,8 +489,8 @@ EVERY_PAIR: list[Pair] = [
     SampledLaplaces(F(1, 10), F(1)),
     DrawnGaussians(Direction.REMOVE, Draws(F(1, 10), 3), F(1)),
     DrawnGaussians(Direction.ADD, Draws(F(1, 10), 3), F(1)),
-    *(SampledGaussians(way, F(1, 10), F(1)) for way in Direction),
-    *(Sampled(way, Draws(F(1, 10), 2), base) for way in Direction for base in SYMMETRIC[:3]),
+    *(SampledGaussians(direction, F(1, 10), F(1)) for direction in Direction),
+    *(Sampled(direction, Draws(F(1, 10), 2), base) for direction in Direction for base in SYMMETRIC[:3]),
 ]
 
 

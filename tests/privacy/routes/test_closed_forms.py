@@ -28,7 +28,7 @@ def shifted_twin(squared_shift: Fraction, epsilon: Fraction) -> mp.mpf:
     return mp.ncdf(mu / 2 - e / mu) - mp.exp(e) * mp.ncdf(-mu / 2 - e / mu)
 
 
-def densities(order: Direction, q: Fraction, variance: Fraction):
+def densities(direction: Direction, q: Fraction, variance: Fraction):
     """P and Q as plain functions of x, from the definition of the pair."""
     rate, z = _mp(q), mp.sqrt(_mp(variance))
 
@@ -42,18 +42,18 @@ def densities(order: Direction, q: Fraction, variance: Fraction):
         Direction.REMOVE: (lambda x: mixture(x, 1), lambda x: normal(x, 0)),
         Direction.ADD: (lambda x: normal(x, 0), lambda x: mixture(x, 1)),
         Direction.REPLACE: (lambda x: mixture(x, 1), lambda x: mixture(x, -1)),
-    }[order]
+    }[direction]
 
 
-def sampled_twin(order: Direction, q: Fraction, variance: Fraction, epsilon: Fraction) -> mp.mpf:
+def sampled_twin(direction: Direction, q: Fraction, variance: Fraction, epsilon: Fraction) -> mp.mpf:
     """∫ (P - e^ε Q)_+ by splitting at the sign change, which is found by bisection."""
-    p_density, q_density = densities(order, q, variance)
+    p_density, q_density = densities(direction, q, variance)
     z, growth = mp.sqrt(_mp(variance)), mp.exp(_mp(epsilon))
 
     def gap(x: mp.mpf) -> mp.mpf:
         return p_density(x) - growth * q_density(x)
 
-    sign = -1 if order is Direction.ADD else 1
+    sign = -1 if direction is Direction.ADD else 1
     low, high = mp.mpf(-60) * z - 2, mp.mpf(60) * z + 2
     if mp.sign(gap(low)) == mp.sign(gap(high)):
         return mp.mpf(0)
@@ -86,7 +86,7 @@ def test_shifted_gaussians_against_80_digits(squared_shift: Fraction, epsilon: F
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", list(Direction))
+@pytest.mark.parametrize("direction", list(Direction))
 @pytest.mark.parametrize(
     ("q", "variance", "epsilon"),
     [
@@ -98,11 +98,11 @@ def test_shifted_gaussians_against_80_digits(squared_shift: Fraction, epsilon: F
         ("1/100000", "9/100", "1/200000"),
     ],
 )
-def test_one_sampled_release_against_quadrature(order: Direction, q: str, variance: str, epsilon: str) -> None:
+def test_one_sampled_release_against_quadrature(direction: Direction, q: str, variance: str, epsilon: str) -> None:
     rate, v, e = Fraction(q), Fraction(variance), Fraction(epsilon)
     with mp.workdps(30):
-        truth = sampled_twin(order, rate, v, e)
-        assert contains(SampledGaussians(order, rate, v), e, truth, 18)
+        truth = sampled_twin(direction, rate, v, e)
+        assert contains(SampledGaussians(direction, rate, v), e, truth, 18)
 
 
 @pytest.mark.rotating(4)
@@ -113,8 +113,8 @@ def test_one_sampled_release_against_quadrature(order: Direction, q: str, varian
 )
 @settings(deadline=None, max_examples=40)
 def test_profiles_do_not_increase_and_stay_in_range(q: Fraction, z: Fraction, epsilons: list[Fraction]) -> None:
-    for order in Direction:
-        values = [closed_form_delta(SampledGaussians(order, q, z * z), e)[0] for e in sorted(epsilons)]
+    for direction in Direction:
+        values = [closed_form_delta(SampledGaussians(direction, q, z * z), e)[0] for e in sorted(epsilons)]
         assert all(value >= 0 for value in values)
         assert all(value <= 1 for value in values)
         for earlier, later in itertools.pairwise(values):

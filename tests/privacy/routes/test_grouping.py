@@ -55,14 +55,14 @@ GROUPED: list[Pair] = [
     FourPoints(HALF, TENTH),
     BoundedRangeProfile(HALF),
     RenyiProfile((), TENTH),
-    *(SampledGaussians(order, TENTH, Fraction(2)) for order in Direction),
+    *(SampledGaussians(direction, TENTH, Fraction(2)) for direction in Direction),
     *(
-        Sampled(order, Draws(TENTH, slots), base)
-        for order in Direction
+        Sampled(direction, Draws(TENTH, slots), base)
+        for direction in Direction
         for slots in (1, 3)
         for base in (ShiftedGaussians(HALF), ShiftedLaplaces(HALF), FourPoints(HALF, TENTH))
     ),
-    *(DrawnGaussians(order, Draws(TENTH, 3), HALF) for order in (Direction.REMOVE, Direction.ADD)),
+    *(DrawnGaussians(direction, Draws(TENTH, 3), HALF) for direction in (Direction.REMOVE, Direction.ADD)),
     SampledLaplaces(TENTH, HALF),
     SampledBalls(TENTH, HALF, 3),
 ]
@@ -104,13 +104,13 @@ def test_whoever_has_more_of_a_cost_spends_more_at_every_threshold(pair: Pair) -
         assert any(one < other for one, other in zip(least, dearer, strict=True))  # and not by rounding alone
 
 
-def _gaussians(order: Direction, levels: int) -> Product:
+def _gaussians(direction: Direction, levels: int) -> Product:
     rates, low = (Fraction(1, 20), Fraction(1, 10)), Fraction(3, 2)
-    return tuple((SampledGaussians(order, rates[k % 2], low + Fraction(k, 20)), 20 + k) for k in range(levels))
+    return tuple((SampledGaussians(direction, rates[k % 2], low + Fraction(k, 20)), 20 + k) for k in range(levels))
 
 
 PRODUCTS: dict[str, Product] = {
-    **{str(order): _gaussians(order, 6) for order in Direction},
+    **{str(direction): _gaussians(direction, 6) for direction in Direction},
     "sampled Laplace noise": tuple(
         (Sampled(Direction.REMOVE, Draws(Fraction(1, 20)), ShiftedLaplaces(Fraction(10 + k, 20))), 5) for k in range(5)
     ),

@@ -52,7 +52,7 @@ class RepeatedPair:
     @property
     def order(self) -> Direction:
         """Which of the neighbours stands first."""
-        return self.pair.order
+        return self.pair.direction
 
     @property
     def cut(self) -> bool:

@@ -87,7 +87,7 @@ class Moments:
         self.nodes = nodes
         self.kept: dict[tuple[object, ...], Any] = {}
         pair = nodes.part.pair
-        self.order = pair.order
+        self.order = pair.direction
         self.count = nodes.part.count
         self.cut = nodes.part.cut
         self.q, variance = ball(pair.sample_rate), ball(pair.variance)

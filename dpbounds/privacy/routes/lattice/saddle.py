@@ -75,8 +75,8 @@ class Sketch:
 
 def _mixture(step: GaussianStep) -> list[tuple[float, int]]:
     q = float(step.sample_rate)
-    if step.order is Direction.ADD or q == 1:
-        return [(1.0, 0 if step.order is Direction.ADD else 1)]
+    if step.direction is Direction.ADD or q == 1:
+        return [(1.0, 0 if step.direction is Direction.ADD else 1)]
     return [(1 - q, 0), (q, 1)]
 
 
@@ -96,9 +96,9 @@ def sketch(step: AnyStep, count: int, reach: float) -> Sketch:
     deviation = math.sqrt(float(step.variance))
     x = np.linspace(-reach * deviation - 1, reach * deviation + 1, _NODES)
     loss = np.zeros_like(x)
-    if step.order is not Direction.ADD:
+    if step.direction is not Direction.ADD:
         loss = loss + _log_ratio(step, x)
-    if step.order is not Direction.REMOVE:
+    if step.direction is not Direction.REMOVE:
         loss = loss - _log_ratio(step, -x)
     parts = [math.log(w) - ((x - m) / deviation) ** 2 / 2 for w, m in _mixture(step)]
     log_weights = np.asarray(logsumexp(parts, axis=0)) + math.log((x[1] - x[0]) / (deviation * math.sqrt(2 * math.pi)))

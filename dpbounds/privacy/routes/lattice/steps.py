@@ -126,24 +126,24 @@ class GaussianStep:
     - replace: P = (1-q) N(0) + q N(1), Q = (1-q) N(0) + q N(-1), L(x) = log A(x) - log A(-x), odd.
     """
 
-    order: Direction
+    direction: Direction
     sample_rate: Fraction
     variance: Fraction
 
     @property
     def means(self) -> tuple[int, ...]:
         """Means of the Gaussians that occur in P or Q."""
-        return {Direction.REMOVE: (0, 1), Direction.ADD: (0, -1), Direction.REPLACE: (0, 1, -1)}[self.order]
+        return {Direction.REMOVE: (0, 1), Direction.ADD: (0, -1), Direction.REPLACE: (0, 1, -1)}[self.direction]
 
     @property
     def bounded_below(self) -> bool:
         """Whether no loss falls below log(1-q)."""
-        return self.order is Direction.REMOVE and self.sample_rate < 1
+        return self.direction is Direction.REMOVE and self.sample_rate < 1
 
     @property
     def bounded_above(self) -> bool:
         """Whether no loss exceeds -log(1-q)."""
-        return self.order is Direction.ADD
+        return self.direction is Direction.ADD
 
     @property
     def extra_bits(self) -> int:
@@ -169,9 +169,9 @@ class GaussianStep:
         Raises:
             Declined: The working precision does not tell the loss from its bound.
         """
-        if self.order is Direction.REMOVE:
+        if self.direction is Direction.REMOVE:
             return self._position_remove(loss)
-        if self.order is Direction.ADD:
+        if self.direction is Direction.ADD:
             mirrored = self._position_remove(-loss)
             return None if mirrored is None else -mirrored
         return self._position_replace(loss)
@@ -201,9 +201,9 @@ class GaussianStep:
         """P-mass and Q-mass of a set that has mass ``pieces[i]`` under N(means[i])."""
         q = ball(self.sample_rate)
         mixed = (1 - q) * pieces[0] + q * pieces[1]
-        if self.order is Direction.REMOVE:
+        if self.direction is Direction.REMOVE:
             return mixed, pieces[0]
-        if self.order is Direction.ADD:
+        if self.direction is Direction.ADD:
             return pieces[0], mixed
         return mixed, (1 - q) * pieces[0] + q * pieces[2]
 
@@ -369,10 +369,10 @@ def as_step(pair: Pair) -> AnyStep:
         raise InvalidValue("sample_rate", pair.sample_rate, "a number greater than 0 and at most 1")
     if pair.variance <= 0:
         raise InvalidValue("variance", pair.variance, "a number greater than 0")
-    step = GaussianStep(pair.order, pair.sample_rate, pair.variance)
+    step = GaussianStep(pair.direction, pair.sample_rate, pair.variance)
     if pair.sample_rate == 1:  # N(1) against N(-1) at variance v is N(1) against N(0) at variance v/4
-        quarter = pair.variance / 4 if pair.order is Direction.REPLACE else pair.variance
-        return replace(step, order=Direction.REMOVE, variance=quarter)
+        quarter = pair.variance / 4 if pair.direction is Direction.REPLACE else pair.variance
+        return replace(step, direction=Direction.REMOVE, variance=quarter)
     return step
 
 

@@ -32,16 +32,18 @@ ORDERS = tuple(Direction)
 Floats = NDArray[np.float64]
 
 
-def product(order: Direction, *parts: tuple[float, float, int], squared_shift: str | None = None) -> Product:
+def product(direction: Direction, *parts: tuple[float, float, int], squared_shift: str | None = None) -> Product:
     """Sampled parts (q, z, T), and one Gaussian part."""
-    sampled = tuple((SampledGaussians(order, Fraction(str(q)), Fraction(str(z)) ** 2), count) for q, z, count in parts)
+    sampled = tuple(
+        (SampledGaussians(direction, Fraction(str(q)), Fraction(str(z)) ** 2), count) for q, z, count in parts
+    )
     return sampled if squared_shift is None else ((ShiftedGaussians(Fraction(squared_shift)), 1), *sampled)
 
 
 # --- the oracle ------------------------------------------------------------------------------------------------------
 
 
-def _law(order: Direction, q: float, z: float) -> tuple[Floats, Floats]:
+def _law(direction: Direction, q: float, z: float) -> tuple[Floats, Floats]:
     """Losses and P-masses of one step at Gauss-Legendre points of the observation."""
     nodes, weights = np.polynomial.legendre.leggauss(20)
     edges = np.linspace(-11.0, 11.0 + 1 / z, 801)
@@ -55,7 +57,7 @@ def _law(order: Direction, q: float, z: float) -> tuple[Floats, Floats]:
         x = sign * t / z - 0.5 / z**2
         return np.asarray(x if q == 1 else np.log1p(q * np.expm1(x)))
 
-    match order:
+    match direction:
         case Direction.REMOVE:
             return log_ratio(1), mass * mixed
         case Direction.ADD:
@@ -76,9 +78,9 @@ def _deposited(loss: Floats, mass: Floats, spacing: float, size: int) -> Floats:
     return grid
 
 
-def _one_step(order: Direction, q: float, z: float, epsilon: Floats) -> Floats:
+def _one_step(direction: Direction, q: float, z: float, epsilon: Floats) -> Floats:
     """E_P (1 - e^{ε-L})_+ of one step for any real ε."""
-    if order is Direction.ADD:
+    if direction is Direction.ADD:
         room = np.expm1(-epsilon) + q
         with np.errstate(invalid="ignore", divide="ignore"):
             threshold = z * np.log(np.maximum(room, 0) / q) + 0.5 / z  # P: t below
@@ -87,7 +89,7 @@ def _one_step(order: Direction, q: float, z: float, epsilon: Floats) -> Floats:
             0.0,
             ndtr(threshold) * -np.expm1(epsilon) - np.exp(epsilon) * q * (ndtr(threshold - 1 / z) - ndtr(threshold)),
         )
-    if order is Direction.REMOVE:
+    if direction is Direction.REMOVE:
         room = np.expm1(epsilon) + q
         with np.errstate(invalid="ignore", divide="ignore"):
             threshold = z * np.log(np.maximum(room, 0) / q) + 0.5 / z  # P: t above
@@ -108,7 +110,7 @@ def _gaussian_step(mu: float, epsilon: Floats) -> Floats:
 
 
 def composed_delta(
-    order: Direction,
+    direction: Direction,
     parts: tuple[tuple[float, float, int], ...],
     epsilon: float,
     mu: float = 0.0,
@@ -118,14 +120,14 @@ def composed_delta(
     size = 1 << 17
     transform = np.ones(size // 2 + 1, dtype=np.complex128)
     for index, (q, z, count) in enumerate(parts):
-        law = _deposited(*_law(order, q, z), spacing, size)
+        law = _deposited(*_law(direction, q, z), spacing, size)
         transform *= np.fft.rfft(law) ** (count - (1 if index == 0 and mu == 0 else 0))
     masses = np.fft.irfft(transform, size)
     place = np.arange(size)
     loss = spacing * np.where(place < size // 2, place, place - size)
     near = loss > -40  # sums below lie far under every ε here
     rest = epsilon - loss[near]
-    last = _gaussian_step(mu, rest) if mu > 0 else _one_step(order, parts[0][0], parts[0][1], rest)
+    last = _gaussian_step(mu, rest) if mu > 0 else _one_step(direction, parts[0][0], parts[0][1], rest)
     return float(masses[near] @ last)
 
 
@@ -136,42 +138,42 @@ def assert_agrees(enclosure: Enclosure, delta: float, tolerance: float) -> None:
 
 
 @pytest.mark.rotating(4)
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize(
     ("q", "z", "T", "epsilon"), [(0.3, 2.0, 20, 1.5), (0.05, 1.0, 50, 0.75), (0.9, 1.0, 5, 6.0), (0.5, 0.8, 2, 1.0)]
 )
 def test_enclosures_hold_what_brute_force_composes(
-    order: Direction, q: float, z: float, T: int, epsilon: float
+    direction: Direction, q: float, z: float, T: int, epsilon: float
 ) -> None:
-    found = contour_delta(product(order, (q, z, T)), Fraction(epsilon), 1e-9).enclosure
-    truth = composed_delta(order, ((q, z, T),), epsilon)
+    found = contour_delta(product(direction, (q, z, T)), Fraction(epsilon), 1e-9).enclosure
+    truth = composed_delta(direction, ((q, z, T),), epsilon)
     assert found.exact_upper - found.exact_lower < Fraction(truth) / 10**6
     assert_agrees(found, truth, 1e-8)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_products_hold_what_brute_force_composes(order: Direction) -> None:
+@pytest.mark.parametrize("direction", ORDERS)
+def test_products_hold_what_brute_force_composes(direction: Direction) -> None:
     two = ((0.1, 1.0, 20), (0.4, 2.0, 15))
-    found = contour_delta(product(order, *two), Fraction(3, 2), 1e-9).enclosure
-    assert_agrees(found, composed_delta(order, two, 1.5), 1e-8)
-    shifted = contour_delta(product(order, *two, squared_shift="1/4"), Fraction(3, 2), 1e-9).enclosure
-    assert_agrees(shifted, composed_delta(order, two, 1.5, mu=0.5), 1e-8)
+    found = contour_delta(product(direction, *two), Fraction(3, 2), 1e-9).enclosure
+    assert_agrees(found, composed_delta(direction, two, 1.5), 1e-8)
+    shifted = contour_delta(product(direction, *two, squared_shift="1/4"), Fraction(3, 2), 1e-9).enclosure
+    assert_agrees(shifted, composed_delta(direction, two, 1.5, mu=0.5), 1e-8)
     assert shifted.lower > found.upper
 
 
 @pytest.mark.rotating(4)
-@pytest.mark.parametrize("order", [Direction.REMOVE, Direction.REPLACE])
-def test_peeled_plans_hold_what_brute_force_composes(order: Direction) -> None:
+@pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.REPLACE])
+def test_peeled_plans_hold_what_brute_force_composes(direction: Direction) -> None:
     """Rare jumps: the plan that sets the bulk aside, alone and next to a Gaussian part."""
     parts = ((0.001, 0.5, 10),)
     for shift, mu in ((None, 0.0), ("1/100", 0.1)):
-        question = product(order, *parts, squared_shift=shift)
+        question = product(direction, *parts, squared_shift=shift)
         found = contour_delta(question, Fraction(1), 1e-6)
-        assert_agrees(found.enclosure, composed_delta(order, parts, 1.0, mu), 1e-6)
+        assert_agrees(found.enclosure, composed_delta(direction, parts, 1.0, mu), 1e-6)
         assert found.enclosure.upper < 1.001 * found.enclosure.lower
 
 
-def two_releases(order: Direction, q: float, z: float, epsilon: float) -> float:
+def two_releases(direction: Direction, q: float, z: float, epsilon: float) -> float:
     """δ(ε) of two releases to about 1e-13: the second one's closed form, integrated over the first one's law.
 
     It bends sharply where the first release alone reaches ε; panels crowd there.
@@ -180,7 +182,7 @@ def two_releases(order: Direction, q: float, z: float, epsilon: float) -> float:
     def losses_and_density(t: Floats) -> tuple[Floats, Floats]:
         here, there = (np.exp(-0.5 * (t - shift) ** 2) / math.sqrt(2 * math.pi) for shift in (0.0, 1 / z))
         loss, other = (np.log1p(q * np.expm1(sign * t / z - 0.5 / z**2)) for sign in (1, -1))
-        return loss - (other if order is Direction.REPLACE else 0), (1 - q) * here + q * there
+        return loss - (other if direction is Direction.REPLACE else 0), (1 - q) * here + q * there
 
     coarse = np.linspace(-12.0, 14.0 + 1 / z, 200_001)
     bend, crowd = np.interp(epsilon, losses_and_density(coarse)[0], coarse), np.geomspace(1e-9, 1, 400)
@@ -188,10 +190,10 @@ def two_releases(order: Direction, q: float, z: float, epsilon: float) -> float:
     nodes, weights = np.polynomial.legendre.leggauss(20)
     half = np.diff(edges)[:, None] / 2
     loss, density = losses_and_density((edges[:-1, None] + half + half * nodes).ravel())
-    return float(((half * weights).ravel() * density) @ _one_step(order, q, z, epsilon - loss))
+    return float(((half * weights).ravel() * density) @ _one_step(direction, q, z, epsilon - loss))
 
 
-@pytest.mark.parametrize("order", [Direction.REMOVE, Direction.REPLACE])
+@pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.REPLACE])
 @pytest.mark.parametrize(
     ("q", "z", "epsilon", "width"),
     [
@@ -202,10 +204,10 @@ def two_releases(order: Direction, q: float, z: float, epsilon: float) -> float:
     ],
 )
 def test_two_rare_jumps_hold_what_is_integrated(
-    order: Direction, q: float, z: float, epsilon: float, width: float
+    direction: Direction, q: float, z: float, epsilon: float, width: float
 ) -> None:
-    found = contour_delta(product(order, (q, z, 2)), Fraction(epsilon)).enclosure
-    assert_agrees(found, two_releases(order, q, z, epsilon), 2e-13)
+    found = contour_delta(product(direction, (q, z, 2)), Fraction(epsilon)).enclosure
+    assert_agrees(found, two_releases(direction, q, z, epsilon), 2e-13)
     assert found.exact_upper - found.exact_lower < Fraction(width) * found.exact_upper
 
 
@@ -254,11 +256,11 @@ def test_the_oracle_agrees_with_a_closed_form() -> None:
 
 
 @pytest.mark.rotating(4)
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize(("q", "z", "epsilon"), [(0.3, 1.0, 0.5), (0.01, 0.6, 0.25), (0.9, 2.0, 0.5)])
-def test_single_releases_hold_the_closed_form(order: Direction, q: float, z: float, epsilon: float) -> None:
-    question = product(order, (q, z, 1))
-    if order is Direction.ADD:
+def test_single_releases_hold_the_closed_form(direction: Direction, q: float, z: float, epsilon: float) -> None:
+    question = product(direction, (q, z, 1))
+    if direction is Direction.ADD:
         epsilon = min(epsilon, -0.5 * math.log1p(-q))  # beyond -log(1-q) there is nothing
     try:
         found = contour_delta(question, Fraction(epsilon), 1e-3).enclosure
@@ -268,13 +270,13 @@ def test_single_releases_hold_the_closed_form(order: Direction, q: float, z: flo
     assert found.lower <= float(truth) <= found.upper
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize(("z", "T", "delta"), [(4.0, 16, "1e-6"), (40.0, 1000, "1e-12"), (1.0, 30, "1e-40")])
-def test_sampling_nearly_everybody_is_nearly_a_gaussian(order: Direction, z: float, T: int, delta: str) -> None:
+def test_sampling_nearly_everybody_is_nearly_a_gaussian(direction: Direction, z: float, T: int, delta: str) -> None:
     """q = 1 has a closed form in every order; ε moves by less than T q's distance from 1 times the largest loss."""
-    factor = 2 if order is Direction.REPLACE else 1
+    factor = 2 if direction is Direction.REPLACE else 1
     rate = 1 - Fraction(1, 10**15)
-    pair = SampledGaussians(order, rate, Fraction(str(z)) ** 2)
+    pair = SampledGaussians(direction, rate, Fraction(str(z)) ** 2)
     found = contour_epsilon(((pair, T),), Fraction(delta)).enclosure
     exact = ShiftedGaussians(Fraction(factor**2 * T) / Fraction(str(z)) ** 2)
     slack = Fraction(1, 10**9)
@@ -285,12 +287,12 @@ def test_sampling_nearly_everybody_is_nearly_a_gaussian(order: Direction, z: flo
     assert found.digits >= 11
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize("rate", [Fraction(1), 1 - Fraction(1, 10**20)])
-def test_a_rate_that_rounds_to_one_is_no_special_case(order: Direction, rate: Fraction) -> None:
+def test_a_rate_that_rounds_to_one_is_no_special_case(direction: Direction, rate: Fraction) -> None:
     """The doubles of the planner cannot tell it from 1; a search must survive that."""
-    found = contour_epsilon(((SampledGaussians(order, rate, Fraction(16)), 16),), Fraction("1e-6")).enclosure
-    exact = ShiftedGaussians(Fraction(4 if order is Direction.REPLACE else 1))
+    found = contour_epsilon(((SampledGaussians(direction, rate, Fraction(16)), 16),), Fraction("1e-6")).enclosure
+    exact = ShiftedGaussians(Fraction(4 if direction is Direction.REPLACE else 1))
     with ctx.workprec(192):
         low, _ = closed_form_delta(exact, Fraction(found.exact_upper) * (1 + Fraction(1, 10**12)), 128)
         assert low <= arb("1e-6")
@@ -313,12 +315,12 @@ REFERENCES = [
 ]
 
 
-@pytest.mark.parametrize(("parts", "delta", "order", "value", "digits"), REFERENCES)
+@pytest.mark.parametrize(("parts", "delta", "direction", "value", "digits"), REFERENCES)
 def test_reference_values(
-    parts: tuple[tuple[float, float, int], ...], delta: str, order: Direction, value: str, digits: int
+    parts: tuple[tuple[float, float, int], ...], delta: str, direction: Direction, value: str, digits: int
 ) -> None:
     """Values of an earlier, independent implementation of the method, correct to the last digit given (one unit)."""
-    found = contour_epsilon(product(order, *parts), Fraction(delta)).enclosure
+    found = contour_epsilon(product(direction, *parts), Fraction(delta)).enclosure
     slack = Fraction(2, 10 ** len(value.partition(".")[2]))
     assert found.exact_lower - slack <= Fraction(value) <= found.exact_upper + slack
     assert found.digits >= digits
@@ -332,9 +334,9 @@ def test_splitting_a_part_changes_nothing() -> None:
     assert whole.overlaps(halves)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_accuracies_agree_with_each_other(order: Direction) -> None:
-    question = product(order, (0.02, 0.9, 300))
+@pytest.mark.parametrize("direction", ORDERS)
+def test_accuracies_agree_with_each_other(direction: Direction) -> None:
+    question = product(direction, (0.02, 0.9, 300))
     found = [
         contour_epsilon(question, Fraction("1e-5"), accuracy).enclosure for accuracy in (0.3, 1e-2, 1e-4, 1e-9, 1e-13)
     ]
@@ -358,11 +360,11 @@ def test_a_generous_delta_costs_no_epsilon() -> None:
 # --- the one-line proof ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize(("q", "z", "T"), [(0.01, 1.0, 2000), (0.3, 2.0, 30), (0.95, 3.0, 5)])
-def test_at_most_is_never_true_when_false(order: Direction, q: float, z: float, T: int) -> None:
+def test_at_most_is_never_true_when_false(direction: Direction, q: float, z: float, T: int) -> None:
     """Chernoff's bound loses a factor of a few to dozens in δ: True well above the curve, False below it."""
-    question = product(order, (q, z, T))
+    question = product(direction, (q, z, T))
     epsilon = contour_epsilon(question, Fraction("1e-5")).enclosure
     inside = Fraction(epsilon.exact_lower)
     for factor in ("0.5", "0.9", "0.99", "0.999999"):
@@ -404,9 +406,9 @@ def ends(plan: Plan, epsilon: Fraction) -> tuple[float, float]:
         return float(lower.lower()), float(above.upper())
 
 
-def a_plan(order: Direction = Direction.REMOVE, accuracy: float = 1e-9) -> tuple[Plan, Fraction, float]:
+def a_plan(direction: Direction = Direction.REMOVE, accuracy: float = 1e-9) -> tuple[Plan, Fraction, float]:
     """A plan for 30 steps, an ε, and δ(ε) to twelve digits."""
-    question, epsilon = product(order, (0.3, 1.5, 30)), Fraction(5, 2)
+    question, epsilon = product(direction, (0.3, 1.5, 30)), Fraction(5, 2)
     return (
         make_draft(question, epsilon=2.5, accuracy=accuracy).finished(),
         epsilon,
@@ -472,9 +474,9 @@ def test_an_early_cut_off_needs_its_mass(monkeypatch: pytest.MonkeyPatch) -> Non
     assert misses(plan, epsilon, truth)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_coarse_nodes_need_the_strip_bound(monkeypatch: pytest.MonkeyPatch, order: Direction) -> None:
-    plan, epsilon, truth = a_plan(order, 1e-12)
+@pytest.mark.parametrize("direction", ORDERS)
+def test_coarse_nodes_need_the_strip_bound(monkeypatch: pytest.MonkeyPatch, direction: Direction) -> None:
+    plan, epsilon, truth = a_plan(direction, 1e-12)
     plan = coarser(plan, 3)
     try:
         assert not misses(plan, epsilon, truth)
@@ -574,19 +576,19 @@ def test_the_tilt_bounds_peak() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize(
     ("q", "z", "T"), [(0.5, 0.5, 10), (0.2, 1.0, 3), (0.02, 0.7, 40), (0.7, 3.0, 50), (0.9, 1.0, 10)]
 )
-def test_many_enclosures_hold_what_brute_force_composes(order: Direction, q: float, z: float, T: int) -> None:
+def test_many_enclosures_hold_what_brute_force_composes(direction: Direction, q: float, z: float, T: int) -> None:
     for delta in ("0.1", "1e-2", "1e-3", "1e-5"):
         try:
-            found = contour_epsilon(product(order, (q, z, T)), Fraction(delta), 1e-9).enclosure
+            found = contour_epsilon(product(direction, (q, z, T)), Fraction(delta), 1e-9).enclosure
         except Declined:
             continue
         slack = 2e-6  # of the oracle, where a law is nearly an atom
-        assert composed_delta(order, ((q, z, T),), found.lower) >= float(delta) * (1 - slack)
-        assert composed_delta(order, ((q, z, T),), found.upper) <= float(delta) * (1 + slack)
+        assert composed_delta(direction, ((q, z, T),), found.lower) >= float(delta) * (1 - slack)
+        assert composed_delta(direction, ((q, z, T),), found.upper) <= float(delta) * (1 + slack)
 
 
 @pytest.mark.slow

@@ -18,10 +18,10 @@ LOG_DELTA = -11.512925464970229
 Schedule = tuple[tuple[SampledGaussians | ShiftedGaussians, int], ...]
 
 
-def schedule(levels: int, order: Direction = Direction.REMOVE, steps: int = 100) -> Schedule:
+def schedule(levels: int, direction: Direction = Direction.REMOVE, steps: int = 100) -> Schedule:
     """A little more noise in each epoch."""
     return tuple(
-        (SampledGaussians(order, Fraction(1, 100), (Fraction(4, 5) + Fraction(level, 80)) ** 2), steps)
+        (SampledGaussians(direction, Fraction(1, 100), (Fraction(4, 5) + Fraction(level, 80)) ** 2), steps)
         for level in range(levels)
     )
 
@@ -54,11 +54,11 @@ def test_an_answer_does_not_depend_on_earlier_ones() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", Direction)
+@pytest.mark.parametrize("direction", Direction)
 @pytest.mark.parametrize("levels", [16, 23, 31])
-def test_the_beginning_serves_the_whole(order: Direction, levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_beginning_serves_the_whole(direction: Direction, levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its answer is narrow and meets the one of the schedule's own plan."""
-    product = ((ShiftedGaussians(Fraction(1, 20)), 1), *schedule(levels, order))
+    product = ((ShiftedGaussians(Fraction(1, 20)), 1), *schedule(levels, direction))
     growing.growing_plan(product, LOG_DELTA, 1e-13)  # is not declined
     ours = fresh(product).enclosure
     monkeypatch.setattr(growing, "_FEWEST", 1000)

@@ -30,7 +30,7 @@ Array = NDArray[Any]  # real or complex
 
 
 def hand_made(
-    order: Direction,
+    direction: Direction,
     q: float,
     z: float,
     *,
@@ -47,7 +47,7 @@ def hand_made(
     lifted: bool = False,
 ) -> Nodes:
     """Nodes chosen without the planner: symmetric about 0, cells half as far out again as the nodes."""
-    part = RepeatedPair(SampledGaussians(order, Fraction(q), Fraction(z) ** 2), count)
+    part = RepeatedPair(SampledGaussians(direction, Fraction(q), Fraction(z) ** 2), count)
     outermost = max(reach, edge + 3 * softness, 1 / z)
     last, beyond = (
         math.ceil((outermost if nodes_reach is None else nodes_reach) / step),
@@ -138,11 +138,11 @@ CASES = [(0.01, 1.0), (0.3, 0.5), (0.9, 2.0), (1e-5, 0.7), (1.0, 1.5)]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize(("q", "z"), CASES)
 @pytest.mark.parametrize("lifted", [False, True])
-def test_moments_enclose_integrals_in_forty_digits(order: Direction, q: float, z: float, lifted: bool) -> None:
-    nodes = hand_made(order, q, z, step=0.0625, lifted=lifted)
+def test_moments_enclose_integrals_in_forty_digits(direction: Direction, q: float, z: float, lifted: bool) -> None:
+    nodes = hand_made(direction, q, z, step=0.0625, lifted=lifted)
     with ctx.workprec(160):
         moments = Moments(nodes)
         real = moments.at_real(1.75)
@@ -155,11 +155,11 @@ def test_moments_enclose_integrals_in_forty_digits(order: Direction, q: float, z
         assert along[5].real.rad() < 1e-6 * real
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize("lifted", [False, True])
-def test_many_frequencies_at_once_agree_with_the_definition(order: Direction, lifted: bool) -> None:
+def test_many_frequencies_at_once_agree_with_the_definition(direction: Direction, lifted: bool) -> None:
     # the baby and giant steps must put every frequency in its place, also where K + 1 is no square
-    nodes = hand_made(order, 0.2, 1.0, step=0.125, lifted=lifted)
+    nodes = hand_made(direction, 0.2, 1.0, step=0.125, lifted=lifted)
     with ctx.workprec(128):
         moments = Moments(nodes)
         for frequencies in (0, 1, 3, 4, 11):
@@ -172,11 +172,11 @@ def test_many_frequencies_at_once_agree_with_the_definition(order: Direction, li
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize("step", [0.75, 1.0, 1.375])
-def test_coarse_steps_pay_for_themselves(order: Direction, step: float) -> None:
+def test_coarse_steps_pay_for_themselves(direction: Direction, step: float) -> None:
     """Where the trapezoidal rule is visibly wrong the ball must be wide enough, and not absurdly wide."""
-    nodes = hand_made(order, 0.3, 0.6, step=step, strip=0.9)
+    nodes = hand_made(direction, 0.3, 0.6, step=step, strip=0.9)
     truth, turned = exact_moment(nodes, 2.0).real, exact_moment(nodes, 2 + 1.5j)
     with ctx.workprec(128):
         moments = Moments(nodes)
@@ -191,13 +191,13 @@ def test_coarse_steps_pay_for_themselves(order: Direction, step: float) -> None:
 
 
 @pytest.mark.rotating(4)
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize("w", [0.0, 1.5, 60.0])
-def test_lifted_nodes_are_no_further_off_than_they_say(order: Direction, w: float) -> None:
+def test_lifted_nodes_are_no_further_off_than_they_say(direction: Direction, w: float) -> None:
     """At any frequency, where steps are coarse and where nodes are left out; and not absurdly wide."""
     for step, reach, strip in ((0.5, 14.0, 0.6), (0.625, 14.0, 0.75), (0.25, 2.0, 0.75)):
         nodes = hand_made(
-            order, 0.3, 0.6, step=step, strip=strip, edge=1.0, nodes_reach=reach, lifted=True, bulk=Bulk(0.5, 1.5)
+            direction, 0.3, 0.6, step=step, strip=strip, edge=1.0, nodes_reach=reach, lifted=True, bulk=Bulk(0.5, 1.5)
         )
         with ctx.workprec(128):
             moments = Moments(nodes)
@@ -213,10 +213,10 @@ def test_lifted_nodes_are_no_further_off_than_they_say(order: Direction, w: floa
                 assert w > 0 or bound < 1e6 * missed
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_a_low_line_is_as_good_at_any_frequency(order: Direction) -> None:
+@pytest.mark.parametrize("direction", ORDERS)
+def test_a_low_line_is_as_good_at_any_frequency(direction: Direction) -> None:
     """On the real line the same nodes are useless where the frequency is high."""
-    low, high = (hand_made(order, 0.05, 0.8, step=0.0625, strip=0.5, lifted=lifted) for lifted in (True, False))
+    low, high = (hand_made(direction, 0.05, 0.8, step=0.0625, strip=0.5, lifted=lifted) for lifted in (True, False))
     with ctx.workprec(160):
         for spacing in (1.0, 1000.0):
             values = [Moments(nodes).at_frequencies(1.5, spacing, 2, 100.0)[0][2] for nodes in (low, high)]
@@ -225,10 +225,10 @@ def test_a_low_line_is_as_good_at_any_frequency(order: Direction) -> None:
             assert (values[1].real.rad() < 1e-13) == (spacing == 1.0)
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize("reach", [1.0, 2.0, 3.5])
-def test_too_few_nodes_pay_for_themselves(order: Direction, reach: float) -> None:
-    nodes = hand_made(order, 0.3, 1.0, step=0.125, edge=-1.0, softness=1.0, nodes_reach=reach, cells=2000)
+def test_too_few_nodes_pay_for_themselves(direction: Direction, reach: float) -> None:
+    nodes = hand_made(direction, 0.3, 1.0, step=0.125, edge=-1.0, softness=1.0, nodes_reach=reach, cells=2000)
     with ctx.workprec(128):
         moments = Moments(nodes)
         missed = abs(float(exact_moment(nodes, 0.5).real) - float(sum(moments.tilted(0.5), arb(0))))
@@ -237,9 +237,9 @@ def test_too_few_nodes_pay_for_themselves(order: Direction, reach: float) -> Non
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", [Direction.REMOVE, Direction.REPLACE])
-def test_the_bulk_and_the_jumps_add_up(order: Direction) -> None:
-    nodes = hand_made(order, 0.05, 0.8, step=0.0625, strip=0.35, bulk=Bulk(2.0, 0.375))
+@pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.REPLACE])
+def test_the_bulk_and_the_jumps_add_up(direction: Direction) -> None:
+    nodes = hand_made(direction, 0.05, 0.8, step=0.0625, strip=0.35, bulk=Bulk(2.0, 0.375))
     with ctx.workprec(160):
         moments = Moments(nodes)
         bulk = moments.bulk_at_real(1.5)
@@ -354,9 +354,9 @@ def test_no_frequency_makes_the_integrand_grow_more_than_is_said(case: dict[str,
         assert (there <= bound * here * (1 + 1e-6) + 1e-250).all()
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_the_line_bound_is_close_where_the_cells_are_fine(order: Direction) -> None:
-    nodes = hand_made(order, 0.3, 0.8, strip=1.2, cells=3000)
+@pytest.mark.parametrize("direction", ORDERS)
+def test_the_line_bound_is_close_where_the_cells_are_fine(direction: Direction) -> None:
+    nodes = hand_made(direction, 0.3, 0.8, strip=1.2, cells=3000)
     with ctx.workprec(96):
         bound = float(Moments(nodes).line_integral(1.0, 4.0))
     largest = max(integrated_modulus(nodes, complex(1.0, w), y) for w in (-4.0, 4.0) for y in (-1.2, 1.2))
@@ -376,10 +376,10 @@ def test_the_line_bound_is_close_where_the_cells_are_fine(order: Direction) -> N
     st.booleans(),
 )
 def test_tails_bound_integrals_and_coarse_sums(
-    order: Direction, q: float, z: float, tilt: float, beyond: float, step: float, bulk: bool
+    direction: Direction, q: float, z: float, tilt: float, beyond: float, step: float, bulk: bool
 ) -> None:
-    nodes = hand_made(order, q, z, edge=3.0, softness=0.6, bulk=Bulk(2.0, 0.5))
-    start = -max(beyond, 0.5 / z if order is not Direction.ADD else 0.0) - 1e-9
+    nodes = hand_made(direction, q, z, edge=3.0, softness=0.6, bulk=Bulk(2.0, 0.5))
+    start = -max(beyond, 0.5 / z if direction is not Direction.ADD else 0.0) - 1e-9
     end = max(3.0 + beyond, 0.5 / z) + 1e-9
     with ctx.workprec(96):
         moments = Moments(nodes)
@@ -432,7 +432,7 @@ def test_bounds_stay_valid_when_the_precision_changes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "changes", "words"),
+    ("direction", "changes", "words"),
     [
         (Direction.REMOVE, {"strip": 4.0}, "branch points"),
         (Direction.REMOVE, {"corners": (-20.0, 1.0, 0.0, 20.0)}, "increase"),
@@ -446,8 +446,8 @@ def test_bounds_stay_valid_when_the_precision_changes() -> None:
         (Direction.ADD, {"corners": (-20.0, -14.0, 20.0)}, "straddles the last node"),
     ],
 )
-def test_unmet_conditions_are_refused(order: Direction, changes: dict[str, object], words: str) -> None:
-    nodes = replace(hand_made(order, 0.3, 1.0), **changes)  # type: ignore[arg-type]
+def test_unmet_conditions_are_refused(direction: Direction, changes: dict[str, object], words: str) -> None:
+    nodes = replace(hand_made(direction, 0.3, 1.0), **changes)  # type: ignore[arg-type]
     with ctx.workprec(96), pytest.raises(Declined, match=words):
         Moments(nodes).at_real(1.0)
 
@@ -474,10 +474,10 @@ def test_signs_that_the_proof_takes_for_granted_are_asserted(changes: dict[str, 
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize(("q", "z"), CASES)
-def test_without_cells_moments_enclose_integrals_in_forty_digits(order: Direction, q: float, z: float) -> None:
-    nodes = replace(hand_made(order, q, z, step=0.0625), corners=())
+def test_without_cells_moments_enclose_integrals_in_forty_digits(direction: Direction, q: float, z: float) -> None:
+    nodes = replace(hand_made(direction, q, z, step=0.0625), corners=())
     with ctx.workprec(160):
         moments = Moments(nodes)
         real = moments.at_real(1.75)
@@ -489,11 +489,11 @@ def test_without_cells_moments_enclose_integrals_in_forty_digits(order: Directio
         assert encloses(along[5].imag, truth.imag)
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize("q", [0.3, 0.9])  # for the replace order on both sides of p + p₋ <= 1
 @pytest.mark.parametrize("step", [0.5, 0.75])
-def test_without_cells_coarse_steps_pay_for_themselves(order: Direction, q: float, step: float) -> None:
-    nodes = replace(hand_made(order, q, 0.8, step=step, strip=0.9), corners=())
+def test_without_cells_coarse_steps_pay_for_themselves(direction: Direction, q: float, step: float) -> None:
+    nodes = replace(hand_made(direction, q, 0.8, step=step, strip=0.9), corners=())
     with ctx.workprec(128):
         moments = Moments(nodes)
         for tilt, frequency in ((0.5, 0.0), (2.0, 0.0), (2.0, 2.5), (0.5, 6.0)):
@@ -509,14 +509,14 @@ def test_without_cells_coarse_steps_pay_for_themselves(order: Direction, q: floa
 
 
 @pytest.mark.rotating(4)
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize("q", [0.001, 0.3, 0.5, 0.7, 1.0])
 @pytest.mark.parametrize("z", [0.6, 1.5])
-def test_off_the_line_the_integrand_is_at_most_a_multiple_of_itself(order: Direction, q: float, z: float) -> None:
+def test_off_the_line_the_integrand_is_at_most_a_multiple_of_itself(direction: Direction, q: float, z: float) -> None:
     """Section 6, *Without cells*: pointwise, on lines up to near the branch points."""
     t = np.linspace(-14, 14, 4001)
     for share in (0.2, 0.6, 0.9):
-        nodes = replace(hand_made(order, q, z, strip=share * math.pi * z), corners=())
+        nodes = replace(hand_made(direction, q, z, strip=share * math.pi * z), corners=())
         with ctx.workprec(128):
             moments = Moments(nodes)
             decay = (2 * arb.pi() * moments.strip / moments.step).exp() - 1
@@ -529,9 +529,9 @@ def test_off_the_line_the_integrand_is_at_most_a_multiple_of_itself(order: Direc
                     assert np.all(off <= multiple * on_line * (1 + 1e-9) + 1e-290)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_without_cells_the_ends_of_the_nodes_must_be_far_out(order: Direction) -> None:
-    nodes = replace(hand_made(order, 0.3, 1.0), corners=())
+@pytest.mark.parametrize("direction", ORDERS)
+def test_without_cells_the_ends_of_the_nodes_must_be_far_out(direction: Direction) -> None:
+    nodes = replace(hand_made(direction, 0.3, 1.0), corners=())
     with ctx.workprec(128):
         for first, last in ((1, nodes.last), (nodes.first, 2)):
             with pytest.raises(Declined, match="condition not proven"):

@@ -26,9 +26,11 @@ from dpbounds.privacy.routes.contour.plan import Bulk, Nodes, Plan, chernoff_pla
 ORDERS = tuple(Direction)
 
 
-def product(order: Direction, *parts: tuple[float, float, int], squared_shift: str | None = None) -> Product:
+def product(direction: Direction, *parts: tuple[float, float, int], squared_shift: str | None = None) -> Product:
     """Sampled parts (q, z, T), and one Gaussian part."""
-    sampled = tuple((SampledGaussians(order, Fraction(str(q)), Fraction(str(z)) ** 2), count) for q, z, count in parts)
+    sampled = tuple(
+        (SampledGaussians(direction, Fraction(str(q)), Fraction(str(z)) ** 2), count) for q, z, count in parts
+    )
     return sampled if squared_shift is None else ((ShiftedGaussians(Fraction(squared_shift)), 1), *sampled)
 
 
@@ -216,18 +218,18 @@ ORDINARY = [
 ]
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize(("q", "z", "T", "delta"), ORDINARY)
-def test_plans_reach_the_accuracy_they_aim_at(order: Direction, q: float, z: float, T: int, delta: str) -> None:
+def test_plans_reach_the_accuracy_they_aim_at(direction: Direction, q: float, z: float, T: int, delta: str) -> None:
     for accuracy in (1e-4, 1e-13):
-        proof = contour_epsilon(product(order, (q, z, T)), Fraction(delta), accuracy)
+        proof = contour_epsilon(product(direction, (q, z, T)), Fraction(delta), accuracy)
         assert all(share < 10 * accuracy for share in proof.error_budget.values())
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_grids_are_exact(order: Direction) -> None:
+@pytest.mark.parametrize("direction", ORDERS)
+def test_grids_are_exact(direction: Direction) -> None:
     """Few bits in steps and spacings: node positions and frequencies are exact doubles."""
-    plan = make_draft(product(order, (0.02, 1.1, 500)), log_delta=math.log(1e-7)).finished()
+    plan = make_draft(product(direction, (0.02, 1.1, 500)), log_delta=math.log(1e-7)).finished()
     assert Fraction(plan.spacing * plan.frequencies) == Fraction(plan.spacing) * plan.frequencies
     for nodes in plan.nodes:
         for end in (nodes.first, nodes.last):
@@ -249,10 +251,12 @@ def test_dyadic_numbers_are_near_and_short(value: float, bits: int) -> None:
     assert dyadic(short, bits) == short
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize(("q", "z", "T", "delta"), ORDINARY)
-def test_the_search_in_doubles_is_close_to_the_proof(order: Direction, q: float, z: float, T: int, delta: str) -> None:
-    question = product(order, (q, z, T))
+def test_the_search_in_doubles_is_close_to_the_proof(
+    direction: Direction, q: float, z: float, T: int, delta: str
+) -> None:
+    question = product(direction, (q, z, T))
     plan = settled_plan(question, log_delta=math.log(float(delta)), accuracy=1e-12)
     found = contour_epsilon(question, Fraction(delta)).enclosure
     assert float_curve(plan).solve(math.log(float(delta))) == pytest.approx(found.upper, rel=1e-8)
@@ -268,10 +272,10 @@ def test_plans_for_delta_and_for_epsilon_serve_the_same_point() -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "delta"), [(Direction.ADD, 1e-300), (Direction.REMOVE, 1e-300), (Direction.REPLACE, 1e-6)]
+    ("direction", "delta"), [(Direction.ADD, 1e-300), (Direction.REMOVE, 1e-300), (Direction.REPLACE, 1e-6)]
 )
-def test_plans_do_not_depend_on_the_last_bits_of_the_target(order: Direction, delta: float) -> None:
-    question = product(order, (0.01, 1.0, 10_000))
+def test_plans_do_not_depend_on_the_last_bits_of_the_target(direction: Direction, delta: float) -> None:
+    question = product(direction, (0.01, 1.0, 10_000))
     goals = [math.log(delta) * (1 + k * 2.0**-51) for k in range(-3, 4)]
     plans = [settled_plan(question, log_delta=goal, accuracy=1e-13) for goal in goals]
     assert max(plan.cost for plan in plans) <= 2 * min(plan.cost for plan in plans)
@@ -283,11 +287,11 @@ def test_a_plan_for_one_bound_has_no_frequencies() -> None:
     assert plan.tilt > 0
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_log_ratios_at_the_ends_of_the_rates(order: Direction) -> None:
+@pytest.mark.parametrize("direction", ORDERS)
+def test_log_ratios_at_the_ends_of_the_rates(direction: Direction) -> None:
     """The searches use doubles, where 1 - q may round to 0 or q e^x overflow."""
     for rate in (Fraction(1), 1 - Fraction(1, 10**20), Fraction(1, 10**12)):
-        part = RepeatedPair(SampledGaussians(order, rate, Fraction(1, 25)), 1)
+        part = RepeatedPair(SampledGaussians(direction, rate, Fraction(1, 25)), 1)
         t = np.linspace(-60, 60, 241)
         assert np.isfinite(part.loss(t)).all()
         assert ((part.weight(t) >= 0) & (part.weight(t) <= 1 + 1e-12)).all()

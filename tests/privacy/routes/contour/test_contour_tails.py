@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 def hand_made(
-    order: Direction,
+    direction: Direction,
     q: float,
     z: float,
     *,
@@ -38,7 +38,7 @@ def hand_made(
     bulk: Bulk | None = None,
 ) -> Nodes:
     """Nodes chosen without the planner."""
-    part = RepeatedPair(SampledGaussians(order, Fraction(q), Fraction(z) ** 2), 1)
+    part = RepeatedPair(SampledGaussians(direction, Fraction(q), Fraction(z) ** 2), 1)
     reach = max(14.0, edge + 6 * softness, 1 / z)
     last, beyond = math.ceil(reach / step), math.ceil(1.2 * reach / step)
     ends = (-beyond * step, -last * step, last * step, beyond * step)
@@ -128,12 +128,12 @@ def test_the_planners_histogram_is_the_same_one(cells: list[tuple[int, int]]) ->
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("direction", ORDERS)
 @pytest.mark.parametrize("q", [1e-4, 0.3, 1.0])
 @pytest.mark.parametrize("z", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("tilt", [0.25, 3.0])
-def test_rectangles_bound_every_later_frequency(order: Direction, q: float, z: float, tilt: float) -> None:
-    nodes = hand_made(order, q, z)
+def test_rectangles_bound_every_later_frequency(direction: Direction, q: float, z: float, tilt: float) -> None:
+    nodes = hand_made(direction, q, z)
     with ctx.workprec(128):
         rectangles = Rectangles(Moments(nodes), tilt, 1)
         for frequency in np.geomspace(0.3, 300 * z, 8):
@@ -143,10 +143,10 @@ def test_rectangles_bound_every_later_frequency(order: Direction, q: float, z: f
             assert bound <= whole * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_rectangles_are_close_at_small_frequencies(order: Direction) -> None:
+@pytest.mark.parametrize("direction", ORDERS)
+def test_rectangles_are_close_at_small_frequencies(direction: Direction) -> None:
     """To second order in w for one hump: the exponent that decides how many frequencies are needed."""
-    nodes = hand_made(order, 0.3, 1.0)
+    nodes = hand_made(direction, 0.3, 1.0)
     with ctx.workprec(128):
         rectangles = Rectangles(Moments(nodes), 1.0, 1)
         for frequency in (0.3, 1.0, 2.0):
@@ -168,9 +168,9 @@ def test_rectangles_where_all_tilted_masses_underflow() -> None:
 @pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(ORDERS), st.floats(1e-5, 1), st.floats(0.4, 3), st.floats(0, 5), st.integers(3, 14))
-def test_rectangles_lie_below_the_density(order: Direction, q: float, z: float, tilt: float, step: int) -> None:
+def test_rectangles_lie_below_the_density(direction: Direction, q: float, z: float, tilt: float, step: int) -> None:
     """The step function's integral over any stretch of losses is at most the tilted law's mass there."""
-    nodes = hand_made(order, q, z, step=step / 64)
+    nodes = hand_made(direction, q, z, step=step / 64)
     with ctx.workprec(128):
         moments = Moments(nodes)
         try:
@@ -209,7 +209,7 @@ def test_rectangles_survive_losses_too_close_to_tell_apart() -> None:
     st.sampled_from([8, 40, 300]),
 )
 def test_turned_lines_bound_every_later_frequency(
-    order: Direction,
+    direction: Direction,
     q: float,
     z: float,
     tilt: float,
@@ -219,7 +219,7 @@ def test_turned_lines_bound_every_later_frequency(
     cells: int,
 ) -> None:
     split = None if bulk is None else Bulk(*bulk)
-    nodes = hand_made(order, q, z, turn=min(turn * math.pi * z, 3.0), bulk=split, cells=cells)
+    nodes = hand_made(direction, q, z, turn=min(turn * math.pi * z, 3.0), bulk=split, cells=cells)
     with ctx.workprec(96):
         try:
             bound = float(turned_bound(Moments(nodes), tilt, arb(frequency)))
@@ -231,9 +231,13 @@ def test_turned_lines_bound_every_later_frequency(
     assert later <= bound * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(("order", "turn"), [(Direction.REMOVE, 0.5), (Direction.REPLACE, 0.5), (Direction.ADD, 1.0)])
-def test_turned_lines_show_exponential_decay(order: Direction, turn: float) -> None:
-    nodes = hand_made(order, 0.9, 1.0, turn=turn, bulk=None if order is Direction.ADD else Bulk(1.0, 0.25), cells=1000)
+@pytest.mark.parametrize(
+    ("direction", "turn"), [(Direction.REMOVE, 0.5), (Direction.REPLACE, 0.5), (Direction.ADD, 1.0)]
+)
+def test_turned_lines_show_exponential_decay(direction: Direction, turn: float) -> None:
+    nodes = hand_made(
+        direction, 0.9, 1.0, turn=turn, bulk=None if direction is Direction.ADD else Bulk(1.0, 0.25), cells=1000
+    )
     with ctx.workprec(96):
         moments = Moments(nodes)
         near, far = (float(turned_bound(moments, 0.5, arb(w))) for w in (5, 60))
@@ -248,12 +252,12 @@ def test_turns_outside_the_strip_are_refused(turn: float) -> None:
 
 
 @pytest.mark.thorough_cases("remove")
-@pytest.mark.parametrize("order", ORDERS)
-def test_growth_on_the_turned_line_must_be_paid(order: Direction) -> None:
+@pytest.mark.parametrize("direction", ORDERS)
+def test_growth_on_the_turned_line_must_be_paid(direction: Direction) -> None:
     """Without it the bound is broken, so that the test above would notice its loss."""
     softness, y, w = 0.5, 0.4, 0.05
-    nodes = hand_made(order, 0.4, 1.0, turn=y, softness=softness, cells=6000)
-    growth = math.exp(y * y / 2 + (0 if order is Direction.ADD else y * y / softness**2))
+    nodes = hand_made(direction, 0.4, 1.0, turn=y, softness=softness, cells=6000)
+    growth = math.exp(y * y / 2 + (0 if direction is Direction.ADD else y * y / softness**2))
     with ctx.workprec(96):
         broken = float(turned_bound(Moments(nodes), 0.0, arb(w))) / growth
     assert modulus(nodes, 0.0, np.array([w]))[0][0] > broken
