@@ -169,14 +169,14 @@ def test_both_curves_come_from_the_same_points(tmp_path, monkeypatch, capsys):
     from dpbounds.privacy.accountants import certified as accountants
 
     asked = []
-    real = accountants.delta
+    real = accountants.delta_curve
 
-    def delta(mechanism, epsilon, relation, *, tolerance):
-        asked.append(epsilon)
-        return real(mechanism, epsilon, relation, tolerance=tolerance)
+    def delta_curve(mechanism, epsilons, relation, *, tolerance):
+        asked.append(tuple(epsilons))
+        return real(mechanism, asked[-1], relation, tolerance=tolerance)
 
-    monkeypatch.setattr(accountants, "delta", delta)
+    monkeypatch.setattr(accountants, "delta_curve", delta_curve)
     files = ["--curve", str(tmp_path / "a.csv"), "--trade-off", str(tmp_path / "b.csv")]
     assert main(["delta", "--noise-multiplier", "5", "--steps", "1", "--epsilon", "1", *files]) == 0
-    assert len(asked) == 21
+    assert [len(epsilons) for epsilons in asked] == [21]
     assert capsys.readouterr().err.count("wrote ") == 2

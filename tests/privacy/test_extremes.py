@@ -214,10 +214,10 @@ def textbook(pair, epsilon):
     q = mp.mpf(pair.sample_rate.numerator) / pair.sample_rate.denominator
     v = mp.mpf(pair.variance.numerator) / pair.variance.denominator
     z = mp.sqrt(v)
-    if pair.order is Direction.REMOVE:
+    if pair.direction is Direction.REMOVE:
         x = v * mp.log((mp.expm1(e) + q) / q) + mp.mpf(1) / 2
         return q * upper((x - 1) / z) - (mp.expm1(e) + q) * upper(x / z)
-    if pair.order is Direction.ADD:
+    if pair.direction is Direction.ADD:
         room = mp.expm1(-e) + q
         if room <= 0:
             return mp.mpf(0)

@@ -139,7 +139,7 @@ def test_equal_sampled_parts_are_counted_together() -> None:
 def test_orders_are_never_mixed_within_a_product() -> None:
     run = PoissonSampled(Gaussian(2), "0.1") ** 2 @ Gaussian(1) @ PoissonSampled(Gaussian(1), "0.2")
     products = products_of(run, ADD_OR_REMOVE)
-    orders = [{pair.order for pair, _ in product if isinstance(pair, SampledGaussians)} for product in products]
+    orders = [{pair.direction for pair, _ in product if isinstance(pair, SampledGaussians)} for product in products]
     assert orders == [{Direction.REMOVE}, {Direction.ADD}]
 
 

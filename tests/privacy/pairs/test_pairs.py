@@ -86,7 +86,7 @@ def laws_of(pair: Pair) -> Attack:
         Direction.ADD: (normal(0.0, stddev), towards[1.0]),
         Direction.REPLACE: (towards[1.0], towards[-1.0]),
     }
-    return laws[pair.order]
+    return laws[pair.direction]
 
 
 def pair_of(step: Step, direction: Direction) -> Attack:

@@ -100,7 +100,7 @@ def sampled_normals(pair: SampledGaussians) -> tuple[Density, Density]:
         Direction.ADD: (alone, mixture(1)),
         Direction.REPLACE: (mixture(1), mixture(-1)),
     }
-    return pairs[pair.order]
+    return pairs[pair.direction]
 
 
 def twin(p: Density, q: Density, order: Fraction, corners: list[float]) -> mpf:

@@ -25,7 +25,7 @@ from dpbounds.privacy.routes.contour import contour_at_most, contour_delta, cont
 from dpbounds.privacy.routes.contour import curve as curve_module
 from dpbounds.privacy.routes.contour.curve import ContourCurve
 from dpbounds.privacy.routes.contour.moments import Moments
-from dpbounds.privacy.routes.contour.plan import Bulk, Nodes, Plan, make_draft
+from dpbounds.privacy.routes.contour.plan import Bulk, ContourChoices, Nodes, make_draft
 from dpbounds.privacy.routes.contour.tails import Rectangles
 
 ORDERS = tuple(Direction)
@@ -395,18 +395,18 @@ def test_at_most_against_random_single_releases(seed: int) -> None:
 # --- every choice is sound -------------------------------------------------------------------------------------------
 
 
-def with_nodes(plan: Plan, **changes: object) -> Plan:
+def with_nodes(plan: ContourChoices, **changes: object) -> ContourChoices:
     return replace(plan, nodes=tuple(replace(nodes, **changes) for nodes in plan.nodes))  # type: ignore[arg-type]
 
 
-def ends(plan: Plan, epsilon: Fraction) -> tuple[float, float]:
+def ends(plan: ContourChoices, epsilon: Fraction) -> tuple[float, float]:
     """The enclosure of δ(ε) by this plan, as floats (not rounded outwards: the tests leave room)."""
     with ctx.workprec(plan.precision):
         lower, above = ContourCurve(plan)(epsilon)
         return float(lower.lower()), float(above.upper())
 
 
-def a_plan(direction: Direction = Direction.REMOVE, accuracy: float = 1e-9) -> tuple[Plan, Fraction, float]:
+def a_plan(direction: Direction = Direction.REMOVE, accuracy: float = 1e-9) -> tuple[ContourChoices, Fraction, float]:
     """A plan for 30 steps, an ε, and δ(ε) to twelve digits."""
     question, epsilon = product(direction, (0.3, 1.5, 30)), Fraction(5, 2)
     return (
@@ -416,7 +416,7 @@ def a_plan(direction: Direction = Direction.REMOVE, accuracy: float = 1e-9) -> t
     )
 
 
-def a_peeled_plan() -> tuple[Plan, Fraction, float]:
+def a_peeled_plan() -> tuple[ContourChoices, Fraction, float]:
     """One release with a bulk set aside, and its closed form."""
     question, epsilon = product(Direction.REMOVE, (0.3, 1.0, 1)), Fraction(1, 2)
     plan = make_draft(question, epsilon=0.5, accuracy=1e-12).finished()
@@ -424,7 +424,7 @@ def a_peeled_plan() -> tuple[Plan, Fraction, float]:
     return plan, epsilon, float(closed_form_delta(question[0][0], epsilon)[0])
 
 
-def misses(plan: Plan, epsilon: Fraction, truth: float) -> bool:
+def misses(plan: ContourChoices, epsilon: Fraction, truth: float) -> bool:
     lower, above = ends(plan, epsilon)
     return not lower <= truth * (1 + 1e-11) or not above >= truth * (1 - 1e-11)
 
@@ -486,7 +486,7 @@ def test_coarse_nodes_need_the_strip_bound(monkeypatch: pytest.MonkeyPatch, dire
     assert misses(plan, epsilon, truth)
 
 
-def coarser(plan: Plan, factor: float) -> Plan:
+def coarser(plan: ContourChoices, factor: float) -> ContourChoices:
     """The same range with a larger step; the cells' outermost corners and the nodes' ends kept on the new grid."""
 
     def changed(nodes: Nodes) -> Nodes:
@@ -536,7 +536,7 @@ def test_a_wrong_gaussian_factor_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
     assert misses(plan, epsilon, truth)
 
 
-CHANGES: list[tuple[str, Callable[[Plan], Plan]]] = [
+CHANGES: list[tuple[str, Callable[[ContourChoices], ContourChoices]]] = [
     ("no frequency", lambda plan: replace(plan, frequencies=0)),
     ("a right alias on the left", lambda plan: replace(plan, aliases=(plan.tilt / 2, plan.aliases[1]))),
     ("a left alias on the right", lambda plan: replace(plan, aliases=(plan.aliases[0], 2 * plan.tilt))),
@@ -554,7 +554,7 @@ CHANGES: list[tuple[str, Callable[[Plan], Plan]]] = [
 
 
 @pytest.mark.parametrize(("what", "change"), CHANGES, ids=[what for what, _ in CHANGES])
-def test_choices_outside_the_proof_are_refused(what: str, change: Callable[[Plan], Plan]) -> None:
+def test_choices_outside_the_proof_are_refused(what: str, change: Callable[[ContourChoices], ContourChoices]) -> None:
     plan, epsilon, _ = a_peeled_plan()
     with pytest.raises(Declined):
         ends(change(plan), epsilon)

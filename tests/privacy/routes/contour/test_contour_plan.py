@@ -21,7 +21,7 @@ from dpbounds.privacy.routes.contour import contour_delta, contour_epsilon
 from dpbounds.privacy.routes.contour.curve import ContourCurve
 from dpbounds.privacy.routes.contour.estimate import float_curve, settled_plan
 from dpbounds.privacy.routes.contour.landscape import RepeatedPair
-from dpbounds.privacy.routes.contour.plan import Bulk, Nodes, Plan, chernoff_plan, dyadic, make_draft
+from dpbounds.privacy.routes.contour.plan import Bulk, ContourChoices, Nodes, chernoff_plan, dyadic, make_draft
 
 ORDERS = tuple(Direction)
 
@@ -48,7 +48,7 @@ QUESTIONS: list[tuple[Product, str]] = [
 
 
 @functools.cache
-def base(index: int) -> tuple[Plan, Fraction, tuple[Fraction, Fraction]]:
+def base(index: int) -> tuple[ContourChoices, Fraction, tuple[Fraction, Fraction]]:
     """A modest plan, ε, and tight ends for δ(ε): the closed form where there is one."""
     question, text = QUESTIONS[index]
     epsilon = Fraction(text)
@@ -120,7 +120,7 @@ def changed_nodes(nodes: Nodes, change: dict[str, object], random: np.random.Gen
     )
 
 
-def changed(plan: Plan, change: dict[str, object]) -> Plan:
+def changed(plan: ContourChoices, change: dict[str, object]) -> ContourChoices:
     number = {name: float(value) for name, value in change.items() if isinstance(value, float | int)}
     random = np.random.default_rng(int(number["seed"]))
     tilt = plan.tilt * number["tilt"]
