@@ -1,7 +1,7 @@
 """What runs: reference algorithms whose privacy is read off a ledger and whose utility is held against a bound.
 
 >>> import numpy as np
->>> from algorithms import ProjectedGradientDescent, problems
+>>> from dpbounds.algorithms import ProjectedGradientDescent, problems
 >>> features = np.random.default_rng(0).standard_normal((200, 3))
 >>> problem = problems.sigmoid_loss(features, np.where(features[:, 0] > 0, 1, -1))
 >>> ProjectedGradientDescent(noise_multiplier=20, steps=5).run(problem, repetitions=4).output.shape
@@ -13,75 +13,95 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+if __name__ == "algorithms":  # the folder lies on the path of whoever stands in the repository: one copy of each class
+    raise ImportError("these algorithms are imported as dpbounds.algorithms: write `from dpbounds import algorithms`")
+
 if TYPE_CHECKING:
-    from algorithms import problems as problems
-    from algorithms.descents.langevin_dynamics import LangevinDynamics as LangevinDynamics
-    from algorithms.descents.mirror_descent import MirrorDescent as MirrorDescent
-    from algorithms.descents.perturbed_gradient_descent import PerturbedGradientDescent as PerturbedGradientDescent
-    from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent as ProjectedGradientDescent
-    from algorithms.descents.quoted_baselines import WangYeXu2017 as WangYeXu2017
-    from algorithms.descents.quoted_baselines import ZhangEtAl2017 as ZhangEtAl2017
-    from algorithms.descents.selected_stochastic_gradient_descent import (
+    from dpbounds.algorithms import problems as problems
+    from dpbounds.algorithms.descents.langevin_dynamics import LangevinDynamics as LangevinDynamics
+    from dpbounds.algorithms.descents.mirror_descent import MirrorDescent as MirrorDescent
+    from dpbounds.algorithms.descents.perturbed_gradient_descent import (
+        PerturbedGradientDescent as PerturbedGradientDescent,
+    )
+    from dpbounds.algorithms.descents.projected_gradient_descent import (
+        ProjectedGradientDescent as ProjectedGradientDescent,
+    )
+    from dpbounds.algorithms.descents.quoted_baselines import WangYeXu2017 as WangYeXu2017
+    from dpbounds.algorithms.descents.quoted_baselines import ZhangEtAl2017 as ZhangEtAl2017
+    from dpbounds.algorithms.descents.selected_stochastic_gradient_descent import (
         SelectedStochasticGradientDescent as SelectedStochasticGradientDescent,
     )
-    from algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent as StochasticGradientDescent
-    from algorithms.estimator import PrivateLinearClassifier as PrivateLinearClassifier
-    from algorithms.frank_wolfe.gaussian_frank_wolfe import GaussianFrankWolfe as GaussianFrankWolfe
-    from algorithms.frank_wolfe.vertex_frank_wolfe import VertexFrankWolfe as VertexFrankWolfe
-    from algorithms.ledger import Ledger as Ledger
-    from algorithms.ledger import PrivacyBudget as PrivacyBudget
-    from algorithms.ledger import Release as Release
-    from algorithms.run import Run as Run
-    from algorithms.second_order.constrained_second_order import ConstrainedSecondOrder as ConstrainedSecondOrder
-    from algorithms.second_order.gradient_descent import GradientDescent as GradientDescent
-    from algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent as NegativeCurvatureDescent
-    from algorithms.second_order.stationary_point_selection import StationaryPointSelection as StationaryPointSelection
-    from algorithms.selection.above_threshold import AboveThresholdSelection as AboveThresholdSelection
-    from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism as NetExponentialMechanism
-    from algorithms.selection.projected_langevin import ProjectedLangevin as ProjectedLangevin
-    from algorithms.selection.regularised_exponential_mechanism import (
+    from dpbounds.algorithms.descents.stochastic_gradient_descent import (
+        StochasticGradientDescent as StochasticGradientDescent,
+    )
+    from dpbounds.algorithms.estimator import PrivateLinearClassifier as PrivateLinearClassifier
+    from dpbounds.algorithms.frank_wolfe.gaussian_frank_wolfe import GaussianFrankWolfe as GaussianFrankWolfe
+    from dpbounds.algorithms.frank_wolfe.vertex_frank_wolfe import VertexFrankWolfe as VertexFrankWolfe
+    from dpbounds.algorithms.ledger import Ledger as Ledger
+    from dpbounds.algorithms.ledger import PrivacyBudget as PrivacyBudget
+    from dpbounds.algorithms.ledger import Release as Release
+    from dpbounds.algorithms.run import Run as Run
+    from dpbounds.algorithms.second_order.constrained_second_order import (
+        ConstrainedSecondOrder as ConstrainedSecondOrder,
+    )
+    from dpbounds.algorithms.second_order.gradient_descent import GradientDescent as GradientDescent
+    from dpbounds.algorithms.second_order.negative_curvature_descent import (
+        NegativeCurvatureDescent as NegativeCurvatureDescent,
+    )
+    from dpbounds.algorithms.second_order.stationary_point_selection import (
+        StationaryPointSelection as StationaryPointSelection,
+    )
+    from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection as AboveThresholdSelection
+    from dpbounds.algorithms.selection.net_exponential_mechanism import (
+        NetExponentialMechanism as NetExponentialMechanism,
+    )
+    from dpbounds.algorithms.selection.projected_langevin import ProjectedLangevin as ProjectedLangevin
+    from dpbounds.algorithms.selection.regularised_exponential_mechanism import (
         RegularisedExponentialMechanism as RegularisedExponentialMechanism,
     )
-    from algorithms.spider.population_stochastic_spider import PopulationStochasticSpider as PopulationStochasticSpider
-    from algorithms.spider.restarted_spider import RestartedSpider as RestartedSpider
-    from algorithms.spider.spider import Spider as Spider
-    from algorithms.spider.stochastic_spider import StochasticSpider as StochasticSpider
-    from algorithms.warm_starts.population_warm_start import PopulationWarmStart as PopulationWarmStart
-    from algorithms.warm_starts.random_projection import RandomProjection as RandomProjection
-    from algorithms.warm_starts.warm_started_spider import WarmStartedSpider as WarmStartedSpider
+    from dpbounds.algorithms.spider.population_stochastic_spider import (
+        PopulationStochasticSpider as PopulationStochasticSpider,
+    )
+    from dpbounds.algorithms.spider.restarted_spider import RestartedSpider as RestartedSpider
+    from dpbounds.algorithms.spider.spider import Spider as Spider
+    from dpbounds.algorithms.spider.stochastic_spider import StochasticSpider as StochasticSpider
+    from dpbounds.algorithms.warm_starts.population_warm_start import PopulationWarmStart as PopulationWarmStart
+    from dpbounds.algorithms.warm_starts.random_projection import RandomProjection as RandomProjection
+    from dpbounds.algorithms.warm_starts.warm_started_spider import WarmStartedSpider as WarmStartedSpider
 
-# Where each public name lives: it is imported when first asked for, so that `import algorithms` itself costs nothing.
+# Where each public name lives: it is imported when first asked for, so that `import dpbounds.algorithms` itself costs
+# nothing.
 _HOMES = {
-    "ProjectedGradientDescent": "algorithms.descents.projected_gradient_descent",
-    "MirrorDescent": "algorithms.descents.mirror_descent",
-    "LangevinDynamics": "algorithms.descents.langevin_dynamics",
-    "PerturbedGradientDescent": "algorithms.descents.perturbed_gradient_descent",
-    "StochasticGradientDescent": "algorithms.descents.stochastic_gradient_descent",
-    "SelectedStochasticGradientDescent": "algorithms.descents.selected_stochastic_gradient_descent",
-    "ZhangEtAl2017": "algorithms.descents.quoted_baselines",
-    "WangYeXu2017": "algorithms.descents.quoted_baselines",
-    "GaussianFrankWolfe": "algorithms.frank_wolfe.gaussian_frank_wolfe",
-    "VertexFrankWolfe": "algorithms.frank_wolfe.vertex_frank_wolfe",
-    "Spider": "algorithms.spider.spider",
-    "RestartedSpider": "algorithms.spider.restarted_spider",
-    "StochasticSpider": "algorithms.spider.stochastic_spider",
-    "PopulationStochasticSpider": "algorithms.spider.population_stochastic_spider",
-    "GradientDescent": "algorithms.second_order.gradient_descent",
-    "StationaryPointSelection": "algorithms.second_order.stationary_point_selection",
-    "ConstrainedSecondOrder": "algorithms.second_order.constrained_second_order",
-    "NegativeCurvatureDescent": "algorithms.second_order.negative_curvature_descent",
-    "AboveThresholdSelection": "algorithms.selection.above_threshold",
-    "NetExponentialMechanism": "algorithms.selection.net_exponential_mechanism",
-    "RegularisedExponentialMechanism": "algorithms.selection.regularised_exponential_mechanism",
-    "ProjectedLangevin": "algorithms.selection.projected_langevin",
-    "WarmStartedSpider": "algorithms.warm_starts.warm_started_spider",
-    "PopulationWarmStart": "algorithms.warm_starts.population_warm_start",
-    "RandomProjection": "algorithms.warm_starts.random_projection",
-    "PrivateLinearClassifier": "algorithms.estimator",
-    "Run": "algorithms.run",
-    "Ledger": "algorithms.ledger",
-    "PrivacyBudget": "algorithms.ledger",
-    "Release": "algorithms.ledger",
+    "ProjectedGradientDescent": "dpbounds.algorithms.descents.projected_gradient_descent",
+    "MirrorDescent": "dpbounds.algorithms.descents.mirror_descent",
+    "LangevinDynamics": "dpbounds.algorithms.descents.langevin_dynamics",
+    "PerturbedGradientDescent": "dpbounds.algorithms.descents.perturbed_gradient_descent",
+    "StochasticGradientDescent": "dpbounds.algorithms.descents.stochastic_gradient_descent",
+    "SelectedStochasticGradientDescent": "dpbounds.algorithms.descents.selected_stochastic_gradient_descent",
+    "ZhangEtAl2017": "dpbounds.algorithms.descents.quoted_baselines",
+    "WangYeXu2017": "dpbounds.algorithms.descents.quoted_baselines",
+    "GaussianFrankWolfe": "dpbounds.algorithms.frank_wolfe.gaussian_frank_wolfe",
+    "VertexFrankWolfe": "dpbounds.algorithms.frank_wolfe.vertex_frank_wolfe",
+    "Spider": "dpbounds.algorithms.spider.spider",
+    "RestartedSpider": "dpbounds.algorithms.spider.restarted_spider",
+    "StochasticSpider": "dpbounds.algorithms.spider.stochastic_spider",
+    "PopulationStochasticSpider": "dpbounds.algorithms.spider.population_stochastic_spider",
+    "GradientDescent": "dpbounds.algorithms.second_order.gradient_descent",
+    "StationaryPointSelection": "dpbounds.algorithms.second_order.stationary_point_selection",
+    "ConstrainedSecondOrder": "dpbounds.algorithms.second_order.constrained_second_order",
+    "NegativeCurvatureDescent": "dpbounds.algorithms.second_order.negative_curvature_descent",
+    "AboveThresholdSelection": "dpbounds.algorithms.selection.above_threshold",
+    "NetExponentialMechanism": "dpbounds.algorithms.selection.net_exponential_mechanism",
+    "RegularisedExponentialMechanism": "dpbounds.algorithms.selection.regularised_exponential_mechanism",
+    "ProjectedLangevin": "dpbounds.algorithms.selection.projected_langevin",
+    "WarmStartedSpider": "dpbounds.algorithms.warm_starts.warm_started_spider",
+    "PopulationWarmStart": "dpbounds.algorithms.warm_starts.population_warm_start",
+    "RandomProjection": "dpbounds.algorithms.warm_starts.random_projection",
+    "PrivateLinearClassifier": "dpbounds.algorithms.estimator",
+    "Run": "dpbounds.algorithms.run",
+    "Ledger": "dpbounds.algorithms.ledger",
+    "PrivacyBudget": "dpbounds.algorithms.ledger",
+    "Release": "dpbounds.algorithms.ledger",
 }
 
 __all__ = [
@@ -121,10 +141,10 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name == "problems":
-        return importlib.import_module("algorithms.problems")
+        return importlib.import_module("dpbounds.algorithms.problems")
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'algorithms' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

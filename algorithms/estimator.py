@@ -19,12 +19,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from algorithms.fields import WhichNoise, demand_one_of
-from algorithms.ledger import Ledger, PrivacyBudget
-from algorithms.problems.problem import Array, Problem, checked_bound
-from algorithms.problems.sets import ConstraintSet, L1Ball, L2Ball
-from algorithms.problems.sigmoid import sigmoid_loss
-from algorithms.run import Run
+from dpbounds.algorithms.fields import WhichNoise, demand_one_of
+from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
+from dpbounds.algorithms.problems.problem import Array, Problem, checked_bound
+from dpbounds.algorithms.problems.sets import ConstraintSet, L1Ball, L2Ball
+from dpbounds.algorithms.problems.sigmoid import sigmoid_loss
+from dpbounds.algorithms.run import Run
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact
@@ -73,14 +73,16 @@ class Entry:
 
 # One line per algorithm.
 ALGORITHMS: dict[str, Entry] = {
-    "dp-pgd": Entry("algorithms.descents.projected_gradient_descent:ProjectedGradientDescent", True, "optional"),
-    "dp-spider": Entry("algorithms.spider.spider:Spider"),
-    "dp-sgd": Entry("algorithms.descents.stochastic_gradient_descent:StochasticGradientDescent"),
+    "dp-pgd": Entry(
+        "dpbounds.algorithms.descents.projected_gradient_descent:ProjectedGradientDescent", True, "optional"
+    ),
+    "dp-spider": Entry("dpbounds.algorithms.spider.spider:Spider"),
+    "dp-sgd": Entry("dpbounds.algorithms.descents.stochastic_gradient_descent:StochasticGradientDescent"),
     "dp-fw": Entry(
-        "algorithms.frank_wolfe.gaussian_frank_wolfe:GaussianFrankWolfe", radius="required", constraint=L2Ball
+        "dpbounds.algorithms.frank_wolfe.gaussian_frank_wolfe:GaussianFrankWolfe", radius="required", constraint=L2Ball
     ),
     "dp-fw-l1": Entry(
-        "algorithms.frank_wolfe.vertex_frank_wolfe:VertexFrankWolfe", radius="required", constraint=L1Ball
+        "dpbounds.algorithms.frank_wolfe.vertex_frank_wolfe:VertexFrankWolfe", radius="required", constraint=L1Ball
     ),
 }
 

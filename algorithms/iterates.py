@@ -10,10 +10,10 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from algorithms.noise import Array
-from algorithms.oracles import at_least
-from algorithms.planning import root_above
-from algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.planning import root_above
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.evaluation import evaluate
 

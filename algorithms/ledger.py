@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from scipy import special
 
-from algorithms import ledger_format
+from dpbounds.algorithms import ledger_format
 from dpbounds.errors import BudgetExceeded, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from algorithms import secure_noise
-from algorithms.fields import WhichNoise
-from algorithms.iterates import uniform_steps
-from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.noise import Array, Kind, Records, streams
-from algorithms.oracles import (
+from dpbounds.algorithms import secure_noise
+from dpbounds.algorithms.fields import WhichNoise
+from dpbounds.algorithms.iterates import uniform_steps
+from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
+from dpbounds.algorithms.noise import Array, Kind, Records, streams
+from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
     GradientDifferenceOracle,
     GradientOracle,
@@ -34,12 +34,12 @@ from algorithms.oracles import (
     choose,
     in_batches,
 )
-from algorithms.oracles.differences import HasDifferences
-from algorithms.oracles.gradients import HasGradients
-from algorithms.planning import release_of
-from algorithms.problems.domain import hessian_rank
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Recorder, Run, Trace, settled
+from dpbounds.algorithms.oracles.differences import HasDifferences
+from dpbounds.algorithms.oracles.gradients import HasGradients
+from dpbounds.algorithms.planning import release_of
+from dpbounds.algorithms.problems.domain import hessian_rank
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.run import Recorder, Run, Trace, settled
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 
@@ -229,8 +229,8 @@ class Method(ABC, Generic[P]):
             how far one record can move that sum by being added.
         step_size: Greater than 0, and fixed in advance: one found by looking at the data would be a release of its own.
         budget: What ``run`` holds its ledger against, or None: then only against the plan.
-        noise: "gaussian" for experiments, "secure" for a release (see ``algorithms.secure_noise``; the extra of that
-            name draws it, and it is not repeatable).
+        noise: "gaussian" for experiments, "secure" for a release (see ``dpbounds.algorithms.secure_noise``; the extra
+            of that name draws it, and it is not repeatable).
 
     ``calibrated`` returns the algorithm with the smallest proven noise for a budget. It raises ``InvalidValue`` where a
     number is not allowed or the problem lacks a constant. So does a bound, where it does not hold.

@@ -3,7 +3,7 @@
 What is drawn for experiments is the ideal Gaussian (or the uniform law on a ball or a sphere) rounded to double
 precision, from a seeded generator (PCG64): right where numbers must be repeatable. It is not meant for a release
 against an adversary who studies the low bits of floating-point numbers or who may guess the seed; for that there is
-``algorithms.secure_noise``: a discretised sampler fed by the operating system, with its own accounting.
+``dpbounds.algorithms.secure_noise``: a discretised sampler fed by the operating system, with its own accounting.
 
 Every function writes into the ledger what it is about to draw; a ledger that keeps a budget may refuse the entry, and
 then nothing is drawn.
@@ -25,7 +25,7 @@ from dpbounds.privacy.mechanisms import ApproximateDP, Mechanism, PoissonSampled
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
-    from algorithms.ledger import Batch
+    from dpbounds.algorithms.ledger import Batch
 
 Array = NDArray[np.float64]
 Kind = Literal["gaussian", "ball", "sphere", "secure"]

@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from algorithms.fields import WhichNoise
-from algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.fields import WhichNoise
+from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.budgets.calibration import calibrate
@@ -45,7 +45,7 @@ def release_of(noise_multiplier: ExactLike, noise: WhichNoise, relation: Relatio
     """One full-batch release, as planned.
 
     Secure noise is rounded to a grid, which enlarges its per-record bound by 2^-23 at most, and is accounted for as
-    zCDP (see ``algorithms.secure_noise``).
+    zCDP (see ``dpbounds.algorithms.secure_noise``).
     """
     if noise == "gaussian":
         return Gaussian(noise_multiplier)

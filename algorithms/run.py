@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.ledger import Ledger, OpenLedger, PrivacyBudget
-from algorithms.noise import NOISE_DRAWN
+from dpbounds.algorithms.ledger import Ledger, OpenLedger, PrivacyBudget
+from dpbounds.algorithms.noise import NOISE_DRAWN
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.mechanisms import Mechanism

@@ -38,8 +38,8 @@ from typing import Any
 
 import numpy as np
 
-from algorithms import noise as plain
-from algorithms.noise import Array, Records
+from dpbounds.algorithms import noise as plain
+from dpbounds.algorithms.noise import Array, Records
 from dpbounds.errors import DpboundsError, InvalidValue
 from dpbounds.privacy.mechanisms import ZCDP
 from dpbounds.privacy.relations import Relation

@@ -20,7 +20,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "rende
 root_doc = "docs/index"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 include_patterns = ["docs/**", "dpbounds/**", "algorithms/**", "tables/**", "CHANGELOG.md", "CONTRIBUTING.md"]
-exclude_patterns = [".*", "build", "dist", "**/ATTRIBUTION.md"]
+exclude_patterns = [".*", "build", "dist", "dpbounds/algorithms", "**/ATTRIBUTION.md"]  # a link
 
 myst_enable_extensions = ["dollarmath"]
 myst_dmath_double_inline = True

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 import dpbounds as dp
-from algorithms import PrivacyBudget
-from algorithms.verification.catalogue import all_examples
+from dpbounds.algorithms import PrivacyBudget
+from dpbounds.algorithms.verification.catalogue import all_examples
 from dpbounds.cli import _VERBS, _commands
 from dpbounds.privacy.pairs.domination import neighbour_classes
 

@@ -18,7 +18,7 @@ from dpbounds.privacy.renyi.accountant import renyi_curve, renyi_delta, renyi_ep
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_epsilon
 from dpbounds.theorems.evaluation import evaluate
 
-PACKAGES = ("dpbounds", "algorithms")
+PACKAGES = ("dpbounds", "dpbounds/algorithms")  # the second may be a link
 ALLOWED = {"dpbounds/expressions/working.py", "dpbounds/privacy/publishing/standalone_checker.py"}
 DP_SGD = dp.PoissonSampled(dp.Gaussian(1), "0.1") ** 5
 REPLACE = "replace-one"

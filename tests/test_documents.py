@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algorithms.ledger_format import write_releases
-from algorithms.verification.sweeping.cells import Cell, Result
-from algorithms.verification.sweeping.store import Store
 from dpbounds import documents, limits
+from dpbounds.algorithms.ledger_format import write_releases
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Result
+from dpbounds.algorithms.verification.sweeping.store import Store
 from dpbounds.cli import main
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import Gaussian
@@ -289,7 +289,7 @@ _MODES = set("wax+")
 @cache
 def calls():
     """Every call in both packages: (file, call)."""
-    files = [path for package in ("dpbounds", "algorithms") for path in sorted((ROOT / package).rglob("*.py"))]
+    files = [path for package in ("dpbounds", "dpbounds/algorithms") for path in sorted((ROOT / package).rglob("*.py"))]
     texts = [(path, path.read_text(encoding="utf-8")) for path in files]
     of_files = re.compile(r"open\(|json\.|" + "|".join(rf"\b{name}\(" for name in _WRITES))  # most files have none
     trees = [(path, ast.parse(text)) for path, text in texts if of_files.search(text)]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import algorithms
 import dpbounds
+from dpbounds import algorithms
 
 PACKAGES = {package.__name__: Path(package.__file__).parent for package in (dpbounds, algorithms)}
 

@@ -1,7 +1,7 @@
 """DP-PMD: mirror descent with Gaussian noise on every gradient.
 
-Wang & Xu 2019, Algorithm 3, for every distance-generating function of ``algorithms.problems.mirrors``: squared l2 norm
-on any convex set, squared q-norm on the l1 ball, entropy on the simplex. Their Theorem 5 is made explicit in
+Wang & Xu 2019, Algorithm 3, for every distance-generating function of ``dpbounds.algorithms.problems.mirrors``: squared
+l2 norm on any convex set, squared q-norm on the l1 ball, entropy on the simplex. Their Theorem 5 is made explicit in
 ``wang-xu-2019/theorem-5/explicit``, which also says what the fourth root that print lost is.
 
 What differs from print: the noise is the smallest that is proven (theirs has an unstated constant), the Bregman
@@ -19,17 +19,17 @@ import numpy as np
 import sympy
 from attrs import Attribute, field, frozen
 
-from algorithms import fields
-from algorithms.fields import WhichNoise, named
-from algorithms.iterates import best_count, demand_short_step, gap_at
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import FullBatchMethod, OpenRun, Outcome
-from algorithms.noise import Array
-from algorithms.oracles import at_least
-from algorithms.planning import multiplier_of_one, root_above
-from algorithms.problems.domain import demand_no_regulariser, demand_within, known
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.problems.mirrors import DistanceGenerator
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import WhichNoise, named
+from dpbounds.algorithms.iterates import best_count, demand_short_step, gap_at
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.planning import multiplier_of_one, root_above
+from dpbounds.algorithms.problems.domain import demand_no_regulariser, demand_within, known
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.problems.mirrors import DistanceGenerator
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

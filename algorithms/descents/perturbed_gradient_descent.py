@@ -18,16 +18,16 @@ from typing import ClassVar, Literal
 import sympy
 from attrs import field, frozen
 
-from algorithms import fields
-from algorithms.fields import demand_one_of, named
-from algorithms.iterates import squared_norms
-from algorithms.ledger import Batch, PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome, stddev_of_batches
-from algorithms.noise import described
-from algorithms.oracles import at_least
-from algorithms.planning import multiplier_within, root_above
-from algorithms.problems.domain import demand_all_of_space, known
-from algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import demand_one_of, named
+from dpbounds.algorithms.iterates import squared_norms
+from dpbounds.algorithms.ledger import Batch, PrivacyBudget
+from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_batches
+from dpbounds.algorithms.noise import described
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.planning import multiplier_within, root_above
+from dpbounds.algorithms.problems.domain import demand_all_of_space, known
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

@@ -13,14 +13,14 @@ from typing import ClassVar, Literal
 import sympy
 from attrs import field, frozen
 
-from algorithms import fields
-from algorithms.fields import WhichNoise, named
-from algorithms.iterates import best_count, demand_short_step, squared_norms
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import FullBatchMethod, OpenRun, Outcome
-from algorithms.oracles import rational
-from algorithms.planning import multiplier_of_one, root_above
-from algorithms.problems.problem import Problem
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import WhichNoise, named
+from dpbounds.algorithms.iterates import best_count, demand_short_step, squared_norms
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms.oracles import rational
+from dpbounds.algorithms.planning import multiplier_of_one, root_above
+from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

@@ -23,12 +23,12 @@ from typing import ClassVar, Literal, Self
 import sympy
 from attrs import frozen
 
-from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent, WhichMapping
-from algorithms.fields import demand_one_of, positive
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome
-from algorithms.planning import root_above
-from algorithms.problems.problem import Problem
+from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent, WhichMapping
+from dpbounds.algorithms.fields import demand_one_of, positive
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import Method, OpenRun, Outcome
+from dpbounds.algorithms.planning import root_above
+from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate

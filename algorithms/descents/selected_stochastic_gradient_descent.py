@@ -22,8 +22,8 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from algorithms import fields
-from algorithms.descents.stochastic_gradient_descent import (
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.descents.stochastic_gradient_descent import (
     Variant,
     ball_around_the_start,
     constants,
@@ -33,13 +33,13 @@ from algorithms.descents.stochastic_gradient_descent import (
     printed_steps,
     quasar_constant,
 )
-from algorithms.fields import demand_one_of, named
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
-from algorithms.oracles import at_least, choice
-from algorithms.planning import multiplier_within, root_above
-from algorithms.problems.domain import demand_no_regulariser
-from algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.fields import demand_one_of, named
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
+from dpbounds.algorithms.oracles import at_least, choice
+from dpbounds.algorithms.planning import multiplier_within, root_above
+from dpbounds.algorithms.problems.domain import demand_no_regulariser
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

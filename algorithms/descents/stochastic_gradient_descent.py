@@ -18,19 +18,19 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from algorithms import fields
-from algorithms.fields import demand_one_of, named
-from algorithms.iterates import squared_norms
-from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome, UniformIterate, stddev_of_batches
-from algorithms.noise import Array
-from algorithms.oracles import BatchGradientOracle, GradientAnswer, GradientOracle, Poisson, Sampling, at_least
-from algorithms.oracles.batches import demand_all_records, sampled, valid_sampling
-from algorithms.planning import multiplier_of_one, multiplier_within, root_above
-from algorithms.problems.domain import demand_no_regulariser, radius_of_domain
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.problems.linear_model import LinearModel
-from algorithms.problems.sets import L2Ball
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import demand_one_of, named
+from dpbounds.algorithms.iterates import squared_norms
+from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
+from dpbounds.algorithms.method import Method, OpenRun, Outcome, UniformIterate, stddev_of_batches
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.oracles import BatchGradientOracle, GradientAnswer, GradientOracle, Poisson, Sampling, at_least
+from dpbounds.algorithms.oracles.batches import demand_all_records, sampled, valid_sampling
+from dpbounds.algorithms.planning import multiplier_of_one, multiplier_within, root_above
+from dpbounds.algorithms.problems.domain import demand_no_regulariser, radius_of_domain
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.problems.linear_model import LinearModel
+from dpbounds.algorithms.problems.sets import L2Ball
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

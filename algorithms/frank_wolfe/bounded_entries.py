@@ -9,9 +9,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import sympy
 
-from algorithms.problems.domain import known
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.problems.linear_model import LinearModel
+from dpbounds.algorithms.problems.domain import known
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.problems.linear_model import LinearModel
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, to_float
 

@@ -10,9 +10,9 @@ import numpy as np
 import sympy
 from attrs import Attribute
 
-from algorithms.problems.domain import demand_no_regulariser, demand_within
-from algorithms.problems.finite_sum import Array, FiniteSum
-from algorithms.problems.sets import ConstraintSet, SparseVectors
+from dpbounds.algorithms.problems.domain import demand_no_regulariser, demand_within
+from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
+from dpbounds.algorithms.problems.sets import ConstraintSet, SparseVectors
 from dpbounds.errors import InvalidValue
 
 # How far outside the set a start may lie, relative to the set's size: what rounding does to a point of its boundary.

@@ -17,26 +17,26 @@ from typing import ClassVar, Literal
 import sympy
 from attrs import field, frozen
 
-from algorithms import fields
-from algorithms.fields import WhichNoise, demand_one_of, named
-from algorithms.frank_wolfe.feasible import (
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import WhichNoise, demand_one_of, named
+from dpbounds.algorithms.frank_wolfe.feasible import (
     convex,
     fraction,
     gap_at_the_start,
     gaps,
     starting_point,
 )
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import FullBatchMethod, OpenRun, Outcome
-from algorithms.planning import (
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms.planning import (
     multiplier_of_one,
     root_above,
 )
-from algorithms.problems.domain import known
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.problems.linear_model import LinearModel
-from algorithms.problems.residual_losses import SQUARED_SIGMOID
-from algorithms.problems.sets import ConstraintSet, L2Ball
+from dpbounds.algorithms.problems.domain import known
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.problems.linear_model import LinearModel
+from dpbounds.algorithms.problems.residual_losses import SQUARED_SIGMOID
+from dpbounds.algorithms.problems.sets import ConstraintSet, L2Ball
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

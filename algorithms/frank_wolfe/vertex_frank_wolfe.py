@@ -20,25 +20,25 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from algorithms import fields
-from algorithms.fields import demand_one_of, named
-from algorithms.frank_wolfe.bounded_entries import l1_constants
-from algorithms.frank_wolfe.feasible import (
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import demand_one_of, named
+from dpbounds.algorithms.frank_wolfe.bounded_entries import l1_constants
+from dpbounds.algorithms.frank_wolfe.feasible import (
     convex,
     fraction,
     gap_at_the_start,
     gaps,
     starting_point,
 )
-from algorithms.frank_wolfe.vertices import vertices_of, with_vertices
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome
-from algorithms.oracles import WhichChoice, at_least, choice
-from algorithms.planning import multiplier_of_one, multiplier_within
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.problems.linear_model import LinearModel
-from algorithms.problems.residual_losses import SQUARED_SIGMOID
-from algorithms.problems.sets import ConstraintSet, L1Ball
+from dpbounds.algorithms.frank_wolfe.vertices import vertices_of, with_vertices
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import Method, OpenRun, Outcome
+from dpbounds.algorithms.oracles import WhichChoice, at_least, choice
+from dpbounds.algorithms.planning import multiplier_of_one, multiplier_within
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.problems.linear_model import LinearModel
+from dpbounds.algorithms.problems.residual_losses import SQUARED_SIGMOID
+from dpbounds.algorithms.problems.sets import ConstraintSet, L1Ball
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

@@ -9,9 +9,9 @@ import numpy as np
 from attrs import Attribute
 from numpy.typing import NDArray
 
-from algorithms.noise import Array
-from algorithms.oracles import BATCH_WIDTH
-from algorithms.problems.sets import ConstraintSet, L1Ball, Simplex
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.oracles import BATCH_WIDTH
+from dpbounds.algorithms.problems.sets import ConstraintSet, L1Ball, Simplex
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_float
 

@@ -7,12 +7,12 @@
 - ``choose``: one of finitely many candidates, by their scores
 """
 
-from algorithms.oracles.batches import BatchGradientOracle, Poisson, Sampling
-from algorithms.oracles.choices import WhichChoice, choice, choose
-from algorithms.oracles.constants import at_least, rational
-from algorithms.oracles.differences import GradientDifferenceOracle
-from algorithms.oracles.gradients import BATCH_WIDTH, GradientAnswer, GradientOracle, Gradients, in_batches
-from algorithms.oracles.hessians import HessianOracle
+from dpbounds.algorithms.oracles.batches import BatchGradientOracle, Poisson, Sampling
+from dpbounds.algorithms.oracles.choices import WhichChoice, choice, choose
+from dpbounds.algorithms.oracles.constants import at_least, rational
+from dpbounds.algorithms.oracles.differences import GradientDifferenceOracle
+from dpbounds.algorithms.oracles.gradients import BATCH_WIDTH, GradientAnswer, GradientOracle, Gradients, in_batches
+from dpbounds.algorithms.oracles.hessians import HessianOracle
 
 __all__ = [
     "GradientOracle",

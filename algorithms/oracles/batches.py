@@ -13,11 +13,11 @@ import sympy
 from attrs import Attribute
 from numpy.typing import NDArray
 
-from algorithms import noise
-from algorithms.ledger import Batch
-from algorithms.noise import Array, Kind
-from algorithms.oracles.constants import at_least
-from algorithms.oracles.perturbation import demand_points, perturbed
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.ledger import Batch
+from dpbounds.algorithms.noise import Array, Kind
+from dpbounds.algorithms.oracles.constants import at_least
+from dpbounds.algorithms.oracles.perturbation import demand_points, perturbed
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, to_float
 from dpbounds.privacy.mechanisms import Mechanism, PoissonSampled

@@ -8,8 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms import noise
-from algorithms.noise import Array
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.noise import Array
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, to_float
 from dpbounds.privacy.mechanisms import ExponentialMechanism, Mechanism, PureDP

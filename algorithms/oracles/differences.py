@@ -10,10 +10,10 @@ from typing import Protocol
 import numpy as np
 import sympy
 
-from algorithms import noise
-from algorithms.ledger import Batch
-from algorithms.noise import Array, Kind
-from algorithms.oracles.batches import (
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.ledger import Batch
+from dpbounds.algorithms.noise import Array, Kind
+from dpbounds.algorithms.oracles.batches import (
     HasBatchGradients,
     Sampling,
     batch_means,
@@ -22,9 +22,9 @@ from algorithms.oracles.batches import (
     draw_rows,
     sampled,
 )
-from algorithms.oracles.constants import at_least
-from algorithms.oracles.gradients import Gradients, HasGradients
-from algorithms.oracles.perturbation import count_noise, demand_kind, demand_points, not_finite
+from dpbounds.algorithms.oracles.constants import at_least
+from dpbounds.algorithms.oracles.gradients import Gradients, HasGradients
+from dpbounds.algorithms.oracles.perturbation import count_noise, demand_kind, demand_points, not_finite
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.mechanisms import Gaussian
@@ -79,7 +79,7 @@ class GradientDifferenceOracle:
     any order, to within n u G more. Four such means enter (two points, two neighbours), so that
     4 (n + p + 256) u (G + L max(‖x‖, ‖y‖)) is added to the per-record bound of the mean. It is of the order of
     rounding, and utility bounds leave it out, as they do rounding. What the noise cannot cover in this way is its own
-    rounding, see ``algorithms.noise``.
+    rounding, see ``dpbounds.algorithms.noise``.
 
     Attributes:
         problem: Supplies gradients, n, L and G.

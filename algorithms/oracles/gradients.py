@@ -10,10 +10,10 @@ from typing import Protocol
 import numpy as np
 import sympy
 
-from algorithms import noise
-from algorithms.noise import Array, Kind
-from algorithms.oracles.constants import at_least
-from algorithms.oracles.perturbation import demand_points, perturbed
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.noise import Array, Kind
+from dpbounds.algorithms.oracles.constants import at_least
+from dpbounds.algorithms.oracles.perturbation import demand_points, perturbed
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.relations import Relation
 

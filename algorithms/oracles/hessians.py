@@ -11,10 +11,10 @@ from typing import Protocol
 import numpy as np
 import sympy
 
-from algorithms import noise
-from algorithms.noise import Array, Kind
-from algorithms.oracles.constants import at_least
-from algorithms.oracles.perturbation import demand_points, perturbed
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.noise import Array, Kind
+from dpbounds.algorithms.oracles.constants import at_least
+from dpbounds.algorithms.oracles.perturbation import demand_points, perturbed
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer, to_float
 from dpbounds.privacy.relations import Relation

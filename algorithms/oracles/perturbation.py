@@ -8,9 +8,9 @@ from typing import get_args
 
 import numpy as np
 
-from algorithms import noise, secure_noise
-from algorithms.ledger import Batch
-from algorithms.noise import Array, Kind
+from dpbounds.algorithms import noise, secure_noise
+from dpbounds.algorithms.ledger import Batch
+from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.relations import Relation
 

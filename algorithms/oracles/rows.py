@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.noise import Array
-from algorithms.oracles.differences import GradientDifferenceOracle
-from algorithms.oracles.gradients import GradientOracle, Gradients, HasGradients, in_batches
-from algorithms.oracles.hessians import HessianOracle
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.oracles.differences import GradientDifferenceOracle
+from dpbounds.algorithms.oracles.gradients import GradientOracle, Gradients, HasGradients, in_batches
+from dpbounds.algorithms.oracles.hessians import HessianOracle
 
 
 def of_rows(generators: Sequence[np.random.Generator], rows: NDArray[np.bool_]) -> tuple[np.random.Generator, ...]:

@@ -1,14 +1,14 @@
 """Losses with their exact constants, constraint sets and data sets."""
 
-from algorithms.problems import bumps
-from algorithms.problems.ball_model import BallModel
-from algorithms.problems.bumps import Bumps
-from algorithms.problems.datasets import Dataset, breast_cancer, read_csv
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.problems.forest_cover import covertype
-from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, double_well, landscape, power
-from algorithms.problems.least_squares import least_squares, pl_constant_of, spread_least_squares
-from algorithms.problems.linear_model import (
+from dpbounds.algorithms.problems import bumps
+from dpbounds.algorithms.problems.ball_model import BallModel
+from dpbounds.algorithms.problems.bumps import Bumps
+from dpbounds.algorithms.problems.datasets import Dataset, breast_cancer, read_csv
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.problems.forest_cover import covertype
+from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, double_well, landscape, power
+from dpbounds.algorithms.problems.least_squares import least_squares, pl_constant_of, spread_least_squares
+from dpbounds.algorithms.problems.linear_model import (
     LinearModel,
     biweight_regression,
     cauchy,
@@ -16,13 +16,13 @@ from algorithms.problems.linear_model import (
     squared_probit_link,
     squared_sigmoid_link,
 )
-from algorithms.problems.phase_retrieval import phase_retrieval
-from algorithms.problems.problem import MarginLoss, Problem
-from algorithms.problems.sigmoid import SIGMOID, sigmoid_loss
-from algorithms.problems.strict_saddles import escape_test, population_phase_retrieval
-from algorithms.problems.surfaces import Surface, SurfaceLandscape, surface_landscape
-from algorithms.problems.synthetic import realisable_targets, wang_xu_design
-from algorithms.problems.wells import gibbs_risk, narrow_well
+from dpbounds.algorithms.problems.phase_retrieval import phase_retrieval
+from dpbounds.algorithms.problems.problem import MarginLoss, Problem
+from dpbounds.algorithms.problems.sigmoid import SIGMOID, sigmoid_loss
+from dpbounds.algorithms.problems.strict_saddles import escape_test, population_phase_retrieval
+from dpbounds.algorithms.problems.surfaces import Surface, SurfaceLandscape, surface_landscape
+from dpbounds.algorithms.problems.synthetic import realisable_targets, wang_xu_design
+from dpbounds.algorithms.problems.wells import gibbs_risk, narrow_well
 
 __all__ = [
     "sigmoid_loss",

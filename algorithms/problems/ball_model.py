@@ -10,11 +10,11 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from algorithms.problems import linear_sums
-from algorithms.problems.finite_sum import Array
-from algorithms.problems.linear_model import checked_targets
-from algorithms.problems.points import checked_points, checked_rows, checked_start, positive, reach
-from algorithms.problems.problem import checked_bound, checked_features, clip_rows
+from dpbounds.algorithms.problems import linear_sums
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.linear_model import checked_targets
+from dpbounds.algorithms.problems.points import checked_points, checked_rows, checked_start, positive, reach
+from dpbounds.algorithms.problems.problem import checked_bound, checked_features, clip_rows
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, to_float
 

@@ -19,9 +19,9 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from algorithms.problems.finite_sum import Array
-from algorithms.problems.points import checked_points, checked_rows, positive
-from algorithms.problems.surfaces import lengths, no_hessian
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.points import checked_points, checked_rows, positive
+from dpbounds.algorithms.problems.surfaces import lengths, no_hessian
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from algorithms.problems.problem import Array, checked_bound, clip_rows
 from dpbounds import documents, limits
+from dpbounds.algorithms.problems.problem import Array, checked_bound, clip_rows
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
 

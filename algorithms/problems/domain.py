@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import sympy
 
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.problems.sets import ConstraintSet
-from algorithms.problems.shifted_records import ShiftedRecords
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.problems.sets import ConstraintSet
+from dpbounds.algorithms.problems.shifted_records import ShiftedRecords
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.evaluation import decide
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from algorithms.problems.datasets import Dataset, Range, column_of_numbers, prepared, read_table, two_classes
-from algorithms.problems.problem import checked_bound
+from dpbounds.algorithms.problems.datasets import Dataset, Range, column_of_numbers, prepared, read_table, two_classes
+from dpbounds.algorithms.problems.problem import checked_bound
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
 
@@ -55,7 +55,7 @@ def covertype(feature_bound: ExactLike = 1, positive: int = 2, path: str | Path 
     if positive not in range(1, 8):
         raise InvalidValue("positive", positive, "a cover type, 1 to 7")
     if path is None:
-        with as_file(files("algorithms.problems") / "data" / "covertype_sample.csv.gz") as sample:
+        with as_file(files("dpbounds.algorithms.problems") / "data" / "covertype_sample.csv.gz") as sample:
             header, rows = read_table(sample, "path")
     else:
         header, rows = read_table(path, "path")

@@ -10,9 +10,9 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from algorithms.problems.finite_sum import Array
-from algorithms.problems.points import checked_start, positive, reach
-from algorithms.problems.shifted_records import ShiftedRecords, shifts_in_pairs
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.points import checked_start, positive, reach
+from dpbounds.algorithms.problems.shifted_records import ShiftedRecords, shifts_in_pairs
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
 

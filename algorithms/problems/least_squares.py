@@ -8,10 +8,10 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from algorithms.problems.ball_model import BallLoss, BallModel, ball_model
-from algorithms.problems.finite_sum import Array
-from algorithms.problems.points import checked_start
-from algorithms.problems.problem import checked_bound
+from dpbounds.algorithms.problems.ball_model import BallLoss, BallModel, ball_model
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.points import checked_start
+from dpbounds.algorithms.problems.problem import checked_bound
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer, to_float
 

@@ -9,11 +9,11 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from algorithms.problems import linear_sums
-from algorithms.problems.finite_sum import Array
-from algorithms.problems.points import checked_points, checked_rows, positive, reach
-from algorithms.problems.problem import Problem, checked_bound, checked_features, checked_labels, clip_rows
-from algorithms.problems.residual_losses import (
+from dpbounds.algorithms.problems import linear_sums
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.points import checked_points, checked_rows, positive, reach
+from dpbounds.algorithms.problems.problem import Problem, checked_bound, checked_features, checked_labels, clip_rows
+from dpbounds.algorithms.problems.residual_losses import (
     CAUCHY,
     GEMAN_MCCLURE,
     SQUARED_PROBIT,

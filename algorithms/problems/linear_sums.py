@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.finite_sum import Array
 
 # From products u = <a_i, x>, shape (R, n) or (b,), and targets, shape (n,) or (b,), to φ and its derivatives in u.
 Derivatives = Callable[[Array, Array], tuple[Array, Array, Array]]

@@ -16,8 +16,8 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from algorithms.problems.sets import ConstraintSet, L1Ball, L2Ball, Simplex, SparseVectors
-from algorithms.problems.sets.base import Array, Width, checked_rows, row_norms
+from dpbounds.algorithms.problems.sets import ConstraintSet, L1Ball, L2Ball, Simplex, SparseVectors
+from dpbounds.algorithms.problems.sets.base import Array, Width, checked_rows, row_norms
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

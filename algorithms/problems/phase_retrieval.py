@@ -5,8 +5,8 @@ from __future__ import annotations
 import sympy
 from numpy.typing import ArrayLike
 
-from algorithms.problems.ball_model import BallLoss, BallModel, ball_model
-from algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.ball_model import BallLoss, BallModel, ball_model
+from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.expressions.exact import ExactLike
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact
 

@@ -14,8 +14,8 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from algorithms.problems.points import checked_rows
-from algorithms.problems.proximal import proximal_l1
+from dpbounds.algorithms.problems.points import checked_rows
+from dpbounds.algorithms.problems.proximal import proximal_l1
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, to_float
 

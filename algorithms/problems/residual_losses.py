@@ -9,7 +9,7 @@ import numpy as np
 import sympy
 from scipy.special import expit, ndtr
 
-from algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.finite_sum import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from algorithms.problems.finite_sum import Array
-from algorithms.problems.points import checked_points, checked_rows, positive, reach
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.points import checked_points, checked_rows, positive, reach
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
 

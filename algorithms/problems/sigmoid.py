@@ -6,7 +6,7 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from algorithms.problems.problem import Array, MarginLoss, Problem, margin_problem
+from dpbounds.algorithms.problems.problem import Array, MarginLoss, Problem, margin_problem
 from dpbounds.expressions.exact import ExactLike
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import sympy
 
-from algorithms.problems.finite_sum import Array
-from algorithms.problems.points import positive
-from algorithms.problems.surfaces import Surface
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.points import positive
+from dpbounds.algorithms.problems.surfaces import Surface
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from algorithms.problems.datasets import Dataset
-from algorithms.problems.finite_sum import Array
-from algorithms.problems.problem import checked_bound, clip_rows
+from dpbounds.algorithms.problems.datasets import Dataset
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.problem import checked_bound, clip_rows
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
 

@@ -7,9 +7,9 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from algorithms.problems.finite_sum import Array
-from algorithms.problems.points import checked_start, positive
-from algorithms.problems.surfaces import Surface, lengths
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.points import checked_start, positive
+from dpbounds.algorithms.problems.surfaces import Surface, lengths
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
 

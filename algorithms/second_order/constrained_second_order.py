@@ -19,19 +19,19 @@ import numpy as np
 import sympy
 from attrs import evolve, field, frozen
 
-from algorithms import fields
-from algorithms.fields import WhichNoise, named
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import OpenRun, Outcome
-from algorithms.oracles.rows import Walk, asked
-from algorithms.planning import (
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import WhichNoise, named
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import OpenRun, Outcome
+from dpbounds.algorithms.oracles.rows import Walk, asked
+from dpbounds.algorithms.planning import (
     Group,
     multipliers_of_groups,
 )
-from algorithms.problems.domain import demand_no_regulariser, demand_within
-from algorithms.problems.finite_sum import Array, FiniteSum
-from algorithms.problems.sets import ConstraintSet
-from algorithms.second_order.guarantees import (
+from dpbounds.algorithms.problems.domain import demand_no_regulariser, demand_within
+from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
+from dpbounds.algorithms.problems.sets import ConstraintSet
+from dpbounds.algorithms.second_order.guarantees import (
     SecondOrderMethod,
     constants,
     demand_records,
@@ -41,8 +41,8 @@ from algorithms.second_order.guarantees import (
     steps_of,
     value_of,
 )
-from algorithms.second_order.quadratic_oracles import QuadraticOracle, oracle_for
-from algorithms.second_order.reserved import reserved
+from dpbounds.algorithms.second_order.quadratic_oracles import QuadraticOracle, oracle_for
+from dpbounds.algorithms.second_order.reserved import reserved
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

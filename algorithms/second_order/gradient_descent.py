@@ -17,15 +17,15 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from algorithms import fields
-from algorithms.fields import WhichNoise, named
-from algorithms.iterates import best_count, demand_short_step, squared_norms
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import FullBatchMethod, OpenRun, Outcome
-from algorithms.oracles import at_least
-from algorithms.planning import multiplier_of_one, multiplier_of_steps
-from algorithms.problems.domain import demand_all_of_space, known
-from algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import WhichNoise, named
+from dpbounds.algorithms.iterates import best_count, demand_short_step, squared_norms
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.planning import multiplier_of_one, multiplier_of_steps
+from dpbounds.algorithms.problems.domain import demand_all_of_space, known
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate

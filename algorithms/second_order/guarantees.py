@@ -12,13 +12,13 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from algorithms.fields import WhichNoise
-from algorithms.ledger import OpenLedger
-from algorithms.method import Method
-from algorithms.planning import releases_of
-from algorithms.problems.domain import hessian_rank, known
-from algorithms.problems.finite_sum import Array, FiniteSum
-from algorithms.second_order.reserved import ReservedLedger
+from dpbounds.algorithms.fields import WhichNoise
+from dpbounds.algorithms.ledger import OpenLedger
+from dpbounds.algorithms.method import Method
+from dpbounds.algorithms.planning import releases_of
+from dpbounds.algorithms.problems.domain import hessian_rank, known
+from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
+from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

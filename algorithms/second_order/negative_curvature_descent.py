@@ -15,20 +15,20 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from algorithms import fields
-from algorithms.fields import WhichNoise, named
-from algorithms.iterates import norms
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import OpenRun, Outcome
-from algorithms.oracles import at_least
-from algorithms.oracles.rows import Walk, asked
-from algorithms.planning import (
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import WhichNoise, named
+from dpbounds.algorithms.iterates import norms
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import OpenRun, Outcome
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.oracles.rows import Walk, asked
+from dpbounds.algorithms.planning import (
     Group,
     multipliers_of_groups,
 )
-from algorithms.problems.domain import demand_all_of_space
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.second_order.guarantees import (
+from dpbounds.algorithms.problems.domain import demand_all_of_space
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.second_order.guarantees import (
     CURVATURE,
     SecondOrderMethod,
     constants,
@@ -41,7 +41,7 @@ from algorithms.second_order.guarantees import (
     steps_of,
     value_of,
 )
-from algorithms.second_order.reserved import reserved
+from dpbounds.algorithms.second_order.reserved import reserved
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike

@@ -16,8 +16,8 @@ from typing import Protocol
 import numpy as np
 from scipy.optimize import brentq
 
-from algorithms.problems.finite_sum import Array
-from algorithms.problems.sets import Box, ConstraintSet, L2Ball
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.sets import Box, ConstraintSet, L2Ball
 from dpbounds.errors import InvalidValue
 
 _LARGEST_BOX = 6

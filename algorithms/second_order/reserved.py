@@ -7,9 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
-from algorithms import secure_noise
-from algorithms.ledger import DescribedRelease, OpenLedger, Release
-from algorithms.oracles import GradientOracle, HessianOracle
+from dpbounds.algorithms import secure_noise
+from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger, Release
+from dpbounds.algorithms.oracles import GradientOracle, HessianOracle
 from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import ZCDP
 

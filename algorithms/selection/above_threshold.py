@@ -8,7 +8,7 @@ at least -√(ρα), up to noise and an offset:
 - "doubled": the two tests of print with twice the noise, ε-private as well.
 - "as-printed": two tests joined by "and". A point that does not pass failed *one* of them, so both thresholds must move
   in the proof, and it spends 2ε if a record is replaced (ε is claimed), which is approached: see
-  ``algorithms.selection.above_threshold_attack``. If records are added or removed, n public, it spends ε.
+  ``dpbounds.algorithms.selection.above_threshold_attack``. If records are added or removed, n public, it spends ε.
 
 The points may have been released before, at a price of their own; they must not depend on the same records otherwise.
 """
@@ -24,14 +24,14 @@ import sympy
 from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
-from algorithms import fields, noise
-from algorithms.fields import demand_one_of, named
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome
-from algorithms.noise import Array
-from algorithms.oracles import at_least
-from algorithms.problems.domain import demand_no_regulariser
-from algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms import fields, noise
+from dpbounds.algorithms.fields import demand_one_of, named
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import Method, OpenRun, Outcome
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.problems.domain import demand_no_regulariser
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate

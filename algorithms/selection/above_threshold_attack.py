@@ -20,9 +20,9 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from algorithms.noise import Array
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.selection.above_threshold import AboveThresholdSelection, Variant, stationarity
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection, Variant, stationarity
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
 

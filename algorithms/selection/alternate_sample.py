@@ -38,10 +38,10 @@ import sympy
 from attrs import field, frozen
 from scipy import special
 
-from algorithms import fields
-from algorithms.fields import named
-from algorithms.problems.finite_sum import Array
-from algorithms.selection.gibbs import Gibbs
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import named
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.selection.gibbs import Gibbs
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

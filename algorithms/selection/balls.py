@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import sympy
 
-from algorithms.fields import positive
-from algorithms.oracles import BATCH_WIDTH, at_least
-from algorithms.problems.domain import radius_of_domain, weight_of_l1
-from algorithms.problems.finite_sum import Array, FiniteSum
+from dpbounds.algorithms.fields import positive
+from dpbounds.algorithms.oracles import BATCH_WIDTH, at_least
+from dpbounds.algorithms.problems.domain import radius_of_domain, weight_of_l1
+from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
 

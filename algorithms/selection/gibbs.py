@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 import sympy
 
-from algorithms.oracles import at_least
-from algorithms.problems.finite_sum import Array, FiniteSum
-from algorithms.selection.balls import demand_fit, objective_in_batches, steepest
-from algorithms.selection.nets import LARGEST_NET, Net, grid
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
+from dpbounds.algorithms.selection.balls import demand_fit, objective_in_batches, steepest
+from dpbounds.algorithms.selection.nets import LARGEST_NET, Net, grid
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_float
 

@@ -25,14 +25,14 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from algorithms import fields
-from algorithms.fields import named
-from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome
-from algorithms.oracles import at_least, choice, rational
-from algorithms.problems.finite_sum import Array, FiniteSum
-from algorithms.selection.balls import demand_fit, radius_of, steepest
-from algorithms.selection.nets import LARGEST_NET, Net, grid
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import named
+from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
+from dpbounds.algorithms.method import Method, OpenRun, Outcome
+from dpbounds.algorithms.oracles import at_least, choice, rational
+from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
+from dpbounds.algorithms.selection.balls import demand_fit, radius_of, steepest
+from dpbounds.algorithms.selection.nets import LARGEST_NET, Net, grid
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

@@ -10,9 +10,9 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from algorithms.planning import root_above
-from algorithms.problems.sets import L2Ball
-from algorithms.problems.sets.base import checked_dimension, checked_radius
+from dpbounds.algorithms.planning import root_above
+from dpbounds.algorithms.problems.sets import L2Ball
+from dpbounds.algorithms.problems.sets.base import checked_dimension, checked_radius
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
 

@@ -19,16 +19,16 @@ from typing import ClassVar
 
 from attrs import field, frozen
 
-from algorithms import fields
-from algorithms.fields import WhichNoise, named
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import FullBatchMethod, OpenRun, Outcome
-from algorithms.oracles import at_least
-from algorithms.planning import multiplier_of_one, multiplier_of_steps
-from algorithms.problems.domain import demand_no_regulariser
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.problems.sets import L2Ball
-from algorithms.selection.balls import demand_fit, objective_in_batches, radius_of
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import WhichNoise, named
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.planning import multiplier_of_one, multiplier_of_steps
+from dpbounds.algorithms.problems.domain import demand_no_regulariser
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.problems.sets import L2Ball
+from dpbounds.algorithms.selection.balls import demand_fit, objective_in_batches, radius_of
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.privacy.relations import Relation
 

@@ -21,16 +21,16 @@ from typing import ClassVar, Literal
 import sympy
 from attrs import field, frozen
 
-from algorithms import fields
-from algorithms.fields import demand_one_of, named
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome
-from algorithms.oracles import at_least
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.selection.alternate_sample import Schedule, alternate_sample, distance, schedule_for
-from algorithms.selection.balls import objective_in_batches, radius_of, steepest
-from algorithms.selection.gibbs import Gibbs, sample_exactly
-from algorithms.selection.nets import LARGEST_NET
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import demand_one_of, named
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import Method, OpenRun, Outcome
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.selection.alternate_sample import Schedule, alternate_sample, distance, schedule_for
+from dpbounds.algorithms.selection.balls import objective_in_batches, radius_of, steepest
+from dpbounds.algorithms.selection.gibbs import Gibbs, sample_exactly
+from dpbounds.algorithms.selection.nets import LARGEST_NET
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.ledger import Batch, OpenLedger
+from dpbounds.algorithms.ledger import Batch, OpenLedger
 from dpbounds.errors import BudgetExceeded
 from dpbounds.expressions.exact import positive_integer
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism

@@ -24,21 +24,21 @@ import sympy
 from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
-from algorithms import fields
-from algorithms.fields import named
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
-from algorithms.noise import Array
-from algorithms.oracles import Gradients, at_least
-from algorithms.oracles.differences import distances
-from algorithms.oracles.rows import asked
-from algorithms.planning import multiplier_of_one
-from algorithms.problems.domain import demand_all_of_space
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Run
-from algorithms.spider.capped_queries import CappedQueries
-from algorithms.spider.spider import starts
-from algorithms.spider.stochastic_spider import (
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import named
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.oracles import Gradients, at_least
+from dpbounds.algorithms.oracles.differences import distances
+from dpbounds.algorithms.oracles.rows import asked
+from dpbounds.algorithms.planning import multiplier_of_one
+from dpbounds.algorithms.problems.domain import demand_all_of_space
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.spider.capped_queries import CappedQueries
+from dpbounds.algorithms.spider.spider import starts
+from dpbounds.algorithms.spider.stochastic_spider import (
     Search,
     at_most_one_a_step,
     demand_enough,

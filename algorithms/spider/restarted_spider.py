@@ -35,15 +35,15 @@ import sympy
 from attrs import evolve, field, frozen
 from numpy.typing import ArrayLike
 
-from algorithms import fields
-from algorithms.fields import named
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome
-from algorithms.oracles import at_least
-from algorithms.planning import Group, multiplier_of_one, multipliers_of_groups
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Run
-from algorithms.spider.spider import Spider, enclosed, measured_at, starts
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import named
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import Method, OpenRun, Outcome
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.planning import Group, multiplier_of_one, multipliers_of_groups
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.spider.spider import Spider, enclosed, measured_at, starts
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

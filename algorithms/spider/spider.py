@@ -22,29 +22,29 @@ import sympy
 from attrs import field, frozen
 from numpy.typing import ArrayLike
 
-from algorithms import fields
-from algorithms.fields import named
-from algorithms.iterates import norms, squared_norms
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome, UniformIterate, stddev_of_gradients
-from algorithms.noise import Array
-from algorithms.oracles import (
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import named
+from dpbounds.algorithms.iterates import norms, squared_norms
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import Method, OpenRun, Outcome, UniformIterate, stddev_of_gradients
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.oracles import (
     Gradients,
     Poisson,
     Sampling,
     at_least,
 )
-from algorithms.oracles.batches import sampled, valid_sampling
-from algorithms.planning import (
+from dpbounds.algorithms.oracles.batches import sampled, valid_sampling
+from dpbounds.algorithms.planning import (
     Group,
     multiplier_of_one,
     multiplier_within,
     multipliers_of_groups,
     root_above,
 )
-from algorithms.problems.domain import demand_all_of_space, known
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.run import Run
+from dpbounds.algorithms.problems.domain import demand_all_of_space, known
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.run import Run
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure

@@ -10,7 +10,8 @@ Ganesh, Liu, Oh & Thakurta 2023, Algorithm 1, with the Gaussian oracles of their
   for move the point, which costs no privacy; printed kicks (line 8) query the records once more each.
 
 The explicit bound is that of ``ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit``: the smallest gradient norm among the
-iterates. Which iterate that is, a private selection has to find (``algorithms.selection``), with a budget of its own.
+iterates. Which iterate that is, a private selection has to find (``dpbounds.algorithms.selection``), with a budget of
+its own.
 """
 
 from __future__ import annotations
@@ -25,24 +26,24 @@ import sympy
 from attrs import Attribute, field, frozen
 from numpy.typing import NDArray
 
-from algorithms import fields, noise
-from algorithms.fields import named
-from algorithms.iterates import squared_norms
-from algorithms.ledger import PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
-from algorithms.noise import Array
-from algorithms.oracles import at_least
-from algorithms.oracles.differences import distances
-from algorithms.oracles.rows import Walk, asked, of_rows
-from algorithms.planning import (
+from dpbounds.algorithms import fields, noise
+from dpbounds.algorithms.fields import named
+from dpbounds.algorithms.iterates import squared_norms
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.oracles.differences import distances
+from dpbounds.algorithms.oracles.rows import Walk, asked, of_rows
+from dpbounds.algorithms.planning import (
     Group,
     multiplier_of_one,
     multipliers_of_groups,
     root_above,
 )
-from algorithms.problems.domain import demand_all_of_space
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.spider.capped_queries import CappedQueries
+from dpbounds.algorithms.problems.domain import demand_all_of_space
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.spider.capped_queries import CappedQueries
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate

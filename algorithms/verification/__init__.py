@@ -1,6 +1,6 @@
 """Where promises and runs meet."""
 
-from algorithms.verification.judging.checks import (
+from dpbounds.algorithms.verification.judging.checks import (
     Check,
     Measured,
     Verdict,

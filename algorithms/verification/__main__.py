@@ -1,6 +1,6 @@
-"""``python -m algorithms.verification`` writes the index of all studies."""
+"""``python -m dpbounds.algorithms.verification`` writes the index of all studies."""
 
-from algorithms.verification.catalogue import write_index
+from dpbounds.algorithms.verification.catalogue import write_index
 
 if __name__ == "__main__":
     write_index()

@@ -1,7 +1,7 @@
 """Which study holds what: the checks of a statement, the example of a name. Asking for one imports its study alone.
 
-The index says where each of them is; ``python -m algorithms.verification`` writes it, and a test compares it with the
-studies themselves.
+The index says where each of them is; ``python -m dpbounds.algorithms.verification`` writes it, and a test compares it
+with the studies themselves.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from algorithms.verification.judging.planned_checks import PlannedCheck
-from algorithms.verification.studies.running import Example
 from dpbounds import documents
+from dpbounds.algorithms.verification.judging.planned_checks import PlannedCheck
+from dpbounds.algorithms.verification.studies.running import Example
 from dpbounds.errors import InvalidValue, one_of
 
 _INDEX = Path(__file__).parent / "index.json"

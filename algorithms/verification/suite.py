@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from algorithms.verification import catalogue
-from algorithms.verification.attacks.every_example import checks_of
-from algorithms.verification.judging.checks import Check, Verdict, lost_check, refused_check, unproven_check
-from algorithms.verification.judging.planned_checks import MOST_CHECKS, SUITE_ERROR, PlannedCheck, Size
-from algorithms.verification.judging.slopes import SlopeCheck, confidence_of
-from algorithms.verification.sweeping.cells import NO_PROOF, Cell, NotMeasured, Result
-from algorithms.verification.sweeping.store import Store
-from algorithms.verification.sweeping.sweeps import Progress, sweep
+from dpbounds.algorithms.verification import catalogue
+from dpbounds.algorithms.verification.attacks.every_example import checks_of
+from dpbounds.algorithms.verification.judging.checks import Check, Verdict, lost_check, refused_check, unproven_check
+from dpbounds.algorithms.verification.judging.planned_checks import MOST_CHECKS, SUITE_ERROR, PlannedCheck, Size
+from dpbounds.algorithms.verification.judging.slopes import SlopeCheck, confidence_of
+from dpbounds.algorithms.verification.sweeping.cells import NO_PROOF, Cell, NotMeasured, Result
+from dpbounds.algorithms.verification.sweeping.store import Store
+from dpbounds.algorithms.verification.sweeping.sweeps import Progress, sweep
 from dpbounds.errors import InvalidValue, nearest
 
 
@@ -138,7 +138,7 @@ def _chosen(names: Sequence[str]) -> list[PlannedCheck]:
     for name in names:
         here = [theorem for theorem in statements if belongs(theorem, name)]
         if not here:
-            from algorithms.verification.judging.reasons import REASONS
+            from dpbounds.algorithms.verification.judging.reasons import REASONS
 
             if name in REASONS:
                 raise InvalidValue("id", name, f"one with a check; {name} has none: {REASONS[name]}")

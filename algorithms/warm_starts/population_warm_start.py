@@ -22,17 +22,17 @@ import numpy as np
 from attrs import evolve, field, frozen
 from threadpoolctl import threadpool_limits
 
-from algorithms import fields
-from algorithms.fields import named
-from algorithms.ledger import DescribedRelease, Ledger, OpenLedger, PrivacyBudget
-from algorithms.noise import streams
-from algorithms.oracles import in_batches
-from algorithms.problems.domain import demand_all_of_space
-from algorithms.problems.linear_model import Linear, LinearModel
-from algorithms.problems.problem import Problem
-from algorithms.run import Run, settled
-from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
-from algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import named
+from dpbounds.algorithms.ledger import DescribedRelease, Ledger, OpenLedger, PrivacyBudget
+from dpbounds.algorithms.noise import streams
+from dpbounds.algorithms.oracles import in_batches
+from dpbounds.algorithms.problems.domain import demand_all_of_space
+from dpbounds.algorithms.problems.linear_model import Linear, LinearModel
+from dpbounds.algorithms.problems.problem import Problem
+from dpbounds.algorithms.run import Run, settled
+from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
+from dpbounds.algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike

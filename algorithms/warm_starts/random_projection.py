@@ -26,14 +26,14 @@ import numpy as np
 from attrs import field, frozen
 from threadpoolctl import threadpool_limits
 
-from algorithms import fields
-from algorithms.fields import named
-from algorithms.ledger import PrivacyBudget
-from algorithms.noise import Array, streams
-from algorithms.oracles import in_batches
-from algorithms.problems.linear_model import Linear
-from algorithms.problems.problem import Problem, clip_rows
-from algorithms.run import Run, Trace
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.fields import named
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.noise import Array, streams
+from dpbounds.algorithms.oracles import in_batches
+from dpbounds.algorithms.problems.linear_model import Linear
+from dpbounds.algorithms.problems.problem import Problem, clip_rows
+from dpbounds.algorithms.run import Run, Trace
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.privacy.mechanisms import Mechanism

@@ -22,15 +22,15 @@ from typing import ClassVar, Protocol
 import numpy as np
 from attrs import Attribute, evolve, field, frozen
 
-from algorithms import fields
-from algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent, enough_steps
-from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.method import Method, OpenRun, Outcome
-from algorithms.noise import NOISE_DRAWN, Array
-from algorithms.planning import Group, multiplier_of_one, multiplier_within, root_above
-from algorithms.problems.finite_sum import FiniteSum
-from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
-from algorithms.spider.spider import Spider, anchors, demand_smooth, parameters
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent, enough_steps
+from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
+from dpbounds.algorithms.method import Method, OpenRun, Outcome
+from dpbounds.algorithms.noise import NOISE_DRAWN, Array
+from dpbounds.algorithms.planning import Group, multiplier_of_one, multiplier_within, root_above
+from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
+from dpbounds.algorithms.spider.spider import Spider, anchors, demand_smooth, parameters
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact

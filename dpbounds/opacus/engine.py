@@ -20,7 +20,7 @@ from opacus.data_loader import DPDataLoader
 from opacus.optimizers import DPOptimizer, get_optimizer_class
 from torch.utils.data import BatchSampler, IterableDataset, RandomSampler, SequentialSampler
 
-from algorithms.ledger import DescribedRelease, Ledger
+from dpbounds.algorithms.ledger import DescribedRelease, Ledger
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float

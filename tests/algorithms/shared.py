@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from algorithms.oracles import BATCH_WIDTH
-from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+from dpbounds.algorithms.oracles import BATCH_WIDTH
+from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
 
 
 def wavy(n, p=2, start=1.0, radius=3):

@@ -14,10 +14,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from algorithms import ProjectedGradientDescent, problems
-from algorithms import estimator as module
-from algorithms.estimator import ALGORITHMS, Entry, PrivateLinearClassifier
-from algorithms.problems.sets import L2Ball
+from dpbounds.algorithms import ProjectedGradientDescent, problems
+from dpbounds.algorithms import estimator as module
+from dpbounds.algorithms.estimator import ALGORITHMS, Entry, PrivateLinearClassifier
+from dpbounds.algorithms.problems.sets import L2Ball
 from dpbounds.errors import InvalidValue
 
 RNG = np.random.default_rng(0)
@@ -240,9 +240,9 @@ def test_every_entry_of_the_table_fits():
 
 def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
-    monkeypatch.delitem(sys.modules, "algorithms.estimator")
+    monkeypatch.delitem(sys.modules, "dpbounds.algorithms.estimator")
     with pytest.raises(ModuleNotFoundError, match=r"dpbounds\[demo\]"):
-        importlib.import_module("algorithms.estimator")
+        importlib.import_module("dpbounds.algorithms.estimator")
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ import attrs
 import numpy as np
 import pytest
 
-from algorithms import method as frame
-from algorithms import noise
-from algorithms.ledger import Ledger, PrivacyBudget
-from algorithms.oracles import BATCH_WIDTH, choices
-from algorithms.second_order.reserved import ReservedLedger
-from algorithms.verification.catalogue import all_examples, example
-from algorithms.verification.suite import planned
+from dpbounds.algorithms import method as frame
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
+from dpbounds.algorithms.oracles import BATCH_WIDTH, choices
+from dpbounds.algorithms.second_order.reserved import ReservedLedger
+from dpbounds.algorithms.verification.catalogue import all_examples, example
+from dpbounds.algorithms.verification.suite import planned
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import exact
 from dpbounds.privacy.relations import Relation

@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from algorithms import noise
-from algorithms.ledger import Batch, BudgetedLedger, DescribedRelease, Ledger, OpenLedger, PrivacyBudget, Release
-from algorithms.oracles.perturbation import perturbed
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.ledger import (
+    Batch,
+    BudgetedLedger,
+    DescribedRelease,
+    Ledger,
+    OpenLedger,
+    PrivacyBudget,
+    Release,
+)
+from dpbounds.algorithms.oracles.perturbation import perturbed
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.budgets.filters import GaussianFilter, RenyiFilter, ZCDPFilter
 from dpbounds.privacy.mechanisms import (

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpbounds as dp
-from algorithms.ledger import Ledger, OpenLedger, Release
-from algorithms.ledger_format import read_releases, to_text, write_releases
+from dpbounds.algorithms.ledger import Ledger, OpenLedger, Release
+from dpbounds.algorithms.ledger_format import read_releases, to_text, write_releases
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy import mechanisms as m
 from dpbounds.privacy.mechanisms.descriptions import digest

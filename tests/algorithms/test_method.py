@@ -8,11 +8,11 @@ import attrs
 import numpy as np
 import pytest
 
-import algorithms
-from algorithms import noise
-from algorithms.fields import named, positive, share
-from algorithms.ledger import OpenLedger
-from algorithms.method import Method, OpenRun
+from dpbounds import algorithms
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.fields import named, positive, share
+from dpbounds.algorithms.ledger import OpenLedger
+from dpbounds.algorithms.method import Method, OpenRun
 from dpbounds.errors import InvalidValue
 from tests.algorithms.shared import wavy
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from algorithms import noise
-from algorithms.ledger import OpenLedger
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.errors import InvalidValue
 
 

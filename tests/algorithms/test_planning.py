@@ -5,15 +5,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import PrivacyBudget, ProjectedGradientDescent, fields, problems
-from algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
-from algorithms.iterates import best_count
-from algorithms.ledger import checked_budget
-from algorithms.oracles import Poisson
-from algorithms.second_order.gradient_descent import GradientDescent
-from algorithms.selection.projected_langevin import ProjectedLangevin
-from algorithms.selection.regularised_exponential_mechanism import RegularisedExponentialMechanism
-from algorithms.spider.spider import Spider
+from dpbounds.algorithms import PrivacyBudget, ProjectedGradientDescent, fields, problems
+from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
+from dpbounds.algorithms.iterates import best_count
+from dpbounds.algorithms.ledger import checked_budget
+from dpbounds.algorithms.oracles import Poisson
+from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
+from dpbounds.algorithms.selection.projected_langevin import ProjectedLangevin
+from dpbounds.algorithms.selection.regularised_exponential_mechanism import RegularisedExponentialMechanism
+from dpbounds.algorithms.spider.spider import Spider
 from dpbounds.errors import InvalidValue
 
 RECORDS, LABELS = np.tile(np.eye(2), (50, 1)) * 0.9, np.tile([1.0, -1.0], 50)

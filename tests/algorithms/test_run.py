@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms.ledger import Ledger, OpenLedger, PrivacyBudget
-from algorithms.run import Recorder, Run, Series, Trace, settled
+from dpbounds.algorithms.ledger import Ledger, OpenLedger, PrivacyBudget
+from dpbounds.algorithms.run import Recorder, Run, Series, Trace, settled
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import Gaussian, Laplace
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from algorithms import noise, secure_noise
-from algorithms.ledger import OpenLedger
-from algorithms.oracles import GradientOracle
+from dpbounds.algorithms import noise, secure_noise
+from dpbounds.algorithms.ledger import OpenLedger
+from dpbounds.algorithms.oracles import GradientOracle
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import ZCDP
 from dpbounds.privacy.relations import Relation

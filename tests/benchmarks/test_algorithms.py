@@ -20,14 +20,14 @@ import pytest
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from algorithms import ProjectedGradientDescent, noise, problems
-from algorithms.ledger import OpenLedger
-from algorithms.oracles import GradientDifferenceOracle, GradientOracle, Gradients
-from algorithms.spider.spider import Spider
-from algorithms.verification.experiments.runs import projected_gradient
-from algorithms.verification.sweeping.cells import Cell
-from algorithms.verification.sweeping.store import Store
-from algorithms.verification.sweeping.sweeps import sweep
+from dpbounds.algorithms import ProjectedGradientDescent, noise, problems
+from dpbounds.algorithms.ledger import OpenLedger
+from dpbounds.algorithms.oracles import GradientDifferenceOracle, GradientOracle, Gradients
+from dpbounds.algorithms.spider.spider import Spider
+from dpbounds.algorithms.verification.experiments.runs import projected_gradient
+from dpbounds.algorithms.verification.sweeping.cells import Cell
+from dpbounds.algorithms.verification.sweeping.store import Store
+from dpbounds.algorithms.verification.sweeping.sweeps import sweep
 
 N, P, T, R = 10_000, 100, 1000, 32
 MULTIPLIER, L1 = 20, 0.01

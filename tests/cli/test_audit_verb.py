@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from algorithms.verification import catalogue
-from algorithms.verification.attacks import experiments, mutations
+from dpbounds.algorithms.verification import catalogue
+from dpbounds.algorithms.verification.attacks import experiments, mutations
 from dpbounds.cli import main
 
 

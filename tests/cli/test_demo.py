@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import dpbounds as dp
-from algorithms import problems
-from algorithms.ledger import Ledger
-from algorithms.verification import Verdict
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.ledger import Ledger
+from dpbounds.algorithms.verification import Verdict
 from dpbounds.cli import main
 from dpbounds.cli.answers import demo_report, demo_training
 from dpbounds.cli.verbs import demo
@@ -253,7 +253,7 @@ def test_a_missing_extra_is_one_line(module, name, monkeypatch, tmp_path, capsys
 
 @pytest.mark.rotating(4)
 def test_a_failed_check_is_an_exit_status(tmp_path, short_baseline, monkeypatch, capsys):
-    from algorithms import verification
+    from dpbounds.algorithms import verification
 
     real = verification.bound_check
 

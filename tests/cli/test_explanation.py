@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import dpbounds as dp
-from algorithms.ledger_format import write_releases
+from dpbounds.algorithms.ledger_format import write_releases
 from dpbounds.cli import main
 from dpbounds.cli.printing.wording import described, product_in_words, source_of
 from dpbounds.expressions.exact import exact

@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 import dpbounds as dp
-from algorithms.ledger import Ledger, Release
-from algorithms.ledger_format import write_releases
+from dpbounds.algorithms.ledger import Ledger, Release
+from dpbounds.algorithms.ledger_format import write_releases
 from dpbounds.cli import main
 
 GAUSSIANS = (dp.PoissonSampled(dp.Gaussian(2), "0.01") ** 500) @ (dp.Gaussian(30) ** 2)

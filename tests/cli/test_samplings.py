@@ -93,7 +93,7 @@ def test_what_is_not_tight_says_so(capsys):
 
 
 def test_no_known_attack_is_said_too(capsys, tmp_path):
-    from algorithms.ledger_format import write_releases
+    from dpbounds.algorithms.ledger_format import write_releases
 
     path = tmp_path / "ledger.json"
     path.write_text(write_releases(dp.AboveThreshold("0.1", relation="add-or-remove-one")))
@@ -105,7 +105,7 @@ def test_no_known_attack_is_said_too(capsys, tmp_path):
 
 
 def test_an_attack_that_attains_the_bound_makes_it_tight(capsys, tmp_path):
-    from algorithms.ledger_format import write_releases
+    from dpbounds.algorithms.ledger_format import write_releases
 
     path = tmp_path / "ledger.json"
     one_record = dp.SampledWithoutReplacement(dp.UniformBall(3, 10, sensitivity=1), 1, 10)
@@ -115,7 +115,7 @@ def test_an_attack_that_attains_the_bound_makes_it_tight(capsys, tmp_path):
 
 
 def test_the_size_of_the_data_in_a_ledger_is_held_against_delta(capsys, tmp_path):
-    from algorithms.ledger_format import write_releases
+    from dpbounds.algorithms.ledger_format import write_releases
 
     path = tmp_path / "ledger.json"
     path.write_text(write_releases(dp.SampledWithoutReplacement(dp.Gaussian(3), 1, 1000)))
@@ -126,7 +126,7 @@ def test_the_size_of_the_data_in_a_ledger_is_held_against_delta(capsys, tmp_path
 
 
 def test_a_loss_that_may_be_infinite(capsys, tmp_path):
-    from algorithms.ledger_format import write_releases
+    from dpbounds.algorithms.ledger_format import write_releases
 
     path = tmp_path / "ledger.json"
     path.write_text(write_releases(dp.UniformBall(10, 3)))

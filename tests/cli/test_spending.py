@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import dpbounds as dp
-from algorithms.ledger import Ledger, Release
+from dpbounds.algorithms.ledger import Ledger, Release
 from dpbounds.cli import main
 from dpbounds.cli.answers import curves
 from dpbounds.expressions.enclosure import Enclosure

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from algorithms.verification import suite
-from algorithms.verification.sweeping.cells import Result, vector
-from algorithms.verification.sweeping.store import Store
+from dpbounds.algorithms.verification import suite
+from dpbounds.algorithms.verification.sweeping.cells import Result, vector
+from dpbounds.algorithms.verification.sweeping.store import Store
 from dpbounds.cli import main
 from dpbounds.expressions.enclosure import Enclosure
 
@@ -65,7 +65,7 @@ def test_a_report(capsys, tmp_path):
 
 
 def test_a_planted_wrong_constant_fails(capsys, monkeypatch):
-    from algorithms.verification.judging.estimates import formula_check
+    from dpbounds.algorithms.verification.judging.estimates import formula_check
 
     (first, *_) = suite.planned()
 
@@ -80,9 +80,9 @@ def test_a_planted_wrong_constant_fails(capsys, monkeypatch):
 
 @pytest.mark.rotating(4)
 def test_experiments_are_run_drawn_and_told(capsys, tmp_path, monkeypatch):
-    from algorithms.verification import experiments
-    from algorithms.verification.experiments import wang_xu_2019
-    from algorithms.verification.sweeping.cells import Cell
+    from dpbounds.algorithms.verification import experiments
+    from dpbounds.algorithms.verification.experiments import wang_xu_2019
+    from dpbounds.algorithms.verification.sweeping.cells import Cell
 
     (first, *_) = wang_xu_2019.EXPERIMENTS
     small = replace(
@@ -111,8 +111,8 @@ def test_experiments_are_run_drawn_and_told(capsys, tmp_path, monkeypatch):
 
 
 def test_a_refused_experiment_is_told_and_the_others_are_kept(capsys, tmp_path, monkeypatch):
-    from algorithms.verification import experiments
-    from algorithms.verification.sweeping.cells import Cell
+    from dpbounds.algorithms.verification import experiments
+    from dpbounds.algorithms.verification.sweeping.cells import Cell
     from dpbounds.errors import BudgetExceeded, NotCertified
 
     first, second, third = experiments.experiments()[:3]

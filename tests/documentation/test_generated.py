@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import algorithms
 import dpbounds as dp
-from algorithms.verification.catalogue import all_examples
+from dpbounds import algorithms
+from dpbounds.algorithms.verification.catalogue import all_examples
 from dpbounds.cli import _VERBS as VERBS
 from dpbounds.cli import main
 from dpbounds.theorems.index import listing

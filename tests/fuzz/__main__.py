@@ -85,15 +85,15 @@ def _imported() -> None:
     import sklearn.datasets  # noqa: F401
     from rich import progress  # noqa: F401
 
-    import algorithms.verification.suite
     import dpbounds
+    import dpbounds.algorithms.verification.suite
     from dpbounds.cli import _VERBS, _commands
     from dpbounds.theorems.registry import library
     from tests.fuzz import pools
 
     mpl.use("agg")
     library()
-    algorithms.verification.suite.planned()
+    dpbounds.algorithms.verification.suite.planned()
     for verb in _VERBS:
         _commands.get_command(click.Context(_commands), verb)
     for name in dpbounds.__all__:

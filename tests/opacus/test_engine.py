@@ -23,7 +23,7 @@ from opacus.utils import batch_memory_manager, uniform_sampler
 from opacus.utils.batch_memory_manager import BatchMemoryManager
 from torch.utils import data as torch_data
 
-from algorithms.ledger import Ledger
+from dpbounds.algorithms.ledger import Ledger
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.opacus import PrivacyEngine
 from dpbounds.opacus.engine import OPTIONS

@@ -20,7 +20,7 @@ from types import ModuleType
 import pytest
 
 import dpbounds.privacy
-from algorithms import ledger, ledger_format, planning
+from dpbounds.algorithms import ledger, ledger_format, planning
 from dpbounds.errors import DpboundsError
 from dpbounds.privacy import mechanisms
 from dpbounds.privacy.accountants import groups as group_accounts
@@ -307,7 +307,7 @@ def _modules() -> Iterator[ModuleType]:
 
 
 def _short(name: str) -> str:
-    for prefix in ("dpbounds.privacy.", "dpbounds.theorems.", "algorithms.", "dpbounds."):
+    for prefix in ("dpbounds.privacy.", "dpbounds.theorems.", "dpbounds.algorithms.", "dpbounds."):
         name = name.removeprefix(prefix)
     return name
 
@@ -352,7 +352,7 @@ def test_nobody_else_asks_for_classes() -> None:
     users = {
         _short(name)
         for name, module in list(sys.modules.items())
-        if name.startswith(("dpbounds.", "algorithms.")) and hasattr(module, "neighbour_classes")
+        if name.startswith(("dpbounds.", "dpbounds.algorithms.")) and hasattr(module, "neighbour_classes")
     }
     assert users - {"pairs.domination"} <= USERS
 

@@ -10,7 +10,13 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from algorithms.problems.sets.base import Array, checked_dimension, checked_radius, checked_rows, checked_tolerance
+from dpbounds.algorithms.problems.sets.base import (
+    Array,
+    checked_dimension,
+    checked_radius,
+    checked_rows,
+    checked_tolerance,
+)
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, to_float
 

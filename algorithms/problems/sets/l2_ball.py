@@ -9,7 +9,7 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from algorithms.problems.sets.base import (
+from dpbounds.algorithms.problems.sets.base import (
     Array,
     checked_dimension,
     checked_radius,
@@ -18,7 +18,7 @@ from algorithms.problems.sets.base import (
     directions_of,
     row_norms,
 )
-from algorithms.problems.sets.widths import mean_norm
+from dpbounds.algorithms.problems.sets.widths import mean_norm
 from dpbounds.expressions.exact import ExactLike, to_float
 
 

@@ -12,10 +12,10 @@ import sympy
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
-from algorithms.problems.sets.base import Array, checked_rows, checked_tolerance
-from algorithms.problems.sets.nearest_in_hull import nearest_in_hull
-from algorithms.problems.sets.scaled import between, times
-from algorithms.problems.sets.widths import mean_largest, mean_norm
+from dpbounds.algorithms.problems.sets.base import Array, checked_rows, checked_tolerance
+from dpbounds.algorithms.problems.sets.nearest_in_hull import nearest_in_hull
+from dpbounds.algorithms.problems.sets.scaled import between, times
+from dpbounds.algorithms.problems.sets.widths import mean_largest, mean_norm
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 

@@ -9,10 +9,16 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from algorithms.problems.sets.base import Array, checked_dimension, checked_radius, checked_rows, checked_tolerance
-from algorithms.problems.sets.scaled import times
-from algorithms.problems.sets.sorting import project_on_simplex
-from algorithms.problems.sets.widths import mean_largest
+from dpbounds.algorithms.problems.sets.base import (
+    Array,
+    checked_dimension,
+    checked_radius,
+    checked_rows,
+    checked_tolerance,
+)
+from dpbounds.algorithms.problems.sets.scaled import times
+from dpbounds.algorithms.problems.sets.sorting import project_on_simplex
+from dpbounds.algorithms.problems.sets.widths import mean_largest
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike

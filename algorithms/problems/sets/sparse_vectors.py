@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from algorithms.problems.sets.base import (
+from dpbounds.algorithms.problems.sets.base import (
     Array,
     checked_dimension,
     checked_radius,
@@ -19,8 +19,8 @@ from algorithms.problems.sets.base import (
     directions_of,
     row_norms,
 )
-from algorithms.problems.sets.scaled import between, enclosed, times
-from algorithms.problems.sets.widths import mean_largest_magnitude, mean_norm
+from dpbounds.algorithms.problems.sets.scaled import between, enclosed, times
+from dpbounds.algorithms.problems.sets.widths import mean_largest_magnitude, mean_norm
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, positive_integer, to_float

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
-from algorithms.verification.judging.checks import valid_share
-from algorithms.verification.judging.estimates import largest_rate
+from dpbounds.algorithms.verification.judging.checks import valid_share
+from dpbounds.algorithms.verification.judging.estimates import largest_rate
 from dpbounds.errors import InvalidValue
 
 Array = NDArray[np.float64]

@@ -13,14 +13,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from algorithms.ledger import PrivacyBudget
-from algorithms.noise import Array
-from algorithms.problems.problem import Problem
-from algorithms.verification.attacks.audits import Audit, in_one_run
-from algorithms.verification.attacks.experiments import AuditedAlgorithm
-from algorithms.verification.attacks.transcripts import Answer, listening
-from algorithms.verification.catalogue import example
-from algorithms.verification.studies.running import Algorithm
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.problems.problem import Problem
+from dpbounds.algorithms.verification.attacks.audits import Audit, in_one_run
+from dpbounds.algorithms.verification.attacks.experiments import AuditedAlgorithm
+from dpbounds.algorithms.verification.attacks.transcripts import Answer, listening
+from dpbounds.algorithms.verification.catalogue import example
+from dpbounds.algorithms.verification.studies.running import Algorithm
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.accountants import certified as accountants
@@ -117,7 +117,7 @@ def audit_example_in_one_run(
     either relation.
 
     Args:
-        name: See ``algorithms.verification.catalogue``.
+        name: See ``dpbounds.algorithms.verification.catalogue``.
         budget: That the algorithm is to keep.
         confidence: In (0, 1).
         seed: Of coins and run.

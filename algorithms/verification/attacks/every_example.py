@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from algorithms.ledger import PrivacyBudget
-from algorithms.verification.catalogue import example
-from algorithms.verification.judging.checks import Check, Measured, Verdict
-from algorithms.verification.judging.planned_checks import (
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.verification.catalogue import example
+from dpbounds.algorithms.verification.judging.checks import Check, Measured, Verdict
+from dpbounds.algorithms.verification.judging.planned_checks import (
     MOST_CHECKS,
     SUITE_ERROR,
     PlannedCheck,
@@ -17,9 +17,9 @@ from algorithms.verification.judging.planned_checks import (
     cells,
     spent,
 )
-from algorithms.verification.judging.slopes import confidence_of
-from algorithms.verification.studies.running import Example, ran
-from algorithms.verification.sweeping.cells import Numbers, Result, number
+from dpbounds.algorithms.verification.judging.slopes import confidence_of
+from dpbounds.algorithms.verification.studies.running import Example, ran
+from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.relations import Relation
 
@@ -42,7 +42,7 @@ def ledger(name: str, repetitions: int, seed: int) -> Numbers:
 
 def audit(name: str, runs: int, confidence: float, seed: int) -> Numbers:
     """An attack on the worst neighbouring data sets: the ε that it proves, the certified upper end at the same δ."""
-    from algorithms.verification.attacks.experiments import audit_example  # to plan an attack takes none
+    from dpbounds.algorithms.verification.attacks.experiments import audit_example  # to plan an attack takes none
 
     budget = PrivacyBudget.of(_EPSILON, _DELTA)
     audited = audit_example(name, budget, runs=runs, confidence=confidence, seed=seed % 2**63)

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.ledger import Ledger, PrivacyBudget
-from algorithms.noise import Array
-from algorithms.run import Run
-from algorithms.verification.attacks.audits import Audit, at_threshold, by_threshold
-from algorithms.verification.attacks.neighbours import Pair, worst_pair
-from algorithms.verification.attacks.transcripts import Witness, listening
-from algorithms.verification.catalogue import example
-from algorithms.verification.judging.checks import valid_share
-from algorithms.verification.studies.running import Algorithm
+from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.verification.attacks.audits import Audit, at_threshold, by_threshold
+from dpbounds.algorithms.verification.attacks.neighbours import Pair, worst_pair
+from dpbounds.algorithms.verification.attacks.transcripts import Witness, listening
+from dpbounds.algorithms.verification.catalogue import example
+from dpbounds.algorithms.verification.judging.checks import valid_share
+from dpbounds.algorithms.verification.studies.running import Algorithm
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.exact import positive_integer
 from dpbounds.privacy.mechanisms import Gaussian
@@ -65,7 +65,7 @@ class AuditedAlgorithm:
 def audit_example(
     name: str, budget: PrivacyBudget, *, runs: int = 4000, confidence: float = 0.95, seed: int = 0
 ) -> AuditedAlgorithm:
-    """Audit the example of that name (see ``algorithms.verification.catalogue``) at a budget."""
+    """Audit the example of that name (see ``dpbounds.algorithms.verification.catalogue``) at a budget."""
     algorithm, problem = example(name).calibrated(budget)
     return audit_algorithm(name, algorithm, problem, budget, runs=runs, confidence=confidence, seed=seed)
 

@@ -14,18 +14,18 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms import problems
-from algorithms.ledger import Batch, OpenLedger, PrivacyBudget
-from algorithms.noise import Array, Kind, standard_gaussian, streams
-from algorithms.oracles import GradientDifferenceOracle, GradientOracle
-from algorithms.oracles.gradients import in_batches
-from algorithms.planning import multiplier_of_steps, root_above
-from algorithms.problems.problem import Problem
-from algorithms.verification.attacks.audits import Audit
-from algorithms.verification.attacks.experiments import best, collected
-from algorithms.verification.attacks.neighbours import Pair, worst_pair
-from algorithms.verification.attacks.selections import as_printed, audit_selection, repaired
-from algorithms.verification.attacks.transcripts import Answer, Listener, Witness, listening
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.ledger import Batch, OpenLedger, PrivacyBudget
+from dpbounds.algorithms.noise import Array, Kind, standard_gaussian, streams
+from dpbounds.algorithms.oracles import GradientDifferenceOracle, GradientOracle
+from dpbounds.algorithms.oracles.gradients import in_batches
+from dpbounds.algorithms.planning import multiplier_of_steps, root_above
+from dpbounds.algorithms.problems.problem import Problem
+from dpbounds.algorithms.verification.attacks.audits import Audit
+from dpbounds.algorithms.verification.attacks.experiments import best, collected
+from dpbounds.algorithms.verification.attacks.neighbours import Pair, worst_pair
+from dpbounds.algorithms.verification.attacks.selections import as_printed, audit_selection, repaired
+from dpbounds.algorithms.verification.attacks.transcripts import Answer, Listener, Witness, listening
 from dpbounds.expressions.exact import to_float
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import theorem_4_2
 from dpbounds.privacy.accountants import certified as accountants

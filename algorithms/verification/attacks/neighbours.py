@@ -10,10 +10,10 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from algorithms.problems.finite_sum import Array
-from algorithms.problems.landscapes import Landscape
-from algorithms.problems.linear_model import LinearModel
-from algorithms.problems.problem import Problem
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.landscapes import Landscape
+from dpbounds.algorithms.problems.linear_model import LinearModel
+from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import to_float

@@ -1,9 +1,9 @@
 """AboveThreshold for stationary points, as a sampler on two vectors of answers: no data set, only queries.
 
-Written from the pseudo-code and independently of ``algorithms.selection``, so that either may speak against the other.
-Answers are in threshold scales (4G/(nε) for gradients, 4M/(nε) for curvatures): each says how far a candidate lies
-*beyond* its threshold, offsets included, so that a candidate passes a test where answer + noise is at most the
-threshold's noise.
+Written from the pseudo-code and independently of ``dpbounds.algorithms.selection``, so that either may speak against
+the other. Answers are in threshold scales (4G/(nε) for gradients, 4M/(nε) for curvatures): each says how far a
+candidate lies *beyond* its threshold, offsets included, so that a candidate passes a test where answer + noise is at
+most the threshold's noise.
 
 Source: Ganesh, Liu, Oh & Thakurta 2023, Algorithm 2; ``ganesh-liu-oh-thakurta-2023/lemma-4.1`` and its explicit repair.
 """
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.noise import Array
-from algorithms.verification.attacks.audits import Audit, at_threshold
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.verification.attacks.audits import Audit, at_threshold
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
 

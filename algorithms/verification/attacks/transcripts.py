@@ -16,11 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from algorithms.ledger import Batch
-from algorithms.noise import Array, Kind
-from algorithms.oracles import BatchGradientOracle, GradientDifferenceOracle, GradientOracle, HessianOracle, Poisson
-from algorithms.oracles.gradients import in_batches
-from algorithms.verification.attacks.neighbours import Pair
+from dpbounds.algorithms.ledger import Batch
+from dpbounds.algorithms.noise import Array, Kind
+from dpbounds.algorithms.oracles import (
+    BatchGradientOracle,
+    GradientDifferenceOracle,
+    GradientOracle,
+    HessianOracle,
+    Poisson,
+)
+from dpbounds.algorithms.oracles.gradients import in_batches
+from dpbounds.algorithms.verification.attacks.neighbours import Pair
 
 _IMPOSSIBLE = -1e6  # log-likelihood of an answer that a ball or a sphere cannot give: finite, so that sums are
 _FAR = 1e6  # a distance, in units of the noise, where there was nothing to measure

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from algorithms.verification.experiments.base import Experiment
-from algorithms.verification.judging.planned_checks import Size
-from algorithms.verification.suite import all_cells, belongs, cells_or_reason
-from algorithms.verification.sweeping.cells import NO_PROOF, Cell, NotMeasured
-from algorithms.verification.sweeping.store import Store
-from algorithms.verification.sweeping.sweeps import Progress, sweep
+from dpbounds.algorithms.verification.experiments.base import Experiment
+from dpbounds.algorithms.verification.judging.planned_checks import Size
+from dpbounds.algorithms.verification.suite import all_cells, belongs, cells_or_reason
+from dpbounds.algorithms.verification.sweeping.cells import NO_PROOF, Cell, NotMeasured
+from dpbounds.algorithms.verification.sweeping.store import Store
+from dpbounds.algorithms.verification.sweeping.sweeps import Progress, sweep
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.render.curves import Panel
 
@@ -30,7 +30,7 @@ class Picture:
 @cache
 def experiments() -> tuple[Experiment, ...]:
     """All of them; names are unique."""
-    from algorithms.verification.experiments import (
+    from dpbounds.algorithms.verification.experiments import (
         ganesh_liu_oh_thakurta_2023,
         lowy_ullman_wright_2024,
         tholeti_kalyani_2020,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from algorithms.verification.judging.planned_checks import CellsAt
-from algorithms.verification.sweeping.cells import Result, Task, name_of
+from dpbounds.algorithms.verification.judging.planned_checks import CellsAt
+from dpbounds.algorithms.verification.sweeping.cells import Result, Task, name_of
 from dpbounds.render.curves import Panel
 
 

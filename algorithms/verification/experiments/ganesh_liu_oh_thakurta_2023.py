@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from algorithms.verification.experiments.base import Experiment, of_task
-from algorithms.verification.experiments.sizes import Quantity, compared, records
-from algorithms.verification.judging.planned_checks import Size, by_size, cells, together
-from algorithms.verification.studies import selection, stochastic_spider
-from algorithms.verification.studies.running import at_cell, bound_of
-from algorithms.verification.sweeping.cells import Cell, Result, parameter, vector
+from dpbounds.algorithms.verification.experiments.base import Experiment, of_task
+from dpbounds.algorithms.verification.experiments.sizes import Quantity, compared, records
+from dpbounds.algorithms.verification.judging.planned_checks import Size, by_size, cells, together
+from dpbounds.algorithms.verification.studies import selection, stochastic_spider
+from dpbounds.algorithms.verification.studies.running import at_cell, bound_of
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, parameter, vector
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.render.curves import Panel
 from dpbounds.theorems.registry import theorem

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from algorithms.verification.experiments.base import Experiment, of_task
-from algorithms.verification.experiments.sizes import Quantity, compared, records
-from algorithms.verification.judging.planned_checks import Size, by_size, cells
-from algorithms.verification.studies import spider, stochastic, warm_starts
-from algorithms.verification.studies.running import bound_of
-from algorithms.verification.sweeping.cells import Cell, Result, number
+from dpbounds.algorithms.verification.experiments.base import Experiment, of_task
+from dpbounds.algorithms.verification.experiments.sizes import Quantity, compared, records
+from dpbounds.algorithms.verification.judging.planned_checks import Size, by_size, cells
+from dpbounds.algorithms.verification.studies import spider, stochastic, warm_starts
+from dpbounds.algorithms.verification.studies.running import bound_of
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, number
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.render.curves import Panel
 

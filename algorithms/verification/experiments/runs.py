@@ -8,13 +8,13 @@ from typing import Literal
 
 import numpy as np
 
-from algorithms import problems
-from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
-from algorithms.descents.quoted_baselines import QuotedDescent, WangYeXu2017, ZhangEtAl2017
-from algorithms.problems.problem import Problem
-from algorithms.verification.studies.descents import WhichBaseline, baseline
-from algorithms.verification.studies.running import means, ran
-from algorithms.verification.sweeping.cells import Numbers
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
+from dpbounds.algorithms.descents.quoted_baselines import QuotedDescent, WangYeXu2017, ZhangEtAl2017
+from dpbounds.algorithms.problems.problem import Problem
+from dpbounds.algorithms.verification.studies.descents import WhichBaseline, baseline
+from dpbounds.algorithms.verification.studies.running import means, ran
+from dpbounds.algorithms.verification.sweeping.cells import Numbers
 from dpbounds.expressions.enclosure import Enclosure
 
 WhichMethod = Literal["certified"] | WhichBaseline

@@ -10,10 +10,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from algorithms.verification.judging.checks import Measured, mean_interval
-from algorithms.verification.judging.planned_checks import Promise
-from algorithms.verification.judging.slopes import fit
-from algorithms.verification.sweeping.cells import Result, parameter, vector
+from dpbounds.algorithms.verification.judging.checks import Measured, mean_interval
+from dpbounds.algorithms.verification.judging.planned_checks import Promise
+from dpbounds.algorithms.verification.judging.slopes import fit
+from dpbounds.algorithms.verification.sweeping.cells import Result, parameter, vector
 from dpbounds.render.curves import Line, Panel
 
 CONFIDENCE = 0.95

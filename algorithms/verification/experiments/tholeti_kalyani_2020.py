@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from algorithms.verification.experiments.base import Experiment
-from algorithms.verification.experiments.sizes import curve_of
-from algorithms.verification.judging.estimates import measured
-from algorithms.verification.judging.planned_checks import by_size, cells
-from algorithms.verification.studies.formulas import ball_overlap
-from algorithms.verification.sweeping.cells import Result, parameter
+from dpbounds.algorithms.verification.experiments.base import Experiment
+from dpbounds.algorithms.verification.experiments.sizes import curve_of
+from dpbounds.algorithms.verification.judging.estimates import measured
+from dpbounds.algorithms.verification.judging.planned_checks import by_size, cells
+from dpbounds.algorithms.verification.studies.formulas import ball_overlap
+from dpbounds.algorithms.verification.sweeping.cells import Result, parameter
 from dpbounds.render.curves import Line, Panel
 from dpbounds.theorems.registry import theorem
 

@@ -12,11 +12,11 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from algorithms.verification.experiments.base import Experiment
-from algorithms.verification.experiments.runs import projected_gradient
-from algorithms.verification.experiments.sizes import exponent
-from algorithms.verification.judging.planned_checks import by_size, cells
-from algorithms.verification.sweeping.cells import Result, parameter, text, vector
+from dpbounds.algorithms.verification.experiments.base import Experiment
+from dpbounds.algorithms.verification.experiments.runs import projected_gradient
+from dpbounds.algorithms.verification.experiments.sizes import exponent
+from dpbounds.algorithms.verification.judging.planned_checks import by_size, cells
+from dpbounds.algorithms.verification.sweeping.cells import Result, parameter, text, vector
 from dpbounds.render.curves import Line, Panel
 
 _TITLES = {"synthetic": "synthetic design, 10 000 × 100", "covertype": "Covertype, 10 000 × 54"}

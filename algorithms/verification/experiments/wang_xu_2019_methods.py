@@ -12,13 +12,13 @@ from typing import Any
 
 from scipy import stats
 
-from algorithms.verification.experiments.base import Experiment, of_task
-from algorithms.verification.experiments.runs import method_path, method_posed, quoted_noise
-from algorithms.verification.experiments.sizes import CONFIDENCE
-from algorithms.verification.judging.checks import Measured, mean_interval
-from algorithms.verification.judging.planned_checks import Size, by_size, cells, together
-from algorithms.verification.studies.running import bound_of
-from algorithms.verification.sweeping.cells import Cell, Result, number, parameter, text, vector
+from dpbounds.algorithms.verification.experiments.base import Experiment, of_task
+from dpbounds.algorithms.verification.experiments.runs import method_path, method_posed, quoted_noise
+from dpbounds.algorithms.verification.experiments.sizes import CONFIDENCE
+from dpbounds.algorithms.verification.judging.checks import Measured, mean_interval
+from dpbounds.algorithms.verification.judging.planned_checks import Size, by_size, cells, together
+from dpbounds.algorithms.verification.studies.running import bound_of
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, number, parameter, text, vector
 from dpbounds.render.curves import Line, Panel
 
 _EPSILONS = (0.5, 2.0)

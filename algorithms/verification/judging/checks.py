@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from algorithms.ledger import Ledger, PrivacyBudget
-from algorithms.problems.problem import Problem
-from algorithms.verification.sweeping.cells import NotMeasured
+from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
+from dpbounds.algorithms.problems.problem import Problem
+from dpbounds.algorithms.verification.sweeping.cells import NotMeasured
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from scipy import stats
 
-from algorithms.verification.judging.checks import (
+from dpbounds.algorithms.verification.judging.checks import (
     Check,
     Measured,
     Numerical,
@@ -22,7 +22,7 @@ from algorithms.verification.judging.checks import (
     share_of,
     valid_share,
 )
-from algorithms.verification.sweeping.cells import NotMeasured
+from dpbounds.algorithms.verification.sweeping.cells import NotMeasured
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 

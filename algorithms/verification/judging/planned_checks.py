@@ -13,10 +13,15 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 
-from algorithms.verification.judging.checks import Check, Measured, Numerical, Verdict, bound_check
-from algorithms.verification.judging.estimates import always_check, estimate_check, formula_check, quantile_check
-from algorithms.verification.judging.slopes import SlopeCheck, fit, slope_check
-from algorithms.verification.sweeping.cells import Cell, Result, Task, Value, number, parameter, text, vector
+from dpbounds.algorithms.verification.judging.checks import Check, Measured, Numerical, Verdict, bound_check
+from dpbounds.algorithms.verification.judging.estimates import (
+    always_check,
+    estimate_check,
+    formula_check,
+    quantile_check,
+)
+from dpbounds.algorithms.verification.judging.slopes import SlopeCheck, fit, slope_check
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, Task, Value, number, parameter, text, vector
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.theorems.record import Mode

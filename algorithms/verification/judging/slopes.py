@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from algorithms.verification.judging.checks import Verdict, valid_share
-from algorithms.verification.sweeping.cells import NotMeasured
+from dpbounds.algorithms.verification.judging.checks import Verdict, valid_share
+from dpbounds.algorithms.verification.sweeping.cells import NotMeasured
 from dpbounds.errors import InvalidValue
 
 Array = NDArray[np.float64]

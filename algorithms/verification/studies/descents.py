@@ -9,17 +9,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from algorithms import LangevinDynamics, MirrorDescent, PerturbedGradientDescent, ProjectedGradientDescent
-from algorithms.descents.quoted_baselines import QuotedDescent, WangYeXu2017, ZhangEtAl2017
-from algorithms.ledger import PrivacyBudget
-from algorithms.problems import WAVY, landscape, sigmoid_loss, wang_xu_design
-from algorithms.problems.landscapes import Landscape
-from algorithms.problems.mirrors import DistanceGenerator, EntropyMirror, EuclideanMirror, PNormMirror
-from algorithms.problems.problem import Problem
-from algorithms.problems.sets import L1Ball, L2Ball, Simplex
-from algorithms.run import Run
-from algorithms.verification.judging.checks import Check, Measured, Verdict
-from algorithms.verification.judging.planned_checks import (
+from dpbounds.algorithms import LangevinDynamics, MirrorDescent, PerturbedGradientDescent, ProjectedGradientDescent
+from dpbounds.algorithms.descents.quoted_baselines import QuotedDescent, WangYeXu2017, ZhangEtAl2017
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.problems import WAVY, landscape, sigmoid_loss, wang_xu_design
+from dpbounds.algorithms.problems.landscapes import Landscape
+from dpbounds.algorithms.problems.mirrors import DistanceGenerator, EntropyMirror, EuclideanMirror, PNormMirror
+from dpbounds.algorithms.problems.problem import Problem
+from dpbounds.algorithms.problems.sets import L1Ball, L2Ball, Simplex
+from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.verification.judging.checks import Check, Measured, Verdict
+from dpbounds.algorithms.verification.judging.planned_checks import (
     PlannedCheck,
     bounded,
     by_size,
@@ -29,7 +29,7 @@ from algorithms.verification.judging.planned_checks import (
     slope,
     spent,
 )
-from algorithms.verification.studies.running import (
+from dpbounds.algorithms.verification.studies.running import (
     Algorithm,
     Example,
     at_budget,
@@ -42,7 +42,7 @@ from algorithms.verification.studies.running import (
     spending,
     step_count,
 )
-from algorithms.verification.sweeping.cells import Numbers, Result, number, parameter
+from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number, parameter
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate

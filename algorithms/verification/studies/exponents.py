@@ -8,19 +8,19 @@ from functools import partial
 
 import numpy as np
 
-from algorithms import problems
-from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent, best_steps
-from algorithms.ledger import PrivacyBudget
-from algorithms.planning import root_above
-from algorithms.problems.problem import Problem
-from algorithms.verification.judging.planned_checks import (
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent, best_steps
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.planning import root_above
+from dpbounds.algorithms.problems.problem import Problem
+from dpbounds.algorithms.verification.judging.planned_checks import (
     by_size,
     cells,
     slope_where_it_shows,
     spent,
 )
-from algorithms.verification.studies.running import means, ran, spending, step_count
-from algorithms.verification.sweeping.cells import Numbers
+from dpbounds.algorithms.verification.studies.running import means, ran, spending, step_count
+from dpbounds.algorithms.verification.sweeping.cells import Numbers
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.wang_xu_2019 import theorem_1_explicit

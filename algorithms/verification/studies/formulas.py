@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dpbounds as dp
-from algorithms.problems.sets import Box, ConstraintSet, L1Ball, L2Ball
-from algorithms.verification.judging.planned_checks import (
+from dpbounds.algorithms.problems.sets import Box, ConstraintSet, L1Ball, L2Ball
+from dpbounds.algorithms.verification.judging.planned_checks import (
     CellsAt,
     PlannedCheck,
     Promise,
@@ -24,7 +24,7 @@ from algorithms.verification.judging.planned_checks import (
     mean_bounded,
     rate_bounded,
 )
-from algorithms.verification.sweeping.cells import Numbers, Task, Value
+from dpbounds.algorithms.verification.sweeping.cells import Numbers, Task, Value
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 

@@ -7,13 +7,13 @@ from functools import partial
 
 import numpy as np
 
-from algorithms import GaussianFrankWolfe, VertexFrankWolfe, problems
-from algorithms.frank_wolfe.bounded_entries import BoundedEntries, bounded_entries
-from algorithms.ledger import PrivacyBudget
-from algorithms.problems.problem import Problem
-from algorithms.problems.sets import L1Ball, L2Ball
-from algorithms.verification.judging.planned_checks import bounded, by_size, cells, slope, spent
-from algorithms.verification.studies.running import (
+from dpbounds.algorithms import GaussianFrankWolfe, VertexFrankWolfe, problems
+from dpbounds.algorithms.frank_wolfe.bounded_entries import BoundedEntries, bounded_entries
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.problems.problem import Problem
+from dpbounds.algorithms.problems.sets import L1Ball, L2Ball
+from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells, slope, spent
+from dpbounds.algorithms.verification.studies.running import (
     Example,
     at_budget,
     bound_of,

@@ -9,16 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from algorithms import GaussianFrankWolfe, NetExponentialMechanism, problems
-from algorithms.planning import multiplier_of_one
-from algorithms.problems import LinearModel
-from algorithms.problems.finite_sum import Array
-from algorithms.problems.sets import L2Ball
-from algorithms.verification.judging.planned_checks import PlannedCheck, Size, bounded, by_size, cells, rate_bounded
-from algorithms.verification.studies import warm_starts
-from algorithms.verification.studies.frank_wolfe import budget_of, sign_design, vertex
-from algorithms.verification.studies.running import at_budget, at_cell, bound_of, ran
-from algorithms.verification.sweeping.cells import Cell, Numbers, Result
+from dpbounds.algorithms import GaussianFrankWolfe, NetExponentialMechanism, problems
+from dpbounds.algorithms.planning import multiplier_of_one
+from dpbounds.algorithms.problems import LinearModel
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.sets import L2Ball
+from dpbounds.algorithms.verification.judging.planned_checks import (
+    PlannedCheck,
+    Size,
+    bounded,
+    by_size,
+    cells,
+    rate_bounded,
+)
+from dpbounds.algorithms.verification.studies import warm_starts
+from dpbounds.algorithms.verification.studies.frank_wolfe import budget_of, sign_design, vertex
+from dpbounds.algorithms.verification.studies.running import at_budget, at_cell, bound_of, ran
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Numbers, Result
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.theorems.registry import theorem

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from algorithms.ledger import PrivacyBudget
-from algorithms.run import Run
-from algorithms.verification.judging.planned_checks import Promise
-from algorithms.verification.sweeping.cells import Numbers, Result
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.verification.judging.planned_checks import Promise
+from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.mechanisms import Mechanism
 

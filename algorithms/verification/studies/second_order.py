@@ -11,15 +11,22 @@ from functools import partial
 
 import numpy as np
 
-from algorithms import ConstrainedSecondOrder, GradientDescent, NegativeCurvatureDescent, problems
-from algorithms.ledger import PrivacyBudget
-from algorithms.problems.landscapes import DOUBLE_WELL, Landscape
-from algorithms.problems.problem import Problem
-from algorithms.problems.sets import L2Ball
-from algorithms.run import Run
-from algorithms.second_order.stationary_point_selection import StationaryPointSelection, Variant
-from algorithms.verification.judging.planned_checks import bounded, by_size, cells, rate_bounded, spent, together
-from algorithms.verification.studies.running import (
+from dpbounds.algorithms import ConstrainedSecondOrder, GradientDescent, NegativeCurvatureDescent, problems
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, Landscape
+from dpbounds.algorithms.problems.problem import Problem
+from dpbounds.algorithms.problems.sets import L2Ball
+from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.second_order.stationary_point_selection import StationaryPointSelection, Variant
+from dpbounds.algorithms.verification.judging.planned_checks import (
+    bounded,
+    by_size,
+    cells,
+    rate_bounded,
+    spent,
+    together,
+)
+from dpbounds.algorithms.verification.studies.running import (
     Example,
     at_budget,
     bound_of,
@@ -30,7 +37,7 @@ from algorithms.verification.studies.running import (
     spending,
     step_count,
 )
-from algorithms.verification.sweeping.cells import Numbers
+from dpbounds.algorithms.verification.sweeping.cells import Numbers
 from dpbounds.expressions.enclosure import Enclosure
 
 FAILURE = Fraction(1, 5)

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms import NetExponentialMechanism, ProjectedLangevin, RegularisedExponentialMechanism
-from algorithms.ledger import PrivacyBudget
-from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape
-from algorithms.run import Run
-from algorithms.selection.net_exponential_mechanism import WhichVariant
-from algorithms.selection.nets import grid
-from algorithms.verification.judging.checks import Check, Verdict
-from algorithms.verification.judging.planned_checks import (
+from dpbounds.algorithms import NetExponentialMechanism, ProjectedLangevin, RegularisedExponentialMechanism
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape
+from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.selection.net_exponential_mechanism import WhichVariant
+from dpbounds.algorithms.selection.nets import grid
+from dpbounds.algorithms.verification.judging.checks import Check, Verdict
+from dpbounds.algorithms.verification.judging.planned_checks import (
     CellsAt,
     PlannedCheck,
     bounded,
@@ -30,7 +30,7 @@ from algorithms.verification.judging.planned_checks import (
     spent,
     together,
 )
-from algorithms.verification.studies.running import (
+from dpbounds.algorithms.verification.studies.running import (
     Algorithm,
     Example,
     at_budget,
@@ -39,7 +39,7 @@ from algorithms.verification.studies.running import (
     calibrated_on,
     reads,
 )
-from algorithms.verification.sweeping.cells import Numbers, Result, number
+from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.theorems.registry import theorem

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from algorithms import problems
-from algorithms.ledger import PrivacyBudget
-from algorithms.planning import multiplier_of_one
-from algorithms.problems.landscapes import Landscape
-from algorithms.problems.linear_model import LinearModel
-from algorithms.run import Run
-from algorithms.spider.restarted_spider import THEOREMS as RESTARTED
-from algorithms.spider.restarted_spider import Growth, RestartedSpider
-from algorithms.spider.spider import THEOREMS, Spider, enclosed
-from algorithms.verification.judging.planned_checks import bounded, by_size, cells, in_turn, slope, spent
-from algorithms.verification.studies.running import (
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.planning import multiplier_of_one
+from dpbounds.algorithms.problems.landscapes import Landscape
+from dpbounds.algorithms.problems.linear_model import LinearModel
+from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.spider.restarted_spider import THEOREMS as RESTARTED
+from dpbounds.algorithms.spider.restarted_spider import Growth, RestartedSpider
+from dpbounds.algorithms.spider.spider import THEOREMS, Spider, enclosed
+from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells, in_turn, slope, spent
+from dpbounds.algorithms.verification.studies.running import (
     Example,
     at_budget,
     at_cell,
@@ -31,7 +31,7 @@ from algorithms.verification.studies.running import (
     spending,
     step_count,
 )
-from algorithms.verification.sweeping.cells import Numbers, Result, number, vector
+from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number, vector
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.theorems.registry import theorem
 

@@ -7,11 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from algorithms import SelectedStochasticGradientDescent, StochasticGradientDescent, problems
-from algorithms.ledger import PrivacyBudget
-from algorithms.oracles import Poisson
-from algorithms.problems.linear_model import LinearModel
-from algorithms.verification.judging.planned_checks import (
+from dpbounds.algorithms import SelectedStochasticGradientDescent, StochasticGradientDescent, problems
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.oracles import Poisson
+from dpbounds.algorithms.problems.linear_model import LinearModel
+from dpbounds.algorithms.verification.judging.planned_checks import (
     bounded,
     by_size,
     cells,
@@ -20,7 +20,7 @@ from algorithms.verification.judging.planned_checks import (
     spent,
     together,
 )
-from algorithms.verification.studies.running import (
+from dpbounds.algorithms.verification.studies.running import (
     Example,
     at_budget,
     bound_of,

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from algorithms import AboveThresholdSelection, PopulationStochasticSpider, problems
-from algorithms.ledger import PrivacyBudget
-from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape
-from algorithms.problems.problem import Problem
-from algorithms.run import Run
-from algorithms.selection.above_threshold import THEOREMS, Variant
-from algorithms.selection.above_threshold_attack import attack
-from algorithms.spider.stochastic_spider import StochasticSpider, claimed_zcdp
-from algorithms.verification.judging.checks import Check, Numerical, Verdict, finite_samples
-from algorithms.verification.judging.planned_checks import (
+from dpbounds.algorithms import AboveThresholdSelection, PopulationStochasticSpider, problems
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape
+from dpbounds.algorithms.problems.problem import Problem
+from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.selection.above_threshold import THEOREMS, Variant
+from dpbounds.algorithms.selection.above_threshold_attack import attack
+from dpbounds.algorithms.spider.stochastic_spider import StochasticSpider, claimed_zcdp
+from dpbounds.algorithms.verification.judging.checks import Check, Numerical, Verdict, finite_samples
+from dpbounds.algorithms.verification.judging.planned_checks import (
     PlannedCheck,
     always_bounded,
     by_size,
@@ -29,7 +29,7 @@ from algorithms.verification.judging.planned_checks import (
     quantile_bounded,
     spent,
 )
-from algorithms.verification.studies.running import (
+from dpbounds.algorithms.verification.studies.running import (
     Algorithm,
     Example,
     at_budget,
@@ -41,7 +41,7 @@ from algorithms.verification.studies.running import (
     reads,
     spending,
 )
-from algorithms.verification.sweeping.cells import Numbers, Result, number, vector
+from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number, vector
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import lemma_3_7_explicit
 from dpbounds.privacy.relations import Relation

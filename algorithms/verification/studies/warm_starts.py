@@ -7,12 +7,12 @@ from functools import cache, partial
 
 import numpy as np
 
-from algorithms import PopulationWarmStart, RandomProjection, Spider, WarmStartedSpider, problems
-from algorithms.ledger import PrivacyBudget
-from algorithms.problems import LinearModel
-from algorithms.run import Run
-from algorithms.verification.judging.planned_checks import bounded, by_size, cells, in_turn, spent
-from algorithms.verification.studies.running import (
+from dpbounds.algorithms import PopulationWarmStart, RandomProjection, Spider, WarmStartedSpider, problems
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.problems import LinearModel
+from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells, in_turn, spent
+from dpbounds.algorithms.verification.studies.running import (
     Example,
     at_budget,
     at_cell,
@@ -25,10 +25,10 @@ from algorithms.verification.studies.running import (
     spending,
     step_count,
 )
-from algorithms.verification.studies.stochastic import realisable
-from algorithms.verification.sweeping.cells import Numbers, Result
-from algorithms.warm_starts.random_projection import THEOREMS as PROJECTION
-from algorithms.warm_starts.warm_started_spider import THEOREMS
+from dpbounds.algorithms.verification.studies.stochastic import realisable
+from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result
+from dpbounds.algorithms.warm_starts.random_projection import THEOREMS as PROJECTION
+from dpbounds.algorithms.warm_starts.warm_started_spider import THEOREMS
 from dpbounds.expressions.enclosure import Enclosure
 
 DELTA = Fraction(1, 10**5)

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import scipy
 
-import algorithms
 import dpbounds
+from dpbounds import algorithms
 
 _PACKAGES = (algorithms, dpbounds)
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from algorithms.verification.sweeping.cells import Cell, Result
-from algorithms.verification.sweeping.fingerprint import fingerprint
 from dpbounds import documents
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Result
+from dpbounds.algorithms.verification.sweeping.fingerprint import fingerprint
 from dpbounds.documents import quoted
 from dpbounds.errors import InvalidValue
 

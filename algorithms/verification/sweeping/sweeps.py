@@ -12,9 +12,9 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterable, Iterator
 
-from algorithms.verification.sweeping.cells import Cell, Result, run
-from algorithms.verification.sweeping.fingerprint import fingerprint
-from algorithms.verification.sweeping.store import Store
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, run
+from dpbounds.algorithms.verification.sweeping.fingerprint import fingerprint
+from dpbounds.algorithms.verification.sweeping.store import Store
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
 

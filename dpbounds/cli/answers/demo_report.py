@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
-    from algorithms.problems import Dataset, Problem
-    from algorithms.verification import Check
+    from dpbounds.algorithms.problems import Dataset, Problem
+    from dpbounds.algorithms.verification import Check
 
 _HEADER = (
     "epsilon budget",
@@ -300,7 +300,7 @@ def _plot(report: Report, path: Path) -> None:
 
 
 def _statement(row: Trained) -> str:
-    from algorithms.noise import NOISE_DRAWN
+    from dpbounds.algorithms.noise import NOISE_DRAWN
     from dpbounds.privacy.publishing.certificates import statement
 
     return statement(row.account, noise_drawn=NOISE_DRAWN, outside=_OUTSIDE)

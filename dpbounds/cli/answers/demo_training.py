@@ -16,11 +16,11 @@ from dpbounds.expressions.exact import exact
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
-    from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
-    from algorithms.ledger import PrivacyBudget
-    from algorithms.problems import Dataset, Problem
-    from algorithms.run import Array, Run
-    from algorithms.verification import Check
+    from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
+    from dpbounds.algorithms.ledger import PrivacyBudget
+    from dpbounds.algorithms.problems import Dataset, Problem
+    from dpbounds.algorithms.run import Array, Run
+    from dpbounds.algorithms.verification import Check
     from dpbounds.privacy.accountants.certified import Account
 
 RELATION = Relation.REPLACE_ONE
@@ -81,7 +81,7 @@ def prepared(
     Returns:
         The data set as it was read, the problem, and what was done to the records, in words.
     """
-    from algorithms import problems
+    from dpbounds.algorithms import problems
 
     if data is None:
         dataset = problems.breast_cancer(feature_bound=_NO_CLIPPING)
@@ -107,7 +107,7 @@ def prepared(
 
 
 def _read(data: Path, label: str | None, positive: str | None, ranges: Path | None) -> Dataset:
-    from algorithms import problems
+    from dpbounds.algorithms import problems
 
     try:
         dataset = problems.read_csv(data, label, positive, ranges, feature_bound=_NO_CLIPPING)
@@ -124,8 +124,8 @@ def trained(
     problem: Problem, labels: Array, epsilon: Fraction, delta: Fraction, seed: int, repetitions: int
 ) -> Trained:
     """Calibrate, train, account for the ledger, and check."""
-    from algorithms.descents.projected_gradient_descent import THEOREMS, ProjectedGradientDescent
-    from algorithms.verification import bound_check, noise_check, sensitivity_check, spent_check
+    from dpbounds.algorithms.descents.projected_gradient_descent import THEOREMS, ProjectedGradientDescent
+    from dpbounds.algorithms.verification import bound_check, noise_check, sensitivity_check, spent_check
     from dpbounds.privacy.accountants.certified import account
 
     algorithm = ProjectedGradientDescent.calibrated(problem, epsilon, delta, relation=RELATION)
@@ -161,7 +161,7 @@ def without_noise(problem: Problem, labels: Array) -> Baseline:
     """The same steps from the same start without noise, until the projected gradient is small."""
     import numpy as np
 
-    from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
+    from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
 
     step_size = ProjectedGradientDescent(1, 1).step_size_for(problem)
     most = max(1000, min(_MOST_STEPS, _MOST_WORK // (problem.records * problem.dimension)))

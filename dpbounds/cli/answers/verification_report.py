@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 from dpbounds.cli.questions.options import writing
 
 if TYPE_CHECKING:
-    from algorithms.verification.experiments import Picture
-    from algorithms.verification.suite import Outcome
+    from dpbounds.algorithms.verification.experiments import Picture
+    from dpbounds.algorithms.verification.suite import Outcome
 
 _COLUMNS = ("statement", "check", "kind", "predicted", "measured", "low", "high", "verdict", "reason", "seconds")
 
 
 def document(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> dict[str, object]:
     """What ``--json`` prints."""
-    from algorithms.verification.judging.planned_checks import SUITE_ERROR
+    from dpbounds.algorithms.verification.judging.planned_checks import SUITE_ERROR
 
     return {
         "checks": [
@@ -50,7 +50,7 @@ def document(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> dict[s
 
 def _choice(one: Outcome) -> dict[str, object]:
     """On which of several problems an exponent was held against its promise, and what the others gave."""
-    from algorithms.verification.judging.slopes import SlopeCheck
+    from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
 
     if not isinstance(one.check, SlopeCheck) or not one.check.chosen:
         return {}
@@ -63,7 +63,7 @@ def _choice(one: Outcome) -> dict[str, object]:
 
 def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
     """Which exponents were measured on a problem that was chosen because they show there, and the others."""
-    from algorithms.verification.judging.slopes import SlopeCheck
+    from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
 
     found = [one for one in outcomes if isinstance(one.check, SlopeCheck) and one.check.chosen]
     if not found:
@@ -81,7 +81,7 @@ def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _predicted(one: Outcome) -> object:
-    from algorithms.verification.judging.slopes import SlopeCheck
+    from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
 
     if isinstance(one.check, SlopeCheck):
         return one.check.predicted
@@ -89,7 +89,7 @@ def _predicted(one: Outcome) -> object:
 
 
 def _measured(one: Outcome) -> tuple[float, float, float]:
-    from algorithms.verification.judging.slopes import SlopeCheck
+    from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
 
     if isinstance(one.check, SlopeCheck):
         return one.check.slope.value, one.check.slope.low, one.check.slope.high
@@ -141,8 +141,8 @@ def _page(
     *,
     with_figures: bool,
 ) -> list[str]:
-    from algorithms.verification.judging.planned_checks import SUITE_ERROR
     from dpbounds import __version__
+    from dpbounds.algorithms.verification.judging.planned_checks import SUITE_ERROR
 
     found = counts(outcomes)
     shown = _COLUMNS[:-2]
@@ -190,7 +190,7 @@ def _drawn(folder: Path, pictures: Sequence[Picture]) -> list[Path]:
 
 
 def _row(one: Outcome) -> tuple[str, ...]:
-    from algorithms.verification.judging.slopes import SlopeCheck
+    from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
 
     value = one.check.predicted if isinstance(one.check, SlopeCheck) else one.check.predicted.upper
     return (

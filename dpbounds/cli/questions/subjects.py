@@ -58,7 +58,7 @@ def read_subject(given: dict[str, Any]) -> Subject:
 
 def read_ledger(path: Path, dataset_size: int | None = None) -> Subject:
     """The releases in a ledger file."""
-    from algorithms.ledger_format import read_releases
+    from dpbounds.algorithms.ledger_format import read_releases
 
     text = reading(path, "--ledger")
     try:

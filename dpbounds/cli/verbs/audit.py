@@ -26,10 +26,10 @@ from dpbounds.expressions.exact import to_decimal
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
-    from algorithms.ledger import PrivacyBudget
-    from algorithms.verification.attacks.audits import Audit
-    from algorithms.verification.attacks.experiments import AuditedAlgorithm
-    from algorithms.verification.attacks.mutations import AuditedCopy
+    from dpbounds.algorithms.ledger import PrivacyBudget
+    from dpbounds.algorithms.verification.attacks.audits import Audit
+    from dpbounds.algorithms.verification.attacks.experiments import AuditedAlgorithm
+    from dpbounds.algorithms.verification.attacks.mutations import AuditedCopy
 
 _ALL = "all"
 _HEADINGS = ("algorithm", "at least", "certified", "claimed", "verdict", "found by")
@@ -99,9 +99,9 @@ def command(
         return _mutations(runs, float(confidence), seed, folder, as_json)
     assert name is not None
 
-    from algorithms.ledger import PrivacyBudget
-    from algorithms.verification.attacks.canaries import audit_example_in_one_run
-    from algorithms.verification.attacks.experiments import audit_example
+    from dpbounds.algorithms.ledger import PrivacyBudget
+    from dpbounds.algorithms.verification.attacks.canaries import audit_example_in_one_run
+    from dpbounds.algorithms.verification.attacks.experiments import audit_example
 
     budget = PrivacyBudget.of(epsilon, delta, relation)
     if name == _ALL:
@@ -162,9 +162,9 @@ def _everything(
     budget: PrivacyBudget, runs: int, confidence: float, seed: int, folder: Path | None, as_json: bool
 ) -> int:
     """Every example, those as printed included; a sound exit status means that no lower bound exceeds its ledger's."""
-    from algorithms.verification.attacks.experiments import audit_example
-    from algorithms.verification.catalogue import all_examples
-    from algorithms.verification.judging.slopes import confidence_of
+    from dpbounds.algorithms.verification.attacks.experiments import audit_example
+    from dpbounds.algorithms.verification.catalogue import all_examples
+    from dpbounds.algorithms.verification.judging.slopes import confidence_of
 
     findings, each = [], confidence_of(1 - confidence, len(all_examples()))
     for one in all_examples():
@@ -224,8 +224,8 @@ def _write(path: Path, command: str, confidence: float, headings: Sequence[str],
 
 
 def _mutations(runs: int, confidence: float, seed: int, folder: Path | None, as_json: bool) -> int:
-    from algorithms.verification.attacks.mutations import judged, mutations
-    from algorithms.verification.judging.slopes import confidence_of
+    from dpbounds.algorithms.verification.attacks.mutations import judged, mutations
+    from dpbounds.algorithms.verification.judging.slopes import confidence_of
 
     verdicts, each = [], confidence_of(1 - confidence, len(mutations()))
     for mutation in mutations():

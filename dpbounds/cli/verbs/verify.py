@@ -20,9 +20,9 @@ from dpbounds.cli.questions.options import FILE, number_of_processes, writable
 from dpbounds.errors import InvalidValue
 
 if TYPE_CHECKING:
-    from algorithms.verification.experiments import Picture
-    from algorithms.verification.suite import Outcome
-    from algorithms.verification.sweeping.store import Store
+    from dpbounds.algorithms.verification.experiments import Picture
+    from dpbounds.algorithms.verification.suite import Outcome
+    from dpbounds.algorithms.verification.sweeping.store import Store
 
 _MEMORY = ":memory:"
 _EXPORTS = (".csv", ".parquet")
@@ -72,9 +72,9 @@ def command(
     if export is not None and export.suffix not in _EXPORTS:
         raise InvalidValue("--export", export, "a file that ends with " + " or ".join(_EXPORTS))
 
-    from algorithms.verification.judging.planned_checks import Size
-    from algorithms.verification.suite import failed, run_suite
-    from algorithms.verification.sweeping.store import Store
+    from dpbounds.algorithms.verification.judging.planned_checks import Size
+    from dpbounds.algorithms.verification.suite import failed, run_suite
+    from dpbounds.algorithms.verification.sweeping.store import Store
 
     size = Size.FULL if full else Size.QUICK
     with Store(_MEMORY if store is None else store) as cells:
@@ -88,7 +88,7 @@ def command(
                 outcomes = run_suite(size, cells, theorems=checked, jobs=jobs, scheduler=scheduler, progress=progress)
         pictures: tuple[Picture, ...] = ()
         if experiments:
-            from algorithms.verification import experiments as again
+            from dpbounds.algorithms.verification import experiments as again
 
             with progress_bar("experiments", shown=not as_json) as progress:
                 pictures = again.run_experiments(
@@ -111,9 +111,9 @@ def command(
 
 def _drawn_only(name: str) -> bool:
     """Whether a statement or a paper has an experiment and no check."""
-    from algorithms.verification.catalogue import checked_statements
-    from algorithms.verification.experiments import experiments
-    from algorithms.verification.suite import belongs
+    from dpbounds.algorithms.verification.catalogue import checked_statements
+    from dpbounds.algorithms.verification.experiments import experiments
+    from dpbounds.algorithms.verification.suite import belongs
 
     drawn = [experiment.theorem for experiment in experiments()]
     here = [any(belongs(theorem, name) for theorem in theorems) for theorems in (checked_statements(), drawn)]

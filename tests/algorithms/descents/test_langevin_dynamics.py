@@ -6,11 +6,11 @@ import pytest
 import sympy
 from scipy import stats
 
-from algorithms import noise, problems
-from algorithms.descents import langevin_dynamics as module
-from algorithms.descents.langevin_dynamics import LangevinDynamics, pl_constant_of
-from algorithms.problems.landscapes import WAVY, Profile, landscape
-from algorithms.verification import Verdict, bound_check, noise_check
+from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms.descents import langevin_dynamics as module
+from dpbounds.algorithms.descents.langevin_dynamics import LangevinDynamics, pl_constant_of
+from dpbounds.algorithms.problems.landscapes import WAVY, Profile, landscape
+from dpbounds.algorithms.verification import Verdict, bound_check, noise_check
 from dpbounds.errors import InvalidValue
 from dpbounds.theorems.registry import theorem
 from tests.algorithms.shared import assert_independent_repetitions

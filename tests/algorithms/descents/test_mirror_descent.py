@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 import sympy
 
-from algorithms import noise, oracles, problems, secure_noise
-from algorithms.descents import mirror_descent as module
-from algorithms.descents.mirror_descent import MirrorDescent, bound_expression
-from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
-from algorithms.iterates import best_count, gap_at
-from algorithms.problems.mirrors import EntropyMirror, EuclideanMirror, PNormMirror
-from algorithms.problems.sets import L1Ball, L2Ball, Simplex
-from algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms import noise, oracles, problems, secure_noise
+from dpbounds.algorithms.descents import mirror_descent as module
+from dpbounds.algorithms.descents.mirror_descent import MirrorDescent, bound_expression
+from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
+from dpbounds.algorithms.iterates import best_count, gap_at
+from dpbounds.algorithms.problems.mirrors import EntropyMirror, EuclideanMirror, PNormMirror
+from dpbounds.algorithms.problems.sets import L1Ball, L2Ball, Simplex
+from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.mechanisms import ZCDP

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from algorithms import method as frame
-from algorithms import noise, oracles, problems
-from algorithms.descents import perturbed_gradient_descent as module
-from algorithms.descents.perturbed_gradient_descent import PerturbedGradientDescent
-from algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms import method as frame
+from dpbounds.algorithms import noise, oracles, problems
+from dpbounds.algorithms.descents import perturbed_gradient_descent as module
+from dpbounds.algorithms.descents.perturbed_gradient_descent import PerturbedGradientDescent
+from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.errors import DpboundsError, InvalidValue
 from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.theorems.registry import theorem

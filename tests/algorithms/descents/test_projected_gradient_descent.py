@@ -6,13 +6,13 @@ import pytest
 import sympy
 import threadpoolctl
 
-import algorithms
-from algorithms import Ledger, PrivacyBudget, ProjectedGradientDescent, noise, oracles, problems, secure_noise
-from algorithms import method as frame
-from algorithms.descents import projected_gradient_descent as module
-from algorithms.descents.projected_gradient_descent import best_steps, bound_expression, utility_bound
-from algorithms.ledger import OpenLedger
-from algorithms.verification import Verdict, bound_check, noise_check, sensitivity_check, spent_check
+from dpbounds import algorithms
+from dpbounds.algorithms import Ledger, PrivacyBudget, ProjectedGradientDescent, noise, oracles, problems, secure_noise
+from dpbounds.algorithms import method as frame
+from dpbounds.algorithms.descents import projected_gradient_descent as module
+from dpbounds.algorithms.descents.projected_gradient_descent import best_steps, bound_expression, utility_bound
+from dpbounds.algorithms.ledger import OpenLedger
+from dpbounds.algorithms.verification import Verdict, bound_check, noise_check, sensitivity_check, spent_check
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified
 from dpbounds.expressions import symbols
 from dpbounds.privacy.budgets.calibration import calibrate

@@ -4,9 +4,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import PrivacyBudget, ProjectedGradientDescent, problems
-from algorithms.descents.quoted_baselines import WangYeXu2017, ZhangEtAl2017, moments_constant
-from algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms import PrivacyBudget, ProjectedGradientDescent, problems
+from dpbounds.algorithms.descents.quoted_baselines import WangYeXu2017, ZhangEtAl2017, moments_constant
+from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.theorems.registry import theorem

@@ -4,9 +4,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import PrivacyBudget, noise, problems
-from algorithms.descents import selected_stochastic_gradient_descent as module
-from algorithms.descents.selected_stochastic_gradient_descent import SelectedStochasticGradientDescent, enough_runs
+from dpbounds.algorithms import PrivacyBudget, noise, problems
+from dpbounds.algorithms.descents import selected_stochastic_gradient_descent as module
+from dpbounds.algorithms.descents.selected_stochastic_gradient_descent import (
+    SelectedStochasticGradientDescent,
+    enough_runs,
+)
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import ExponentialMechanism, Gaussian
 

@@ -4,13 +4,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import noise, oracles, problems
-from algorithms.descents import stochastic_gradient_descent as module
-from algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
-from algorithms.ledger import Batch, OpenLedger
-from algorithms.oracles import Poisson
-from algorithms.oracles.batches import draw_rows
-from algorithms.verification import Verdict, bound_check, noise_check
+from dpbounds.algorithms import noise, oracles, problems
+from dpbounds.algorithms.descents import stochastic_gradient_descent as module
+from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
+from dpbounds.algorithms.ledger import Batch, OpenLedger
+from dpbounds.algorithms.oracles import Poisson
+from dpbounds.algorithms.oracles.batches import draw_rows
+from dpbounds.algorithms.verification import Verdict, bound_check, noise_check
 from dpbounds.errors import InvalidValue
 from tests.algorithms.shared import assert_independent_repetitions
 

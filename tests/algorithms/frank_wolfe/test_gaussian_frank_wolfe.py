@@ -4,11 +4,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import noise, problems
-from algorithms.frank_wolfe import gaussian_frank_wolfe as module
-from algorithms.frank_wolfe.gaussian_frank_wolfe import GaussianFrankWolfe
-from algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors
-from algorithms.verification import Verdict, bound_check, noise_check
+from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms.frank_wolfe import gaussian_frank_wolfe as module
+from dpbounds.algorithms.frank_wolfe.gaussian_frank_wolfe import GaussianFrankWolfe
+from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors
+from dpbounds.algorithms.verification import Verdict, bound_check, noise_check
 from dpbounds.errors import InvalidValue
 
 

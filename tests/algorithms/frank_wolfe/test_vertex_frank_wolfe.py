@@ -4,15 +4,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import noise, problems
-from algorithms.frank_wolfe import vertex_frank_wolfe as module
-from algorithms.frank_wolfe.bounded_entries import bounded_entries, l1_constants
-from algorithms.frank_wolfe.vertex_frank_wolfe import VertexFrankWolfe
-from algorithms.frank_wolfe.vertices import vertices_of
-from algorithms.ledger import PrivacyBudget
-from algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors
-from algorithms.verification import Verdict, bound_check
-from algorithms.verification.studies.frank_wolfe import vertex_at
+from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms.frank_wolfe import vertex_frank_wolfe as module
+from dpbounds.algorithms.frank_wolfe.bounded_entries import bounded_entries, l1_constants
+from dpbounds.algorithms.frank_wolfe.vertex_frank_wolfe import VertexFrankWolfe
+from dpbounds.algorithms.frank_wolfe.vertices import vertices_of
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors
+from dpbounds.algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms.verification.studies.frank_wolfe import vertex_at
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from tests.algorithms.shared import assert_independent_repetitions
 

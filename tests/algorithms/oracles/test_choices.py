@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from algorithms import noise
-from algorithms.ledger import OpenLedger
-from algorithms.oracles import choice, choose
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.ledger import OpenLedger
+from dpbounds.algorithms.oracles import choice, choose
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.mechanisms import ExponentialMechanism, PureDP
 from dpbounds.privacy.relations import Relation
@@ -74,7 +74,7 @@ def test_noise_that_is_one_percent_too_small_is_found(method, repetitions, monke
     }
     choose(scores, **options)
     pen.close()
-    from algorithms.oracles import choices
+    from dpbounds.algorithms.oracles import choices
 
     monkeypatch.setattr(choices, "_used", lambda unit, scale: unit * (0.99 * scale))
     choose(scores, **options | {"ledger": (tampered := OpenLedger()), "generators": noise.streams(0, 1)})

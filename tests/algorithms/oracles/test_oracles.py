@@ -9,9 +9,9 @@ import sympy
 from scipy import stats
 
 import dpbounds as dp
-from algorithms import noise, oracles, problems
-from algorithms.ledger import Batch, OpenLedger
-from algorithms.oracles import (
+from dpbounds.algorithms import noise, oracles, problems
+from dpbounds.algorithms.ledger import Batch, OpenLedger
+from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
     GradientDifferenceOracle,
     GradientOracle,
@@ -19,8 +19,8 @@ from algorithms.oracles import (
     HessianOracle,
     Poisson,
 )
-from algorithms.oracles.batches import draw_rows
-from algorithms.oracles.differences import distances
+from dpbounds.algorithms.oracles.batches import draw_rows
+from dpbounds.algorithms.oracles.differences import distances
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import (
     Gaussian,

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import problems
-from algorithms.problems.points import checked_points, checked_rows, checked_start
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.problems.points import checked_points, checked_rows, checked_start
 from dpbounds.errors import InvalidValue
 
 N = 6

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import sympy
 
-from algorithms import problems
-from algorithms.oracles import GradientDifferenceOracle, HessianOracle, at_least
-from algorithms.problems.least_squares import SQUARED_RESIDUAL, pl_constant_of, spread_least_squares
-from algorithms.problems.phase_retrieval import QUARTIC
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.oracles import GradientDifferenceOracle, HessianOracle, at_least
+from dpbounds.algorithms.problems.least_squares import SQUARED_RESIDUAL, pl_constant_of, spread_least_squares
+from dpbounds.algorithms.problems.phase_retrieval import QUARTIC
 from dpbounds.errors import InvalidValue
 
 RNG = np.random.default_rng(11)

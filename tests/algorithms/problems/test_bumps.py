@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from algorithms.problems import bumps
+from dpbounds.algorithms.problems import bumps
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate

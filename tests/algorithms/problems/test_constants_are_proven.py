@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from algorithms.oracles import at_least
-from algorithms.problems.landscapes import WAVY
-from algorithms.problems.residual_losses import SQUARED_PROBIT, SQUARED_SIGMOID
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.problems.landscapes import WAVY
+from dpbounds.algorithms.problems.residual_losses import SQUARED_PROBIT, SQUARED_SIGMOID
 
 
 def holds_everywhere(condition, low, high):

@@ -4,8 +4,8 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from algorithms import problems
-from algorithms.problems import forest_cover as module
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.problems import forest_cover as module
 from dpbounds.errors import InvalidValue
 
 
@@ -36,7 +36,7 @@ def test_the_first_record_is_scaled_by_hand(sample):
 
 
 def test_another_file_is_read_and_wrong_columns_are_named(tmp_path):
-    raw = (files("algorithms.problems") / "data" / "covertype_sample.csv.gz").read_bytes()
+    raw = (files("dpbounds.algorithms.problems") / "data" / "covertype_sample.csv.gz").read_bytes()
     lines = gzip.decompress(raw).decode().splitlines()[:50]
     path = tmp_path / "own.csv"
     path.write_text("\n".join(lines))

@@ -4,8 +4,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import problems
-from algorithms.problems import datasets
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.problems import datasets
 from dpbounds.errors import InvalidValue
 
 TABLE = "height,width,kind\n1.0,10,cat\n2.0,20,dog\n3.0,30,cat\n"

@@ -5,24 +5,24 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import problems
-from algorithms.descents.langevin_dynamics import LangevinDynamics
-from algorithms.descents.mirror_descent import MirrorDescent
-from algorithms.descents.perturbed_gradient_descent import PerturbedGradientDescent
-from algorithms.descents.selected_stochastic_gradient_descent import SelectedStochasticGradientDescent
-from algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
-from algorithms.frank_wolfe.gaussian_frank_wolfe import GaussianFrankWolfe
-from algorithms.problems.domain import demand_all_of_space, demand_within, hessian_rank
-from algorithms.problems.mirrors import EuclideanMirror
-from algorithms.problems.sets import L2Ball
-from algorithms.second_order.constrained_second_order import ConstrainedSecondOrder
-from algorithms.second_order.gradient_descent import GradientDescent
-from algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
-from algorithms.second_order.stationary_point_selection import StationaryPointSelection
-from algorithms.selection.above_threshold import AboveThresholdSelection
-from algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
-from algorithms.spider.spider import Spider
-from algorithms.spider.stochastic_spider import StochasticSpider
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.descents.langevin_dynamics import LangevinDynamics
+from dpbounds.algorithms.descents.mirror_descent import MirrorDescent
+from dpbounds.algorithms.descents.perturbed_gradient_descent import PerturbedGradientDescent
+from dpbounds.algorithms.descents.selected_stochastic_gradient_descent import SelectedStochasticGradientDescent
+from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
+from dpbounds.algorithms.frank_wolfe.gaussian_frank_wolfe import GaussianFrankWolfe
+from dpbounds.algorithms.problems.domain import demand_all_of_space, demand_within, hessian_rank
+from dpbounds.algorithms.problems.mirrors import EuclideanMirror
+from dpbounds.algorithms.problems.sets import L2Ball
+from dpbounds.algorithms.second_order.constrained_second_order import ConstrainedSecondOrder
+from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
+from dpbounds.algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
+from dpbounds.algorithms.second_order.stationary_point_selection import StationaryPointSelection
+from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection
+from dpbounds.algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
+from dpbounds.algorithms.spider.spider import Spider
+from dpbounds.algorithms.spider.stochastic_spider import StochasticSpider
 from dpbounds.errors import InvalidValue
 
 RECORDS = np.tile(np.eye(2), (50, 1)) * 0.9

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import problems
+from dpbounds.algorithms import problems
 from dpbounds.errors import InvalidValue
 
 BOUNDS = [Fraction(1, 3), Fraction(5, 2)]

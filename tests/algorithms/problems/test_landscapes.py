@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sympy
 
-from algorithms.problems.landscapes import DOUBLE_WELL, WAVY, double_well, landscape, power
+from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, double_well, landscape, power
 from dpbounds.errors import InvalidValue
 
 RADIUS = 3

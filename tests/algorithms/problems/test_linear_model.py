@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import sympy
 
-from algorithms import problems
-from algorithms.problems import residual_losses
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.problems import residual_losses
 from dpbounds.errors import InvalidValue
 
 LOSSES = [

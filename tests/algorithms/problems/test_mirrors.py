@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from algorithms.problems.mirrors import EntropyMirror, EuclideanMirror, PNormMirror
-from algorithms.problems.sets import Box, L1Ball, L2Ball, Simplex, SparseVectors
+from dpbounds.algorithms.problems.mirrors import EntropyMirror, EuclideanMirror, PNormMirror
+from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball, Simplex, SparseVectors
 from dpbounds.errors import InvalidValue
 
 MIRRORS = {

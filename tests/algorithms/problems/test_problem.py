@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from algorithms import problems
-from algorithms.problems.problem import clip_rows
-from algorithms.problems.proximal import proximal_l1
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.problems.problem import clip_rows
+from dpbounds.algorithms.problems.proximal import proximal_l1
 from dpbounds.errors import InvalidValue
 
 RNG = np.random.default_rng(7)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from algorithms import problems
+from dpbounds.algorithms import problems
 
 RNG = np.random.default_rng(4)
 N, P = 8, 3

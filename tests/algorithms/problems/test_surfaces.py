@@ -8,8 +8,8 @@ import sympy
 from scipy.integrate import quad
 from scipy.optimize import minimize
 
-from algorithms.oracles import at_least
-from algorithms.problems import (
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.problems import (
     DOUBLE_WELL,
     double_well,
     escape_test,

@@ -1,9 +1,9 @@
 import pytest
 
-from algorithms.verification import Verdict
-from algorithms.verification.judging.planned_checks import Size
-from algorithms.verification.studies.second_order import CHECKS, EXAMPLES
-from algorithms.verification.sweeping.cells import Result
+from dpbounds.algorithms.verification import Verdict
+from dpbounds.algorithms.verification.judging.planned_checks import Size
+from dpbounds.algorithms.verification.studies.second_order import CHECKS, EXAMPLES
+from dpbounds.algorithms.verification.sweeping.cells import Result
 
 RATES = [one for one in CHECKS if "fails" in one.name or "operator norm" in one.name]
 

@@ -4,13 +4,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import noise, problems
-from algorithms.problems import cauchy
-from algorithms.problems.sets import Box, L1Ball, L2Ball
-from algorithms.second_order.constrained_second_order import ConstrainedSecondOrder
-from algorithms.verification import Verdict
-from algorithms.verification.judging.estimates import estimate_check
-from algorithms.verification.studies.second_order import double_well
+from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms.problems import cauchy
+from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball
+from dpbounds.algorithms.second_order.constrained_second_order import ConstrainedSecondOrder
+from dpbounds.algorithms.verification import Verdict
+from dpbounds.algorithms.verification.judging.estimates import estimate_check
+from dpbounds.algorithms.verification.studies.second_order import double_well
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from tests.algorithms.shared import assert_independent_repetitions, bounded_regression
 

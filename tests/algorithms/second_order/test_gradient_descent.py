@@ -3,10 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from algorithms import noise, problems
-from algorithms.second_order.gradient_descent import GradientDescent, best_steps
-from algorithms.verification import Verdict, bound_check, noise_check
-from algorithms.verification.studies.second_order import double_well
+from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms.second_order.gradient_descent import GradientDescent, best_steps
+from dpbounds.algorithms.verification import Verdict, bound_check, noise_check
+from dpbounds.algorithms.verification.studies.second_order import double_well
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.papers.wang_chen_xu_2019 import algorithm_4_explicit
 

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 import sympy
 
-from algorithms import method as frame
-from algorithms import noise, oracles, problems
-from algorithms.problems import cauchy
-from algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
-from algorithms.verification import Verdict
-from algorithms.verification.judging.estimates import estimate_check
-from algorithms.verification.studies.second_order import double_well
+from dpbounds.algorithms import method as frame
+from dpbounds.algorithms import noise, oracles, problems
+from dpbounds.algorithms.problems import cauchy
+from dpbounds.algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
+from dpbounds.algorithms.verification import Verdict
+from dpbounds.algorithms.verification.judging.estimates import estimate_check
+from dpbounds.algorithms.verification.studies.second_order import double_well
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate

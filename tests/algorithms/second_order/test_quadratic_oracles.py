@@ -3,8 +3,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms.problems.sets import Box, L1Ball, L2Ball, Simplex
-from algorithms.second_order.quadratic_oracles import BallOracle, BoxOracle, local_minimisers, oracle_for
+from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball, Simplex
+from dpbounds.algorithms.second_order.quadratic_oracles import BallOracle, BoxOracle, local_minimisers, oracle_for
 from dpbounds.errors import InvalidValue
 
 

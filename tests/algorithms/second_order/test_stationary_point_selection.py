@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import noise
-from algorithms.problems import geman_mcclure
-from algorithms.second_order.stationary_point_selection import StationaryPointSelection
-from algorithms.verification import Verdict
-from algorithms.verification.judging.estimates import estimate_check
-from algorithms.verification.studies.second_order import double_well
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.problems import geman_mcclure
+from dpbounds.algorithms.second_order.stationary_point_selection import StationaryPointSelection
+from dpbounds.algorithms.verification import Verdict
+from dpbounds.algorithms.verification.judging.estimates import estimate_check
+from dpbounds.algorithms.verification.studies.second_order import double_well
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from tests.algorithms.shared import assert_independent_repetitions, bounded_regression
 

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from algorithms import noise
-from algorithms.problems.landscapes import DOUBLE_WELL, landscape
-from algorithms.selection.above_threshold import AboveThresholdSelection, stationarity
-from algorithms.selection.above_threshold_attack import outcome_chances
-from algorithms.verification import Verdict, bound_check
-from algorithms.verification.judging.estimates import estimate_check
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, landscape
+from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection, stationarity
+from dpbounds.algorithms.selection.above_threshold_attack import outcome_chances
+from dpbounds.algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms.verification.judging.estimates import estimate_check
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.mechanisms import AboveThreshold, PureDP

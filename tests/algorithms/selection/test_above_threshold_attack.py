@@ -4,9 +4,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms.noise import streams
-from algorithms.selection.above_threshold import AboveThresholdSelection, stationarity
-from algorithms.selection.above_threshold_attack import TwinRecord, attack
+from dpbounds.algorithms.noise import streams
+from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection, stationarity
+from dpbounds.algorithms.selection.above_threshold_attack import TwinRecord, attack
 from dpbounds.errors import InvalidValue
 
 STEP = 1e-6
@@ -49,7 +49,7 @@ def test_simulation_agrees_with_quadrature():
 
 @pytest.mark.rotating(4)
 def test_a_finer_and_longer_grid_changes_nothing(monkeypatch):
-    from algorithms.selection import above_threshold_attack as module
+    from dpbounds.algorithms.selection import above_threshold_attack as module
 
     coarse = attack(20).privacy_loss()
     monkeypatch.setattr(module, "_GRID", 40.0)

@@ -6,12 +6,12 @@ import pytest
 from scipy import stats
 
 import dpbounds as dp
-from algorithms import noise, problems
-from algorithms.ledger import OpenLedger
-from algorithms.problems.landscapes import WAVY, landscape
-from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
-from algorithms.selection.nets import grid
-from algorithms.verification.judging.checks import Verdict, bound_check
+from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms.ledger import OpenLedger
+from dpbounds.algorithms.problems.landscapes import WAVY, landscape
+from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
+from dpbounds.algorithms.selection.nets import grid
+from dpbounds.algorithms.verification.judging.checks import Verdict, bound_check
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.mechanisms import ExponentialMechanism
 from tests.algorithms.shared import assert_independent_repetitions, well

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from algorithms import noise, problems
-from algorithms.problems.landscapes import DOUBLE_WELL, landscape
-from algorithms.selection.projected_langevin import ProjectedLangevin
+from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, landscape
+from dpbounds.algorithms.selection.projected_langevin import ProjectedLangevin
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import Gaussian
 from tests.algorithms.shared import assert_independent_repetitions

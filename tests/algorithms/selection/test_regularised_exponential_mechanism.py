@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from algorithms import noise, problems
-from algorithms.problems.landscapes import WAVY, landscape
-from algorithms.selection.alternate_sample import (
+from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms.problems.landscapes import WAVY, landscape
+from dpbounds.algorithms.selection.alternate_sample import (
     Schedule,
     alternate_sample,
     distance,
@@ -15,9 +15,9 @@ from algorithms.selection.alternate_sample import (
     near_the_ball,
     schedule_for,
 )
-from algorithms.selection.gibbs import Gibbs, net_for, sample_exactly
-from algorithms.selection.regularised_exponential_mechanism import RegularisedExponentialMechanism
-from algorithms.verification.judging.checks import Verdict, bound_check
+from dpbounds.algorithms.selection.gibbs import Gibbs, net_for, sample_exactly
+from dpbounds.algorithms.selection.regularised_exponential_mechanism import RegularisedExponentialMechanism
+from dpbounds.algorithms.verification.judging.checks import Verdict, bound_check
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import ApproximateDP, ExponentialMechanism
 from tests.algorithms.shared import assert_independent_repetitions, well

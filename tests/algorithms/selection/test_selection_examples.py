@@ -1,7 +1,7 @@
 import pytest
 
-from algorithms.ledger import PrivacyBudget
-from algorithms.verification.studies.selection import EXAMPLES
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.verification.studies.selection import EXAMPLES
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])

@@ -3,11 +3,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms.ledger import OpenLedger
-from algorithms.oracles import in_batches
-from algorithms.oracles.rows import Walk, of_rows
-from algorithms.problems.landscapes import WAVY, landscape
-from algorithms.spider.capped_queries import CappedQueries
+from dpbounds.algorithms.ledger import OpenLedger
+from dpbounds.algorithms.oracles import in_batches
+from dpbounds.algorithms.oracles.rows import Walk, of_rows
+from dpbounds.algorithms.problems.landscapes import WAVY, landscape
+from dpbounds.algorithms.spider.capped_queries import CappedQueries
 from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import Gaussian
 

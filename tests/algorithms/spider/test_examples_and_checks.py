@@ -1,10 +1,10 @@
 import pytest
 
-from algorithms import PrivacyBudget
-from algorithms.verification.judging.checks import Verdict
-from algorithms.verification.judging.planned_checks import Size
-from algorithms.verification.studies.spider import CHECKS, EXAMPLES
-from algorithms.verification.sweeping.cells import run
+from dpbounds.algorithms import PrivacyBudget
+from dpbounds.algorithms.verification.judging.checks import Verdict
+from dpbounds.algorithms.verification.judging.planned_checks import Size
+from dpbounds.algorithms.verification.studies.spider import CHECKS, EXAMPLES
+from dpbounds.algorithms.verification.sweeping.cells import run
 from dpbounds.theorems import registry
 
 

@@ -4,11 +4,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import noise, problems
-from algorithms.problems.landscapes import WAVY, landscape
-from algorithms.spider import population_stochastic_spider as module
-from algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
-from algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms.problems.landscapes import WAVY, landscape
+from dpbounds.algorithms.spider import population_stochastic_spider as module
+from dpbounds.algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
+from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.accountants.certified import epsilon as certified_epsilon
 from dpbounds.privacy.relations import Relation

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import sympy
 
-from algorithms import PrivacyBudget, noise, problems
-from algorithms.ledger import Batch
-from algorithms.spider.restarted_spider import THEOREMS, Growth, RestartedSpider, growth_of
-from algorithms.spider.spider import Spider
-from algorithms.verification import Verdict, bound_check
-from algorithms.verification.judging.slopes import Finding, slope_check
+from dpbounds.algorithms import PrivacyBudget, noise, problems
+from dpbounds.algorithms.ledger import Batch
+from dpbounds.algorithms.spider.restarted_spider import THEOREMS, Growth, RestartedSpider, growth_of
+from dpbounds.algorithms.spider.spider import Spider
+from dpbounds.algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms.verification.judging.slopes import Finding, slope_check
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.theorems import registry

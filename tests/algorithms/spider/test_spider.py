@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 import sympy
 
-from algorithms import PrivacyBudget, noise, problems
-from algorithms.ledger import Batch, OpenLedger
-from algorithms.method import OpenRun
-from algorithms.oracles import Poisson
-from algorithms.spider.spider import THEOREMS, Spider, anchors, parameters, starts
-from algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms import PrivacyBudget, noise, problems
+from dpbounds.algorithms.ledger import Batch, OpenLedger
+from dpbounds.algorithms.method import OpenRun
+from dpbounds.algorithms.oracles import Poisson
+from dpbounds.algorithms.spider.spider import THEOREMS, Spider, anchors, parameters, starts
+from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.privacy.mechanisms import Gaussian

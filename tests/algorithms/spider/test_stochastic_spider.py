@@ -4,13 +4,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms import noise, problems
-from algorithms.problems.landscapes import DOUBLE_WELL, landscape
-from algorithms.selection.above_threshold import AboveThresholdSelection
-from algorithms.spider import stochastic_spider as module
-from algorithms.spider.stochastic_spider import Kicks, StochasticSpider, claimed_zcdp
-from algorithms.verification import Verdict, bound_check
-from algorithms.verification.judging.estimates import estimate_check
+from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, landscape
+from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection
+from dpbounds.algorithms.spider import stochastic_spider as module
+from dpbounds.algorithms.spider.stochastic_spider import Kicks, StochasticSpider, claimed_zcdp
+from dpbounds.algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms.verification.judging.estimates import estimate_check
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants.certified import epsilon as certified_epsilon

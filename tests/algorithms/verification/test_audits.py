@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import dpbounds as dp
-from algorithms.verification.attacks.audits import (
+from dpbounds.algorithms.verification.attacks.audits import (
     Rates,
     at_threshold,
     by_threshold,
@@ -133,7 +133,7 @@ def test_delta_costs_something_in_one_run():
 
 
 def test_the_term_in_delta_by_brute_force():
-    from algorithms.verification.attacks.audits import _refuted
+    from dpbounds.algorithms.verification.attacks.audits import _refuted
 
     m, r, v, epsilon, delta = 30, 20, 17, 0.4, 1e-3
     share = 1 / (1 + math.exp(-epsilon))

@@ -8,22 +8,33 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
-from algorithms.ledger import PrivacyBudget
-from algorithms.verification.attacks.audits import _best_threshold, at_threshold, by_threshold, gaussian_epsilon
-from algorithms.verification.attacks.canaries import audit_in_one_run, by_guesses, with_canaries
-from algorithms.verification.attacks.experiments import (
+from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.verification.attacks.audits import (
+    _best_threshold,
+    at_threshold,
+    by_threshold,
+    gaussian_epsilon,
+)
+from dpbounds.algorithms.verification.attacks.canaries import audit_in_one_run, by_guesses, with_canaries
+from dpbounds.algorithms.verification.attacks.experiments import (
     audit_algorithm,
     audit_example,
     best,
     collected,
     scores_of_output,
 )
-from algorithms.verification.attacks.mutations import judged, mutations
-from algorithms.verification.attacks.neighbours import worst_pair
-from algorithms.verification.attacks.selections import Queries, as_printed, audit_selection, repaired, worst_queries
-from algorithms.verification.catalogue import all_examples
-from algorithms.verification.studies.descents import design
+from dpbounds.algorithms.verification.attacks.mutations import judged, mutations
+from dpbounds.algorithms.verification.attacks.neighbours import worst_pair
+from dpbounds.algorithms.verification.attacks.selections import (
+    Queries,
+    as_printed,
+    audit_selection,
+    repaired,
+    worst_queries,
+)
+from dpbounds.algorithms.verification.catalogue import all_examples
+from dpbounds.algorithms.verification.studies.descents import design
 from dpbounds.errors import InvalidValue
 
 REPLACED, REMOVED = "replace-one", "add-or-remove-one"

@@ -8,13 +8,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from algorithms import problems
-from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
-from algorithms.ledger import Batch, OpenLedger
-from algorithms.noise import streams
-from algorithms.oracles import BatchGradientOracle, GradientDifferenceOracle, GradientOracle, HessianOracle, Poisson
-from algorithms.verification.attacks.neighbours import worst_pair
-from algorithms.verification.attacks.transcripts import Witness, listening
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
+from dpbounds.algorithms.ledger import Batch, OpenLedger
+from dpbounds.algorithms.noise import streams
+from dpbounds.algorithms.oracles import (
+    BatchGradientOracle,
+    GradientDifferenceOracle,
+    GradientOracle,
+    HessianOracle,
+    Poisson,
+)
+from dpbounds.algorithms.verification.attacks.neighbours import worst_pair
+from dpbounds.algorithms.verification.attacks.transcripts import Witness, listening
 from dpbounds.errors import InvalidValue
 
 REPLACED, REMOVED = "replace-one", "add-or-remove-one"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from algorithms.verification import catalogue
-from algorithms.verification.attacks import every_example
-from algorithms.verification.experiments import runs
-from algorithms.verification.judging.planned_checks import Size
-from algorithms.verification.studies import descents, population
-from algorithms.verification.suite import planned
-from algorithms.verification.sweeping.cells import Cell, name_of, task_named
+from dpbounds.algorithms.verification import catalogue
+from dpbounds.algorithms.verification.attacks import every_example
+from dpbounds.algorithms.verification.experiments import runs
+from dpbounds.algorithms.verification.judging.planned_checks import Size
+from dpbounds.algorithms.verification.studies import descents, population
+from dpbounds.algorithms.verification.suite import planned
+from dpbounds.algorithms.verification.sweeping.cells import Cell, name_of, task_named
 from dpbounds.errors import InvalidValue
 
 HERE = Path(catalogue.__file__).parent
@@ -31,7 +31,7 @@ print(json.dumps([status, sorted(entered)]), file=sys.stderr)
 
 
 def test_the_index_is_what_the_studies_hold():
-    """After a change: ``python -m algorithms.verification``."""
+    """After a change: ``python -m dpbounds.algorithms.verification``."""
     assert catalogue.derived_index() == catalogue._index()
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from algorithms import problems
-from algorithms.ledger import Ledger, PrivacyBudget, Release
-from algorithms.verification import Verdict, bound_check, noise_check, sensitivity_check, spent_check
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.ledger import Ledger, PrivacyBudget, Release
+from dpbounds.algorithms.verification import Verdict, bound_check, noise_check, sensitivity_check, spent_check
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 

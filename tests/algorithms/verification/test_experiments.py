@@ -6,17 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from algorithms.verification import experiments
-from algorithms.verification.experiments import ganesh_liu_oh_thakurta_2023 as ganesh
-from algorithms.verification.experiments import lowy_ullman_wright_2024 as lowy
-from algorithms.verification.experiments import sizes
-from algorithms.verification.experiments import wang_xu_2019_methods as methods
-from algorithms.verification.experiments.runs import quoted_noise
-from algorithms.verification.judging.checks import Measured, mean_interval
-from algorithms.verification.judging.planned_checks import Size
-from algorithms.verification.studies import selection
-from algorithms.verification.studies.running import bound_of
-from algorithms.verification.sweeping.cells import Cell, Result, parameter, run
+from dpbounds.algorithms.verification import experiments
+from dpbounds.algorithms.verification.experiments import ganesh_liu_oh_thakurta_2023 as ganesh
+from dpbounds.algorithms.verification.experiments import lowy_ullman_wright_2024 as lowy
+from dpbounds.algorithms.verification.experiments import sizes
+from dpbounds.algorithms.verification.experiments import wang_xu_2019_methods as methods
+from dpbounds.algorithms.verification.experiments.runs import quoted_noise
+from dpbounds.algorithms.verification.judging.checks import Measured, mean_interval
+from dpbounds.algorithms.verification.judging.planned_checks import Size
+from dpbounds.algorithms.verification.studies import selection
+from dpbounds.algorithms.verification.studies.running import bound_of
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, parameter, run
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.render.curves import draw
 from dpbounds.theorems.registry import theorem
@@ -103,7 +103,7 @@ def test_figure_4_follows_a_planted_order(figure_4):
 
 @pytest.mark.rotating(4)
 def test_where_the_quoted_noise_breaks_is_the_first_such_step():
-    from algorithms.descents.quoted_baselines import ZhangEtAl2017
+    from dpbounds.algorithms.descents.quoted_baselines import ZhangEtAl2017
 
     found = quoted_noise(300, 0.5, 10, seed=0)
     first = int(found["broken_from"])

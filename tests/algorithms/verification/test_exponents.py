@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import sympy
 
-from algorithms.verification.judging.planned_checks import Size
-from algorithms.verification.studies.exponents import (
+from dpbounds.algorithms.verification.judging.planned_checks import Size
+from dpbounds.algorithms.verification.studies.exponents import (
     CHECKS,
     CHOSEN,
     PROBLEMS,
@@ -15,8 +15,8 @@ from algorithms.verification.studies.exponents import (
     prescribed_descent,
     prescribed_gradient,
 )
-from algorithms.verification.suite import planned
-from algorithms.verification.sweeping.cells import Result
+from dpbounds.algorithms.verification.suite import planned
+from dpbounds.algorithms.verification.sweeping.cells import Result
 from dpbounds.expressions import symbols
 from dpbounds.theorems.registry import theorem
 

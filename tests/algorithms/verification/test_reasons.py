@@ -2,11 +2,11 @@
 
 import pytest
 
-from algorithms.verification.catalogue import all_examples
-from algorithms.verification.judging.planned_checks import Size
-from algorithms.verification.judging.reasons import REASONS, Reason
-from algorithms.verification.suite import planned, run_suite
-from algorithms.verification.sweeping.store import Store
+from dpbounds.algorithms.verification.catalogue import all_examples
+from dpbounds.algorithms.verification.judging.planned_checks import Size
+from dpbounds.algorithms.verification.judging.reasons import REASONS, Reason
+from dpbounds.algorithms.verification.suite import planned, run_suite
+from dpbounds.algorithms.verification.sweeping.store import Store
 from dpbounds.errors import InvalidValue
 from dpbounds.theorems.record import Bound, Metric, Rate, Side, Status
 from dpbounds.theorems.registry import library, theorem

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from algorithms.verification.judging.checks import Verdict, refused_check, unproven_check
-from algorithms.verification.judging.estimates import quantile_check
-from algorithms.verification.judging.planned_checks import (
+from dpbounds.algorithms.verification.judging.checks import Verdict, refused_check, unproven_check
+from dpbounds.algorithms.verification.judging.estimates import quantile_check
+from dpbounds.algorithms.verification.judging.planned_checks import (
     Size,
     always_bounded,
     bounded,
@@ -22,7 +22,7 @@ from algorithms.verification.judging.planned_checks import (
     slope,
     spent,
 )
-from algorithms.verification.sweeping.cells import Cell, NotMeasured, Result, parameter, text, vector
+from dpbounds.algorithms.verification.sweeping.cells import Cell, NotMeasured, Result, parameter, text, vector
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.theorems.record import Mode

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from algorithms.verification.judging.checks import Verdict
-from algorithms.verification.judging.slopes import Finding, confidence_of, fit, slope_check
+from dpbounds.algorithms.verification.judging.checks import Verdict
+from dpbounds.algorithms.verification.judging.slopes import Finding, confidence_of, fit, slope_check
 from dpbounds.errors import InvalidValue
 
 SIZES = np.array([100, 200, 400, 800, 1600, 3200], dtype=float)

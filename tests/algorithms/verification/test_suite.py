@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from algorithms import noise
-from algorithms.ledger import OpenLedger
-from algorithms.oracles import GradientOracle
-from algorithms.verification import suite
-from algorithms.verification.judging import planned_checks
-from algorithms.verification.judging.checks import Numerical, Verdict
-from algorithms.verification.judging.estimates import formula_check, measured
-from algorithms.verification.judging.planned_checks import MOST_CHECKS, SUITE_ERROR, Size
-from algorithms.verification.judging.slopes import confidence_of, slope_check
-from algorithms.verification.studies import formulas
-from algorithms.verification.suite import failed, planned, run_suite
-from algorithms.verification.sweeping.cells import Cell, run
-from algorithms.verification.sweeping.store import Store
-from algorithms.verification.sweeping.sweeps import sweep
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.ledger import OpenLedger
+from dpbounds.algorithms.oracles import GradientOracle
+from dpbounds.algorithms.verification import suite
+from dpbounds.algorithms.verification.judging import planned_checks
+from dpbounds.algorithms.verification.judging.checks import Numerical, Verdict
+from dpbounds.algorithms.verification.judging.estimates import formula_check, measured
+from dpbounds.algorithms.verification.judging.planned_checks import MOST_CHECKS, SUITE_ERROR, Size
+from dpbounds.algorithms.verification.judging.slopes import confidence_of, slope_check
+from dpbounds.algorithms.verification.studies import formulas
+from dpbounds.algorithms.verification.suite import failed, planned, run_suite
+from dpbounds.algorithms.verification.sweeping.cells import Cell, run
+from dpbounds.algorithms.verification.sweeping.store import Store
+from dpbounds.algorithms.verification.sweeping.sweeps import sweep
 from dpbounds.cli import main
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure

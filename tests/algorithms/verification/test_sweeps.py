@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from algorithms.verification.sweeping import fingerprint as fingerprints
-from algorithms.verification.sweeping.cells import Cell, Result, number, run
-from algorithms.verification.sweeping.fingerprint import fingerprint
-from algorithms.verification.sweeping.store import Store
-from algorithms.verification.sweeping.sweeps import run_same, sweep
+from dpbounds.algorithms.verification.sweeping import fingerprint as fingerprints
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, number, run
+from dpbounds.algorithms.verification.sweeping.fingerprint import fingerprint
+from dpbounds.algorithms.verification.sweeping.store import Store
+from dpbounds.algorithms.verification.sweeping.sweeps import run_same, sweep
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified
 
 TASKS = """
@@ -56,9 +56,9 @@ def unproven(size, path, seed):
 """
 SWEEP = """
 import sys
-from algorithms.verification.sweeping.cells import Cell
-from algorithms.verification.sweeping.store import Store
-from algorithms.verification.sweeping.sweeps import sweep
+from dpbounds.algorithms.verification.sweeping.cells import Cell
+from dpbounds.algorithms.verification.sweeping.store import Store
+from dpbounds.algorithms.verification.sweeping.sweeps import sweep
 
 if __name__ == "__main__":
     with Store(sys.argv[1]) as store:

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from algorithms import problems
-from algorithms.verification.studies.warm_starts import regression
-from algorithms.warm_starts.population_warm_start import PopulationWarmStart, part_of
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.verification.studies.warm_starts import regression
+from dpbounds.algorithms.warm_starts.population_warm_start import PopulationWarmStart, part_of
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import ApproximateDP
 from dpbounds.privacy.relations import Relation

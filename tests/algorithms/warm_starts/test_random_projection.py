@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from algorithms import problems
-from algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
-from algorithms.noise import streams
-from algorithms.spider.spider import Spider
-from algorithms.warm_starts.random_projection import RandomProjection, _projected
+from dpbounds.algorithms import problems
+from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
+from dpbounds.algorithms.noise import streams
+from dpbounds.algorithms.spider.spider import Spider
+from dpbounds.algorithms.warm_starts.random_projection import RandomProjection, _projected
 from dpbounds.errors import InvalidValue
 
 

@@ -2,16 +2,16 @@ import attrs
 import numpy as np
 import pytest
 
-from algorithms import noise, problems
-from algorithms.ledger import OpenLedger, PrivacyBudget
-from algorithms.method import OpenRun
-from algorithms.oracles import Poisson
-from algorithms.planning import multiplier_of_one
-from algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
-from algorithms.spider.spider import Spider
-from algorithms.verification import Verdict, bound_check
-from algorithms.verification.studies.stochastic import realisable
-from algorithms.warm_starts.warm_started_spider import THEOREMS, WarmStartedSpider
+from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
+from dpbounds.algorithms.method import OpenRun
+from dpbounds.algorithms.oracles import Poisson
+from dpbounds.algorithms.planning import multiplier_of_one
+from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
+from dpbounds.algorithms.spider.spider import Spider
+from dpbounds.algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms.verification.studies.stochastic import realisable
+from dpbounds.algorithms.warm_starts.warm_started_spider import THEOREMS, WarmStartedSpider
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import ExponentialMechanism, parts_of
 from dpbounds.privacy.relations import Relation

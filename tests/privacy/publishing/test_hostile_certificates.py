@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from algorithms.ledger_format import write_releases
 from dpbounds import documents, limits
+from dpbounds.algorithms.ledger_format import write_releases
 from dpbounds.cli import main
 from dpbounds.errors import CertificateError
 from dpbounds.privacy.accountants.certified import account

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize, nnls
 
-from algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors, support
+from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors, support
 from dpbounds.errors import InvalidValue
 
 HEXAGON = np.array([[2, 0, 1], [-1, 1.5, 0], [0.5, -1, 2], [1, 1, 1], [0, 0, -1.5]])

@@ -8,8 +8,8 @@ import sympy
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors, support
-from algorithms.problems.sets.widths import mean_largest, mean_largest_magnitude, mean_norm
+from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors, support
+from dpbounds.algorithms.problems.sets.widths import mean_largest, mean_largest_magnitude, mean_norm
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 
