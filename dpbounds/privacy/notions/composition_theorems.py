@@ -76,7 +76,7 @@ class EpsilonDelta:
     Raises:
         InvalidValue: A number outside its domain.
 
-    >>> Guarantee("0.1", "1e-6").epsilon
+    >>> EpsilonDelta("0.1", "1e-6").epsilon
     Fraction(1, 10)
     """
 
@@ -125,8 +125,8 @@ def basic(parts: Parts) -> EpsilonDelta:
 
     Source: Dwork, Kenthapadi, McSherry, Mironov & Naor 2006.
 
-    >>> basic(((Guarantee("0.1", "1e-6"), 10), (Guarantee(2), 1)))
-    Guarantee(epsilon=Fraction(3, 1), delta=Fraction(1, 100000))
+    >>> basic(((EpsilonDelta("0.1", "1e-6"), 10), (EpsilonDelta(2), 1)))
+    EpsilonDelta(epsilon=Fraction(3, 1), delta=Fraction(1, 100000))
     """
     known = checked(parts)
     epsilon = sum((count * guarantee.epsilon for guarantee, count in known), Fraction(0))
@@ -170,7 +170,7 @@ def advanced_epsilon(parts: Parts, delta: ExactLike, form: Form = "sharp") -> En
     Source: Dwork, Rothblum & Vadhan 2010 (classical, equal guarantees: Dwork & Roth 2014, Theorem 3.20); Kairouz, Oh &
     Viswanath 2015 (the sharp mean and δ').
 
-    >>> parts = ((Guarantee("0.1", 0), 100),)
+    >>> parts = ((EpsilonDelta("0.1", 0), 100),)
     >>> advanced_epsilon(parts, "1e-6", "classical").decimals(5)[1], advanced_epsilon(parts, "1e-6").decimals(5)[1]
     ('6.3083', '5.7562')
     """

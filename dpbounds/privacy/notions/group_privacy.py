@@ -76,7 +76,7 @@ def group_guarantee(guarantee: EpsilonDelta, size: int) -> EpsilonDelta:
 
     Source: Dwork & Roth 2014, Theorem 2.2, at δ = 0.
 
-    >>> group_guarantee(Guarantee("0.5"), 3).epsilon
+    >>> group_guarantee(EpsilonDelta("0.5"), 3).epsilon
     Fraction(3, 2)
     """
     k, epsilon, delta = positive_integer(size, "size"), guarantee.epsilon, guarantee.delta

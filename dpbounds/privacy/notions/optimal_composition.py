@@ -68,8 +68,8 @@ def optimal_delta(parts: Parts, epsilon: ExactLike, tolerance: ExactLike = DEFAU
     Sources: Kairouz, Oh & Viswanath 2015, Theorem 3.3, for equal (ε_i, δ_i) and ε = ε_i (k - 2i); Murtagh & Vadhan 2016
     in general, who show that exactness is #P-complete. Any ε here: ``composition_theorems.md``, section 4.
 
-    >>> from dpbounds.privacy.notions.composition_theorems import Guarantee
-    >>> optimal_delta(((Guarantee("0.1", 0), 2),), 0).decimals(12)
+    >>> from dpbounds.privacy.notions.composition_theorems import EpsilonDelta
+    >>> optimal_delta(((EpsilonDelta("0.1", 0), 2),), 0).decimals(12)
     ('0.0499583749578', '0.0499583749579')
     """
     target, known, wanted = at_least_zero(epsilon, "epsilon"), checked(parts), _tolerance(tolerance)
@@ -99,8 +99,8 @@ def optimal_epsilon(parts: Parts, delta: ExactLike, tolerance: ExactLike = DEFAU
     Arguments, sources and errors as for :func:`optimal_delta`, with ``delta`` in [0, 1] in place of ``epsilon``.
     Infinite where the δ_i alone exceed δ, that is, where 1 - Π (1-δ_i) > δ; Σ ε_i where the two are equal.
 
-    >>> from dpbounds.privacy.notions.composition_theorems import Guarantee
-    >>> optimal_epsilon(((Guarantee("0.1", 0), 100),), "1e-6").decimals(12)
+    >>> from dpbounds.privacy.notions.composition_theorems import EpsilonDelta
+    >>> optimal_epsilon(((EpsilonDelta("0.1", 0), 100),), "1e-6").decimals(12)
     ('4.77456758810', '4.77456758811')
     """
     target, known, wanted = probability(delta, "delta"), checked(parts), _tolerance(tolerance)
