@@ -39,6 +39,7 @@ THEOREM = PAPER.theorem(
             risk,
             meaning="expected excess empirical risk of the last iterate",
             conditions=Condition(q.eta < 2 / q.L, "a step decreases the risk on average"),
+            increasing_in="Delta_F",
             decreasing_in="T",
         ),
         Bound(
