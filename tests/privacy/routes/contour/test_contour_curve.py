@@ -224,7 +224,8 @@ def rarely(seed: int) -> tuple[Direction, float, float, int, Fraction]:
     )
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(1, 12))])
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(12))
 def test_rare_jumps_bow_to_what_every_curve_obeys(seed: int) -> None:
     """There and back again; steps counted together or apart; worse with more steps, a higher rate, less noise."""
     order, q, z, steps, delta = rarely(seed)
