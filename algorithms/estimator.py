@@ -228,7 +228,7 @@ class PrivateLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         if entry.radius == "refused" and self.radius is not None:
             raise InvalidValue("radius", self.radius, f"None with {self.algorithm}", "it does not keep to a ball")
         if entry.radius == "required" and self.radius is None:
-            raise InvalidValue("radius", None, f"a number greater than 0 with {self.algorithm}", "it works in a set")
+            raise InvalidValue("radius", None, f"greater than 0 with {self.algorithm}", "it works in a set")
         return entry
 
     def _run(self, entry: Entry, problem: Problem, budget: PrivacyBudget) -> Run:
@@ -303,7 +303,7 @@ def _demanded_bound(feature_bound: ExactLike | None) -> Fraction:
         raise InvalidValue(
             "feature_bound",
             None,
-            "a number greater than 0, chosen without looking at the data",
+            "greater than 0, chosen without looking at the data",
             "noise is in proportion to it, and a bound read off the records (their largest norm, say) would publish "
             "something about one of them: scale features by public ranges and give a norm such as 1; longer records "
             "are clipped",

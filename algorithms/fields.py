@@ -45,7 +45,7 @@ def positive(value: ExactLike, name: str = "value", advice: str = "") -> Fractio
     """An exact number greater than 0."""
     number = exact(value, name)
     if number <= 0:
-        raise InvalidValue(name, value, "a number greater than 0", advice)
+        raise InvalidValue(name, value, "greater than 0", advice)
     return number
 
 
@@ -58,7 +58,7 @@ def not_negative(value: ExactLike, name: str = "value") -> Fraction:
     """An exact number at least 0."""
     number = exact(value, name)
     if number < 0:
-        raise InvalidValue(name, value, "a number at least 0")
+        raise InvalidValue(name, value, "at least 0")
     return number
 
 
@@ -66,7 +66,7 @@ def share(value: ExactLike, name: str = "share") -> Fraction:
     """A part of a whole, or a probability: an exact number greater than 0 and less than 1."""
     number = exact(value, name)
     if not 0 < number < 1:
-        raise InvalidValue(name, value, "a number greater than 0 and less than 1")
+        raise InvalidValue(name, value, "greater than 0 and less than 1")
     return number
 
 
@@ -101,7 +101,7 @@ def initial_gap(value: ExactLike | None, name: str = "initial_gap") -> Fraction 
         return None
     gap = exact(value, name)
     if gap < 0:
-        raise InvalidValue(name, value, "a number at least 0, or None for the problem's")
+        raise InvalidValue(name, value, "at least 0, or None for the problem's")
     return gap
 
 

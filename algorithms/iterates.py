@@ -70,5 +70,5 @@ def demand_short_step(step_size: Fraction | float, smoothness: sympy.Expr) -> No
     gamma = Fraction(step_size)
     if gamma <= 0 or not evaluate(sympy.Rational(gamma) * smoothness, {}) < 2:
         limit = evaluate(2 / smoothness, {}).lower
-        allowed = f"a number greater than 0 and less than 2/L = {limit:.6g}, where the bound holds"
+        allowed = f"greater than 0 and less than 2/L = {limit:.6g}, where the bound holds"
         raise InvalidValue("step_size", float(gamma), allowed)

@@ -65,9 +65,9 @@ class PrivacyBudget:
         """
         budget = cls(exact(epsilon, "epsilon"), exact(delta, "delta"), as_relation(relation))
         if budget.epsilon <= 0:
-            raise InvalidValue("epsilon", epsilon, "a number greater than 0")
+            raise InvalidValue("epsilon", epsilon, "greater than 0")
         if not 0 < budget.delta < 1:
-            raise InvalidValue("delta", delta, "a number greater than 0 and less than 1")
+            raise InvalidValue("delta", delta, "greater than 0 and less than 1")
         return budget
 
     def __str__(self) -> str:
@@ -133,9 +133,9 @@ class Release:
     def __post_init__(self) -> None:
         for name in ("noise_stddev", "per_record_bound"):
             if getattr(self, name) <= 0:
-                raise InvalidValue(name, getattr(self, name), "a number greater than 0")
+                raise InvalidValue(name, getattr(self, name), "greater than 0")
         if self.sample_rate is not None and not 0 < self.sample_rate <= 1:
-            raise InvalidValue("sample_rate", self.sample_rate, "a number greater than 0 and at most 1")
+            raise InvalidValue("sample_rate", self.sample_rate, "greater than 0 and at most 1")
         if self.sample_rate is not None and self.batch is not None:
             raise InvalidValue("batch", self.batch, "None where there is a sample rate", "a release is sampled one way")
         positive_integer(self.count, "count")

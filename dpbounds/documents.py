@@ -96,7 +96,7 @@ def parsed(text: str, name: str) -> Any:
         found: dict[str, Any] = {}
         for field, value in pairs:
             if field in found:
-                raise InvalidValue(name, f"the field {quoted(field)} twice in one object", "each field once")
+                raise InvalidValue(f"field {quoted(field)} of {name}", "twice", "given once in one object")
             found[field] = value
         return found
 

@@ -21,6 +21,9 @@ class DpboundsError(Exception):
     """Base of every error that dpbounds raises on purpose."""
 
 
+MISSING = "(missing)"  # in the place of a value that was not given
+
+
 class InvalidValue(DpboundsError, ValueError):
     """A value lies outside its domain; the message says which, what is allowed and what to do.
 
@@ -29,7 +32,12 @@ class InvalidValue(DpboundsError, ValueError):
 
     def __init__(self, name: str, value: object, allowed: str, advice: str = "") -> None:
         self.name, self.value, self.allowed, self.advice = name, value, allowed, advice
-        super().__init__(f"{name} = {shown(value)} is not allowed: {allowed}" + (f"; {advice}" if advice else ""))
+        told = (
+            f"{name} is missing: {allowed}"
+            if isinstance(value, str) and value == MISSING
+            else f"{name} must be {allowed}, not {shown(value)}"
+        )
+        super().__init__(told + (f"; {advice}" if advice else ""))
 
     def __reduce__(self) -> tuple[type[InvalidValue], tuple[str, object, str, str]]:
         value = self.value if type(self.value) in _PLAIN else shown(self.value)

@@ -42,7 +42,7 @@ def no_regular_files(folder):
 def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
     for path in no_regular_files(tmp_path):
         for read in (documents.read_json, documents.read_text, lambda path, name: documents.first_bytes(path, name, 9)):
-            with pytest.raises(InvalidValue, match=r"what = .*this is a (pipe|device|directory)"):
+            with pytest.raises(InvalidValue, match=r"what must be .*this is a (pipe|device|directory)"):
                 read(path, "what")
 
 
@@ -140,7 +140,7 @@ def test_brackets_within_strings_are_no_nesting():
 def test_versions_are_whole_numbers():
     assert documents.demand_version(2, "version", (1, 2)) == 2
     for wrong in (True, 2.0, "2", None, [2], 3):
-        with pytest.raises(InvalidValue, match="version = "):
+        with pytest.raises(InvalidValue, match="version must be "):
             documents.demand_version(wrong, "version", (1, 2))
 
 

@@ -78,11 +78,11 @@ def test_whatever_value_was_refused(value):
 def test_a_bad_value_leaves_pools_whole(method):
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(1, mp_context=context) as pool:
-        with pytest.raises(InvalidValue, match="noise_multiplier = -1"):
+        with pytest.raises(InvalidValue, match=r"noise_multiplier must be .*, not -1"):
             pool.submit(dpbounds.Gaussian, -1).result()
         assert pool.submit(dpbounds.Gaussian, 1).result() == dpbounds.Gaussian(1)
     with context.Pool(1) as pool:
-        with pytest.raises(InvalidValue, match="noise_multiplier = -1"):
+        with pytest.raises(InvalidValue, match=r"noise_multiplier must be .*, not -1"):
             pool.apply_async(dpbounds.Gaussian, (-1,)).get()
         assert pool.apply(dpbounds.Gaussian, (1,)) == dpbounds.Gaussian(1)
 
@@ -131,7 +131,7 @@ def test_names_are_answered_with_names_like_them():
 def test_kinds_and_words_are_demanded():
     demand("x", 1, int, type(None))
     demand_one_of("x", "a", ("a", "b"))
-    with pytest.raises(InvalidValue, match="x = 'one' is not allowed: of type int or NoneType"):
+    with pytest.raises(InvalidValue, match="x must be of type int or NoneType"):
         demand("x", "'one'", int, type(None))
     for value in (np.array([]), None, "c", ["a"]):
         with pytest.raises(InvalidValue, match="a or b"):

@@ -240,7 +240,7 @@ def quasar_constant(problem: FiniteSum, distance: Fraction, given: ExactLike | N
     if given is not None:
         q = exact(given, "quasar_convexity")
         if not 0 < q <= 1:
-            raise InvalidValue("quasar_convexity", given, "a number greater than 0 and at most 1")
+            raise InvalidValue("quasar_convexity", given, "greater than 0 and at most 1")
         return sympy.Rational(q)
     if variant == "as-printed":
         advice = "give the constant that holds wherever the iterates go, or use the projected variant"

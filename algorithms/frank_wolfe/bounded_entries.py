@@ -69,7 +69,7 @@ def bounded_entries(model: LinearModel, entry_bound: ExactLike = 1) -> BoundedEn
     bound = exact(entry_bound, "entry_bound")
     limit = to_float(bound, "down") if bound > 0 else 0.0
     if not limit > 0:
-        raise InvalidValue("entry_bound", entry_bound, "a number greater than 0")
+        raise InvalidValue("entry_bound", entry_bound, "greater than 0")
     features = np.clip(model.features, -limit, limit)
     cut = int((features != model.features).any(axis=1).sum())
     features.flags.writeable = False

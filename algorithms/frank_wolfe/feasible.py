@@ -30,7 +30,7 @@ def fraction(value: float | None, name: str = "step_fraction") -> float | None:
     if value is None:
         return None
     if not (math.isfinite(value) and 0 < value <= 1):
-        allowed = "a number greater than 0 and at most 1, or None for the best"
+        allowed = "greater than 0 and at most 1, or None for the best"
         raise InvalidValue(name, value, allowed, "a step is a convex combination of two points of the set")
     return float(value)
 

@@ -71,7 +71,7 @@ def choose(
     """
     reach = exact(sensitivity, "sensitivity")
     if reach <= 0:
-        raise InvalidValue("sensitivity", sensitivity, "a number greater than 0")
+        raise InvalidValue("sensitivity", sensitivity, "greater than 0")
     if scores.ndim != 2 or scores.shape[0] != len(generators) or scores.shape[1] == 0:
         raise InvalidValue("scores.shape", scores.shape, f"({len(generators)}, N), one row per stream, N >= 1")
     if not all(np.isfinite(row).all() for row in scores):

@@ -294,7 +294,7 @@ def hard_probability(records: int, dimension: int, epsilon: ExactLike, delta: Ex
     n, p = _sizes(records, dimension)
     level, slack = positive(epsilon, "epsilon"), exact(delta, "delta")
     if not 0 <= slack < 1:
-        raise InvalidValue("delta", delta, "a number at least 0 and less than 1")
+        raise InvalidValue("delta", delta, "at least 0 and less than 1")
     formula = theorem_5_11_explicit.pure if slack == 0 else theorem_5_11_explicit.approximate
     values = {
         symbols.lipschitz: sympy.Integer(1),

@@ -325,7 +325,7 @@ def _read_ranges(path: str | Path, names: tuple[str, ...]) -> tuple[Range, ...]:
         if name not in names:
             raise InvalidValue(f"feature in {path}", repr(name), "one of " + ", ".join(names))
         if name in found:
-            raise InvalidValue(f"feature in {path}", repr(name), "each feature once")
+            raise InvalidValue(f"feature {name!r} in {path}", "twice", "given once")
         ends = row[lower].strip(), row[upper].strip()
         if not all(map(_is_number, ends)) or not float(ends[0]) < float(ends[1]):
             raise InvalidValue(f"range of {name!r} in {path}", ", ".join(ends), "two finite numbers, lower < upper")

@@ -123,7 +123,7 @@ class LinearModel:
             )
         length = exact(distance, "distance")
         if length <= 0:
-            raise InvalidValue("distance", distance, "a number greater than 0")
+            raise InvalidValue("distance", distance, "greater than 0")
         return self.loss.quasar_convexity(sympy.Rational(self.feature_bound * length))
 
     def objective(self, X: ArrayLike) -> Array:

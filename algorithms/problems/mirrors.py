@@ -85,7 +85,7 @@ class EuclideanMirror:
             advice = "projections on other sets do not decrease the way the proof needs"
             raise InvalidValue("constraint", "sparse vectors", "a convex set", advice)
         if not exact(self.scale, "scale") > 0:
-            raise InvalidValue("scale", self.scale, "a number greater than 0")
+            raise InvalidValue("scale", self.scale, "greater than 0")
 
     @classmethod
     def of_ball(cls, ball: L2Ball) -> EuclideanMirror:

@@ -71,5 +71,5 @@ def positive(value: ExactLike, name: str) -> Fraction:
     """Return an exact number greater than 0, or raise ``InvalidValue``."""
     number = exact(value, name)
     if number <= 0:
-        raise InvalidValue(name, value, "a number greater than 0")
+        raise InvalidValue(name, value, "greater than 0")
     return number

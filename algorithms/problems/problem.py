@@ -214,7 +214,7 @@ class Problem:
     def projected_gradient(self, X: ArrayLike, gradients: ArrayLike, step_size: float) -> Array:
         """P_C(x, g, γ) = (x - x⁺)/γ for every row, γ > 0; g where C = R^p and λ = 0. Shapes as ``proximal_step``."""
         if not step_size > 0:
-            raise InvalidValue("step_size", step_size, "a number greater than 0")
+            raise InvalidValue("step_size", step_size, "greater than 0")
         return (self._points(X) - self.proximal_step(X, gradients, step_size)) / step_size
 
     def _points(self, X: ArrayLike, name: str = "X") -> Array:
@@ -256,10 +256,10 @@ def margin_problem(
     bound = checked_bound(feature_bound)
     weight = exact(l1, "l1")
     if weight < 0:
-        raise InvalidValue("l1", l1, "a number at least 0", "a negative weight would make the regulariser concave")
+        raise InvalidValue("l1", l1, "at least 0", "a negative weight would make the regulariser concave")
     ball = None if radius is None else exact(radius, "radius")
     if ball is not None and not to_float(ball, "down") > 0:
-        raise InvalidValue("radius", radius, "a number greater than 0, or None for all of R^p")
+        raise InvalidValue("radius", radius, "greater than 0, or None for all of R^p")
     matrix = checked_features(features)
     signs = checked_labels(labels, len(matrix))
     clipped, count = clip_rows(matrix, bound)
@@ -277,7 +277,7 @@ def checked_bound(feature_bound: ExactLike) -> Fraction:
     bound = exact(feature_bound, "feature_bound")
     if not _SMALLEST_BOUND <= bound <= _LARGEST_BOUND:
         advice = "it is the public l2 norm that every record is clipped to"
-        raise InvalidValue("feature_bound", feature_bound, "a number greater than 0 (1e-100 to 1e100)", advice)
+        raise InvalidValue("feature_bound", feature_bound, "greater than 0 (1e-100 to 1e100)", advice)
     return bound
 
 

@@ -109,7 +109,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         if self.oracle is None:
             object.__setattr__(self, "oracle", oracle_for(self.constraint))
         if not 0 < self._minimiser.ratio <= 1:
-            raise InvalidValue("oracle.ratio", self._minimiser.ratio, "a number greater than 0 and at most 1")
+            raise InvalidValue("oracle.ratio", self._minimiser.ratio, "greater than 0 and at most 1")
 
     @classmethod
     def calibrated(

@@ -55,7 +55,7 @@ def _positive(constant: sympy.Expr | None, name: str) -> sympy.Expr:
     found = known(constant, name)
     if found.is_zero:
         advice = "steps are made from its inverse; any positive number above it will do as a constant of the problem"
-        raise InvalidValue(f"problem.{name}", 0, "a number greater than 0", advice)
+        raise InvalidValue(f"problem.{name}", 0, "greater than 0", advice)
     return found
 
 

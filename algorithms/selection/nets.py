@@ -81,7 +81,7 @@ def grid(dimension: int, radius: ExactLike, covering_radius: ExactLike, largest:
     p, R = checked_dimension(dimension), checked_radius(radius)
     r, most = exact(covering_radius, "covering_radius"), positive_integer(largest, "largest")
     if r <= 0:
-        raise InvalidValue("covering_radius", covering_radius, "a number greater than 0")
+        raise InvalidValue("covering_radius", covering_radius, "greater than 0")
     if r >= R:
         only = _frozen(np.zeros((1, p)))
         return Net(only, only, to_float(2 * R, "up"), R, R)

@@ -200,7 +200,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
         demand_all_of_space(problem)
         gap = fields.initial_gap(initial_gap)
         if gap == 0:
-            raise InvalidValue("initial_gap", 0, "a number greater than 0", "nothing is to be gained by a search")
+            raise InvalidValue("initial_gap", 0, "greater than 0", "nothing is to be gained by a search")
         budget = PrivacyBudget.of(epsilon, delta, relation)
         single = multiplier_of_one(budget)
         n = problem.records
@@ -315,7 +315,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
         first = Pool(0, self.first_batch, self.fresh_estimates)
         second = Pool(first.end, self.second_batch, self.steps)
         if second.end > records:
-            needed = f"b₁T₁ + b₂T = {second.end} at least"
+            needed = f"at least b₁T₁ + b₂T = {second.end}"
             raise InvalidValue("records", records, needed, "each record takes part in one query: smaller batches")
         return first, second
 

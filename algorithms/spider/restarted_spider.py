@@ -99,7 +99,7 @@ class Growth:
         """That of ‖∇F‖² >= 2μ(F - inf F): k = 2 and γ = 1/√(2μ)."""
         mu = pl_constant if isinstance(pl_constant, sympy.Expr) else sympy.Rational(exact(pl_constant, "pl_constant"))
         if not evaluate(mu, {}) > 0:
-            raise InvalidValue("pl_constant", pl_constant, "a number greater than 0")
+            raise InvalidValue("pl_constant", pl_constant, "greater than 0")
         return cls(at_least(definition_6_1.of_pl.subs(symbols.pl_constant, mu), "pl_constant"), Fraction(2))
 
     def gap_above(self, gradient_norm: Enclosure) -> Fraction:

@@ -116,7 +116,7 @@ class Spider(Method[FiniteSum]):
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "anchor_period", min(self.anchor_period, self.steps))
         if self.difference_multiplier is None and self.anchor_period > 1:
-            raise InvalidValue("difference_multiplier", None, "a number greater than 0", "no noise, no privacy")
+            raise InvalidValue("difference_multiplier", None, "greater than 0", "no noise, no privacy")
 
     @classmethod
     def calibrated(

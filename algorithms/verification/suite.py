@@ -48,7 +48,7 @@ def planned(theorems: tuple[str, ...] | None = None) -> tuple[PlannedCheck, ...]
     checks += checks_of([example for held in studies.values() for example in held.examples])
     checks += [check for name in catalogue.ACROSS if name in studies for check in studies[name].checks]
     if len({check.name for check in checks}) != len(checks):
-        raise InvalidValue("names", [check.name for check in checks], "each check under its own name")
+        raise InvalidValue("names", [check.name for check in checks], "the name of one check only")
     if len(checks) > MOST_CHECKS:
         raise InvalidValue("checks", len(checks), f"at most {MOST_CHECKS}, among which the error is shared")
     return tuple(check for check in checks if theorems is None or check.theorem in theorems)

@@ -46,7 +46,7 @@ class _Verbs(click.Group):
         if args and args[0] not in _VERBS and not args[0].startswith("-"):
             near = "".join(f" (did you mean {verb}?)" for verb in nearest(args[0], _VERBS)[:1])
             word = shortened(repr(args[0]), SHOWN)
-            raise click.UsageError(f"verb = {word} is not allowed: one of {', '.join(_VERBS)}{near}")
+            raise click.UsageError(f"the verb must be one of {', '.join(_VERBS)}, not {word}{near}")
         return super().resolve_command(ctx, args)
 
 

@@ -29,7 +29,7 @@ from flint import arb
 from numpy.typing import NDArray
 from sympy.logic.boolalg import Boolean
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import MISSING, InvalidValue, NotCertified
 from dpbounds.expressions.backends import BackendName, backend_of, to_arb
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
@@ -185,7 +185,7 @@ def _bind(tree: Any, values: Values, backend: BackendName) -> dict[sympy.Symbol,
         if symbol.name not in given:
             record = by_name().get(symbol.name)
             also = f" (or {' or '.join(record.aliases)}=...)" if record is not None and record.aliases else ""
-            raise InvalidValue(symbol.name, "(missing)", str(domain), f"give {symbol.name}=...{also}")
+            raise InvalidValue(symbol.name, MISSING, str(domain), f"give {symbol.name}=...{also}")
         bound[symbol] = _admit(symbol.name, given[symbol.name], domain, backend)
     return bound
 

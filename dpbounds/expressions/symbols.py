@@ -69,7 +69,7 @@ class Domain:
 
     >>> unit = Domain(Fraction(0), Fraction(1), upper_open=False)
     >>> str(unit), unit.contains(Fraction(1)), unit.contains(Fraction(0))
-    ('a number greater than 0 and at most 1', True, False)
+    ('greater than 0 and at most 1', True, False)
     """
 
     lower: Fraction | None = None
@@ -87,12 +87,12 @@ class Domain:
         return self.upper is None or (value < self.upper if self.upper_open else value <= self.upper)
 
     def __str__(self) -> str:
-        kind = "a whole number" if self.whole else "a number"
         ends = []
         if self.lower is not None:
             ends.append(f"{'greater than' if self.lower_open else 'at least'} {self.lower}")
         if self.upper is not None:
             ends.append(f"{'less than' if self.upper_open else 'at most'} {self.upper}")
+        kind = "a whole number" if self.whole else "" if ends else "a number"
         return " ".join([kind, " and ".join(ends)]).strip()
 
     @classmethod
@@ -271,7 +271,7 @@ def quantity(name: str | Symbol) -> Quantity:
         InvalidValue: The table has none; or it has one of that name whose symbol is not the one given.
 
     >>> quantity("n").name, str(quantity("delta").domain)
-    ('dataset_size', 'a number greater than 0 and less than 1')
+    ('dataset_size', 'greater than 0 and less than 1')
     """
     word = name.name if isinstance(name, Symbol) else name
     record = by_name().get(word)

@@ -146,7 +146,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         sampling = self._sampling(options["data_loader"])
         passes = exact(epochs, "epochs")
         if passes <= 0:
-            raise InvalidValue("epochs", epochs, "a number greater than 0")
+            raise InvalidValue("epochs", epochs, "greater than 0")
         rate, steps = drawn_rate(sampling.sample_rate), math.ceil(passes * sampling.steps)
         relation = self.accountant.asked(None)
         past = self.accountant.composition
@@ -407,13 +407,13 @@ def _distributed() -> tuple[type, ...]:
 
 def _noise_multiplier(value: Any) -> None:
     if exact(value, "noise_multiplier") < 0:
-        raise InvalidValue("noise_multiplier", value, "a number that is at least 0")
+        raise InvalidValue("noise_multiplier", value, "at least 0")
 
 
 def _max_grad_norm(value: Any) -> None:
     for norm in value if isinstance(value, list | tuple) else (value,):
         if exact(norm, "max_grad_norm") <= 0:
-            raise InvalidValue("max_grad_norm", norm, "a number greater than 0")
+            raise InvalidValue("max_grad_norm", norm, "greater than 0")
 
 
 _NOT_POISSON = (

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
-from dpbounds.errors import DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.errors import MISSING, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate as value_of
 from dpbounds.expressions.exact import ExactLike, positive_integer, practical
@@ -317,7 +317,7 @@ def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) ->
     if absent:
         letters = {"dataset_size": "n", "dimension": "d"}
         raise InvalidValue(
-            ", ".join(letters.get(name, name) for name in absent), "(missing)", "a value for each", "a plan needs them"
+            ", ".join(letters.get(name, name) for name in absent), MISSING, "a value for each", "a plan needs them"
         )
     return given
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sympy import Expr
 from sympy.logic.boolalg import Boolean, BooleanFalse, BooleanTrue
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import MISSING, InvalidValue, NotCertified
 from dpbounds.expressions import evaluation
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
@@ -136,7 +136,9 @@ def _does_not_apply(theorem: Theorem, condition: Condition, values: Mapping[str,
     text, names = _told(condition.holds)
     why = f" ({condition.why})" if condition.why else ""
     shown = ", ".join(str(values[name]) for name in names)
-    return InvalidValue(", ".join(names), shown, f"{theorem.id} applies where {text}{why}", but)
+    return InvalidValue(
+        ", ".join(names), shown, f"such that {theorem.id} applies, which it does where {text}{why}", but
+    )
 
 
 def admitted(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,7 +174,7 @@ def _refuse_missing(theorem: Theorem, part: Part, known: Mapping[str, Any]) -> N
     if missing:
         records = {record.name: record for record in (*by_name().values(), *theorem.local)}
         wanted = "; ".join(_as_asked(records[name]) for name in missing if name in records)
-        raise InvalidValue(", ".join(missing), "(missing)", wanted or "a value for each", "give NAME=VALUE for each")
+        raise InvalidValue(", ".join(missing), MISSING, wanted or "a value for each", "give NAME=VALUE for each")
 
 
 @cache

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 import attrs
 from attrs.converters import optional
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import MISSING, InvalidValue
 from dpbounds.expressions.symbols import Unit
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import Assumption, named
@@ -126,7 +126,7 @@ class Part:
     @name.default
     def _(self) -> str:
         if not self.usual_name:
-            raise InvalidValue("name", "(missing)", "the name under which a parameter is asked for")
+            raise InvalidValue("name", MISSING, "the name under which a parameter is asked for")
         return self.usual_name
 
     @property

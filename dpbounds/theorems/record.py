@@ -260,7 +260,7 @@ class Theorem:
             raise InvalidValue("id", self.id, "paper/item in lower case letters, digits, dots and hyphens")
         doubled = _parts.shares_a_name(self.parts)
         if doubled:
-            raise InvalidValue("parts", doubled, "each part under its own name")
+            raise InvalidValue("parts", doubled, "the name of one part only")
 
     def usual_unit(self, part: Part) -> Unit:
         """How a part's value scales that does not say it.

@@ -15,7 +15,7 @@ from functools import cache
 from importlib import resources
 from types import MappingProxyType
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, shortened
 from dpbounds.theorems.index import PAPERS
 
 FILE = "references.bib"
@@ -71,10 +71,10 @@ def parse(text: str) -> tuple[Reference, ...]:
     found: dict[str, Reference] = {}
     for reference, start in _entries(text):
         if reference.key in found:
-            raise _wrong(text, start, f"key {reference.key} stands twice")
+            raise _wrong(text, start, f"such that key {reference.key} stands once")
         missing = REQUIRED[reference.kind] - set(reference.fields)
         if missing:
-            raise _wrong(text, start, f"{reference.key} needs {', '.join(sorted(missing))}")
+            raise _wrong(text, start, f"such that {reference.key} has {', '.join(sorted(missing))}")
         found[reference.key] = reference
     return tuple(found.values())
 
@@ -85,29 +85,29 @@ def _entries(text: str) -> Iterator[tuple[Reference, int]]:
         start = position
         head = _HEAD.match(text, position)
         if head is None:
-            raise _wrong(text, position, "an entry begins with @kind{key, on a line of its own")
+            raise _wrong(text, position, "such that an entry begins with @kind{key, on a line of its own")
         kind, key = head.groups()
         if kind not in REQUIRED:
-            raise _wrong(text, position, f"kinds are {', '.join(REQUIRED)}")
+            raise _wrong(text, position, f"of a known kind: {', '.join(REQUIRED)}")
         fields: dict[str, str] = {}
         position = head.end()
         while (field := _FIELD.match(text, position)) is not None:
             value_end = _closing_brace(text, field.end())
             name, value = field[1], text[field.end() : value_end]
             if name in fields:
-                raise _wrong(text, position, f"field {name} stands twice in {key}")
+                raise _wrong(text, position, f"such that field {name} stands once in {key}")
             if not value.strip():
-                raise _wrong(text, position, f"field {name} of {key} is empty")
+                raise _wrong(text, position, f"such that field {name} of {key} has a value")
             fields[name] = value
             end = _FIELD_END.match(text, value_end)
             if end is None:
-                raise _wrong(
-                    text, position, f"field {name} of {key} ends with }}, and a new line; are its braces closed?"
-                )
+                ending = f"such that field {name} of {key} ends with }}, and a new line; are its braces closed?"
+                raise _wrong(text, position, ending)
             position = end.end()
         last = _END.match(text, position)
         if last is None:
-            raise _wrong(text, position, f"{key} goes on with name = {{value}}, or ends with }} on a line of its own")
+            going_on = f"such that {key} goes on with name = {{value}}, or ends with }} on a line of its own"
+            raise _wrong(text, position, going_on)
         yield Reference(key, kind, MappingProxyType(fields), text[start : last.end()]), start
         position = _skip(text, last.end())
 
@@ -125,12 +125,12 @@ def _closing_brace(text: str, start: int) -> int:
         depth += {"{": 1, "}": -1}.get(text[position], 0)
         if depth == 0:
             return position
-    raise _wrong(text, start, "this value's brace is never closed")
+    raise _wrong(text, start, "such that this value's brace is closed")
 
 
 def _wrong(text: str, position: int, what: str) -> InvalidValue:
     line = text.count("\n", 0, position) + 1
-    return InvalidValue("BibTeX", f"line {line}", what)
+    return InvalidValue(f"BibTeX from line {line} on", shortened(text[position:].split("\n")[0], 60), what)
 
 
 @cache

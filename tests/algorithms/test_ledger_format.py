@@ -105,20 +105,20 @@ LAPLACE = {"mechanism": "laplace", "noise_multiplier": "2", "sampling": "full-ba
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"mechanism": "cauchy"}, "mechanism = cauchy is not allowed: one of gaussian, laplace"),
-        ({"mechanism": ["laplace"]}, "mechanism = "),
-        ({"sampling": "shuffled"}, "sampling = shuffled"),
+        ({"mechanism": "cauchy"}, "mechanism must be one of gaussian, laplace"),
+        ({"mechanism": ["laplace"]}, "mechanism must be "),
+        ({"sampling": "shuffled"}, "sampling must be .*, not shuffled"),
         ({"sampling": "poisson"}, "missing or unknown: sample_rate"),
         ({"sampling": "without-replacement", "batch_size": 3}, "missing or unknown: dataset_size"),
-        ({"sampling": "without-replacement", "batch_size": 3, "dataset_size": 2}, "batch_size = 3"),
-        ({"noise_multiplier": "-2"}, "noise_multiplier = -2"),
-        ({"noise_multiplier": True}, "noise_multiplier = true"),
+        ({"sampling": "without-replacement", "batch_size": 3, "dataset_size": 2}, "batch_size must be .*, not 3"),
+        ({"noise_multiplier": "-2"}, "noise_multiplier must be .*, not -2"),
+        ({"noise_multiplier": True}, "noise_multiplier must be .*, not true"),
         ({"noise_multiplier": [2]}, "noise_multiplier"),
         ({"noise_multiplier": "many"}, "noise_multiplier"),
-        ({"dimension": "1.5"}, "dimension = 1.5"),
+        ({"dimension": "1.5"}, "dimension must be .*, not 1.5"),
         ({"noise_scale": 1}, "Laplace noise"),
-        ({"count": 0}, "count = 0"),
-        ({"count": 1.5}, "count = 1.5"),
+        ({"count": 0}, "count must be .*, not 0"),
+        ({"count": 1.5}, "count must be .*, not 1.5"),
         ({"relation": "replace-one"}, "missing or unknown: relation"),
         ({"mechanism": "pure", "epsilon": 1, "relation": "neighbour"}, "noise_multiplier"),
     ],
@@ -132,11 +132,11 @@ def test_malformed_entries_are_refused(changes, message):
     ("entry", "message"),
     [
         ({"mechanism": "pure", "epsilon": 1, "relation": "neighbour"}, "relation"),
-        ({"mechanism": "exponential", "epsilon": 1, "relation": BOTH[0], "monotone": "yes"}, "monotone = yes"),
+        ({"mechanism": "exponential", "epsilon": 1, "relation": BOTH[0], "monotone": "yes"}, "monotone .*not yes"),
         ({"mechanism": "renyi", "points": {"2": 1}, "relation": BOTH[0]}, "points"),
         ({"mechanism": "renyi", "points": [[1, 1]], "relation": BOTH[0]}, "orders"),
-        ({"mechanism": "gaussian", "noise_stddev": 1, "per_record_bound": 0}, "per_record_bound = 0"),
-        ({"mechanism": "gaussian", "noise_multiplier": 1, "per_record_bound": 1}, "per_record_bound = 1"),
+        ({"mechanism": "gaussian", "noise_stddev": 1, "per_record_bound": 0}, "per_record_bound must be .*, not 0"),
+        ({"mechanism": "gaussian", "noise_multiplier": 1, "per_record_bound": 1}, "per_record_bound must be .*, not 1"),
         ({"mechanism": "gaussian"}, "Gaussian noise"),
     ],
 )
@@ -216,8 +216,8 @@ def test_numbers_may_be_spelled_in_several_ways(count, same):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"format": "dpbounds/ledger", "version": true, "releases": []}', "version = true"),
-        ('{"format": "dpbounds/ledger", "version": 2.0, "releases": []}', "version = 2.0"),
+        ('{"format": "dpbounds/ledger", "version": true, "releases": []}', "version must be .*, not true"),
+        ('{"format": "dpbounds/ledger", "version": 2.0, "releases": []}', "version must be .*, not 2.0"),
         ('{"format": "dpbounds/ledger", "version": 2, "releases": [], "adaptive": true}', "adaptive"),
         ('{"format": "dpbounds/adaptive-ledger", "format": "dpbounds/ledger", "version": 2, "releases": []}', "twice"),
         ("[" * 100_000, "nested"),
@@ -267,7 +267,7 @@ def test_batches_of_one_ledger_are_drawn_from_one_data_set(scheme: type[m.Mechan
     one, other = scheme(m.Gaussian(1), 2, 100), m.SampledWithoutReplacement(m.Laplace(1), 3, 10_000)
     text = write_releases(one @ other)
     for read in (read_releases, Ledger.from_json):
-        with pytest.raises(InvalidValue, match=r"dataset_size = 100 and 10000 .*one number of records"):
+        with pytest.raises(InvalidValue, match=r"dataset_size must be .*one number of records.*, not 100 and 10000"):
             read(text)
     ledger = OpenLedger()
     ledger.release(one @ other)

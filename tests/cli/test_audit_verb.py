@@ -120,12 +120,12 @@ def test_a_copy_that_escapes_fails(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["dp-pgd", "--output", "somewhere"], "only together with all"),
+        (["dp-pgd", "--output", "somewhere"], "left out without all"),
         ([], "or --mutations"),
         (["dp-pgd", "--mutations"], "or --mutations"),
         (["nobody"], "one of "),
-        (["all", "--one-run"], "only with one ALGORITHM"),
-        (["--mutations", "--one-run"], "only with one ALGORITHM"),
+        (["all", "--one-run"], "left out without one ALGORITHM"),
+        (["--mutations", "--one-run"], "left out without one ALGORITHM"),
         (["dp-spider", "--one-run"], "one for a generalised linear model"),
         (["dp-fw-l2", "--one-run"], "one that runs in 400 dimensions"),
         (["dp-pgd", "--runs", "4"], "runs"),

@@ -141,7 +141,7 @@ BAD_INPUT = [
     (["epsilon", "--delta", "1e-6", *RUN, "more"], ["more"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--curve", "no/such/place.csv"], ["--curve", "no/such/place.csv"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--certificate", "no/place.json"], ["--certificate", "no/place.json"]),
-    (["calibrate", *TARGET, "--certificate", "."], ["--certificate", "= .", "directory"]),
+    (["calibrate", *TARGET, "--certificate", "."], ["--certificate must be", "not .;", "directory"]),
     (["calibrate", "--target-delta", "1e-6"], ["--target-epsilon", "missing"]),
     (["calibrate", "--target-epsilon", "1"], ["--target-delta", "missing"]),
     (["calibrate", "--target-epsilon", "0", "--target-delta", "1e-6"], ["--target-epsilon", "0"]),

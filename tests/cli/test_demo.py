@@ -174,11 +174,11 @@ def test_without_ranges_nothing_is_scaled_and_it_is_said(records, short_baseline
 @pytest.mark.parametrize(
     ("arguments", "fragments"),
     [
-        (["--data", "nowhere.csv"], ["--data = nowhere.csv"]),
+        (["--data", "nowhere.csv"], ["not nowhere.csv"]),
         (["--data", "records.csv", "--label", "age"], ["--label", "'age'", "height, weight, ill"]),
         (["--data", "records.csv", "--positive", "maybe"], ["--positive", "'maybe'"]),
         (["--data", "records.csv", "--label", "height"], ["--data", "'ill'", "numbers"]),
-        (["--data", "records.csv", "--ranges", "nowhere.csv"], ["--ranges = nowhere.csv"]),
+        (["--data", "records.csv", "--ranges", "nowhere.csv"], ["not nowhere.csv"]),
         (["--data", "records.csv", "--ranges", "records.csv"], ["--data", "feature, lower, upper"]),
         (["--data", "records.csv", "--centre", "0.5"], ["--centre", "--ranges"]),
         (["--data", "records.csv", "--output", "records.csv"], ["--output", "records.csv"]),

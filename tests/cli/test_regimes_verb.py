@@ -78,13 +78,13 @@ def test_a_map(ending, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["nonsense"], ["metric = nonsense", "gradient-norm"]),
+        (["nonsense"], ["metric must be one of", "not nonsense", "gradient-norm"]),
         (["sosp", "--epsilon-power", "-1"], ["--epsilon-power", "at least 0"]),
         (["sosp", "--output", "map.txt"], ["--output", ".png or .svg"]),
         (["sosp", "--output", "map.png", "--epsilon-power", "0"], ["--epsilon-power", "left out for a map"]),
-        (["sosp", "--axis", "rank", "--output", "map.png"], ["--axis = rank", "left out for a map"]),
-        (["sosp", "--status", "nice"], ["status = nice"]),
-        (["sosp", "--assuming", "round"], ["assuming = round"]),
+        (["sosp", "--axis", "rank", "--output", "map.png"], ["--axis must be", "not rank", "left out for a map"]),
+        (["sosp", "--status", "nice"], ["status must be one of", "not nice"]),
+        (["sosp", "--assuming", "round"], ["assuming must be one of", "not round"]),
         (["sosp", "--with", "kl_exponent"], ["name=value"]),
         (["sosp", "--with", "zzz=2"], ["zzz"]),
     ],

@@ -199,7 +199,7 @@ def test_a_file_that_is_no_ledger_is_bad_input(text, fragment, tmp_path, capsys)
     assert main(["epsilon", "--ledger", str(path), "--delta", "1e-6"]) == 2
     captured = capsys.readouterr()
     assert captured.err.count("\n") == 1
-    assert f"--ledger = {path}" in captured.err
+    assert f"--ledger must be a ledger that dpbounds wrote, not {path}" in captured.err
     assert fragment in captured.err
 
 
@@ -281,5 +281,5 @@ def test_a_certificate_that_claims_too_much_does_not_hold(tmp_path, capsys):
     assert main(["check", str(path)]) == 2  # this is no certificate
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith(f"dpbounds: FILE = {path}")
+    assert captured.err.startswith(f"dpbounds: FILE must be a JSON file that means one thing, not {path}")
     assert captured.err.count("\n") == 1

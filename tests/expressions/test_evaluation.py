@@ -447,11 +447,11 @@ def test_branches_are_evaluated_only_where_chosen():
 
 
 def test_numpy_names_the_offending_entry():
-    with pytest.raises(InvalidValue, match=r"argument of log\(u\) = -3"):
+    with pytest.raises(InvalidValue, match=r"argument of log\(u\) must be .*, not -3"):
         evaluate(log(real), {real: [1.0, -3.0]}, backend="numpy")
-    with pytest.raises(InvalidValue, match=r"delta = 1.5"):
+    with pytest.raises(InvalidValue, match=r"delta must be .*, not 1.5"):
         evaluate(log(delta), {"delta": [0.5, 1.5]}, backend="numpy")
-    with pytest.raises(InvalidValue, match=r"steps = 2.5"):
+    with pytest.raises(InvalidValue, match=r"steps must be .*, not 2.5"):
         evaluate(sqrt(steps), {"T": [1.0, 2.5, 4.0]}, backend="numpy")
     with pytest.raises(InvalidValue, match="nan"):
         evaluate(log(x), {x: [1.0, math.nan]}, backend="numpy")
@@ -474,18 +474,18 @@ BACKENDS = ("arb", "mpmath", "float", "numpy")
 @pytest.mark.parametrize(
     ("formula", "values", "message"),
     [
-        (Float("0.1") * x, {x: 1}, r"number in an expression = 0.1.* is not allowed: exact rational numbers only"),
+        (Float("0.1") * x, {x: 1}, r"number in an expression must be exact rational numbers only"),
         (x**0.5, {x: 4}, "exact rational numbers only"),
         (sympy.zeta(x), {x: 2}, "zeta"),
         (sympy.I * x, {x: 2}, "ImaginaryUnit"),
         (x + sympy.oo * y, {x: 2, y: 1}, "Infinity"),
         (sympy.EulerGamma + x, {x: 2}, "EulerGamma"),
-        (x + y, {x: 1}, r"y = \(missing\)"),
-        (sqrt(dataset_size), {}, r"dataset_size = \(missing\).*give dataset_size=... \(or n=...\)"),
+        (x + y, {x: 1}, "y is missing: "),
+        (sqrt(dataset_size), {}, r"dataset_size is missing: .*give dataset_size=... \(or n=...\)"),
         (sqrt(dataset_size), {"n": 1, "dataset_size": 2}, "given once only"),
-        (sqrt(epsilon), {"epsilon": 0}, "epsilon = 0 is not allowed: a number greater than 0"),
-        (log(delta), {"delta": 1}, "delta = 1 is not allowed: a number greater than 0 and less than 1"),
-        (sqrt(steps), {"T": "2.5"}, "steps = 2.5 is not allowed: a whole number at least 1"),
+        (sqrt(epsilon), {"epsilon": 0}, "epsilon must be greater than 0"),
+        (log(delta), {"delta": 1}, "delta must be greater than 0 and less than 1"),
+        (sqrt(steps), {"T": "2.5"}, "steps must be a whole number at least 1"),
         (sqrt(steps), {"T": 0}, "whole number at least 1"),
         (x, {x: -1}, "greater than 0"),
         (x, {x: math.nan}, "finite"),
@@ -493,11 +493,11 @@ BACKENDS = ("arb", "mpmath", "float", "numpy")
         (x, {x: "one"}, "a number such as"),
         (x, {x: True}, "a number"),
         (Symbol("epsilon") + 1, {"epsilon": 1}, "symbol table's own symbol"),
-        (log(real), {real: -2}, r"argument of log\(u\) = -2 is not allowed: a number greater than 0"),
+        (log(real), {real: -2}, r"argument of log\(u\) must be greater than 0"),
         (log(real), {real: 0}, r"argument of log\(u\)"),
         (x + log(1 - sqrt(y)), {x: 1, y: 3}, r"argument of log\(1 - sqrt\(y\)\)"),
-        (1 / (x - y), {x: 2, y: 2}, r"x - y in 1/\(x - y\) = 0"),
-        ((x - 4) ** Rational(1, 3), {x: 1}, r"\(x - 4\)\*\*\(1/3\) = -3"),
+        (1 / (x - y), {x: 2, y: 2}, r"x - y in 1/\(x - y\) must be .*, not 0"),
+        ((x - 4) ** Rational(1, 3), {x: 1}, r"\(x - 4\)\*\*\(1/3\) must be .*, not -3"),
         ((x - pi) ** Rational(1, 2), {x: 1}, r"sqrt\(x - pi\)"),
         ((1 - pi * x) ** x, {x: Rational(3, 2)}, "at least 0"),
         (loggamma(real), {real: -1}, "loggamma"),

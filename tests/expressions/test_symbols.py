@@ -57,15 +57,15 @@ def test_units_agree_with_the_relations_between_quantities():
     ("domain", "text", "inside", "outside"),
     [
         (Domain(), "a number", ["-7", "1/3"], []),
-        (Domain(Fraction(0), Fraction(1)), "a number greater than 0 and less than 1", ["1/2"], ["0", "1", "2"]),
+        (Domain(Fraction(0), Fraction(1)), "greater than 0 and less than 1", ["1/2"], ["0", "1", "2"]),
         (
             Domain(Fraction(0), Fraction(1), False, False),
-            "a number at least 0 and at most 1",
+            "at least 0 and at most 1",
             ["0", "1"],
             ["-1/9", "10/9"],
         ),
         (Domain(Fraction(1), lower_open=False, whole=True), "a whole number at least 1", ["1", "9"], ["0", "3/2"]),
-        (Domain(upper=Fraction(2)), "a number less than 2", ["-5"], ["2"]),
+        (Domain(upper=Fraction(2)), "less than 2", ["-5"], ["2"]),
     ],
 )
 def test_domain(domain, text, inside, outside):

@@ -105,9 +105,9 @@ def test_lower_bounds_are_below_upper_bounds():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"metric": "nonsense"}, "metric = nonsense"),
-        ({"metric": "sosp", "statuses": ["nice"]}, "status = nice"),
-        ({"metric": "sosp", "assuming": ["round"]}, "assuming = round"),
+        ({"metric": "nonsense"}, "metric must be .*, not nonsense"),
+        ({"metric": "sosp", "statuses": ["nice"]}, "status must be .*, not nice"),
+        ({"metric": "sosp", "assuming": ["round"]}, "assuming must be .*, not round"),
     ],
 )
 def test_unknown_words_are_refused(arguments, text):

@@ -65,6 +65,6 @@ def test_a_step_that_is_too_long_has_no_value_and_a_reason():
     with pytest.raises(InvalidValue) as caught:
         theorem("wang-xu-2019/theorem-2/explicit").evaluate(step_size="2.1", **values)
     assert str(caught.value) == (
-        "smoothness, step_size = 1, 2.1 is not allowed: wang-xu-2019/theorem-2/explicit applies where η < 2/L "
-        "(each step must decrease the risk)"
+        "smoothness, step_size must be such that wang-xu-2019/theorem-2/explicit applies, which it does where η < 2/L "
+        "(each step must decrease the risk), not 1, 2.1"
     )

@@ -66,11 +66,11 @@ def test_titles_and_identifiers_stand_once():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (GOOD + GOOD, "line 6.*stands twice"),
+        (GOOD + GOOD, "line 6.*stands once"),
         (GOOD.replace("  year = {2020},\n", ""), "needs year"),
         (GOOD.replace("{2020},", "{2020}"), "line 4.*ends with"),
         (GOOD.replace("{On {X}}", "{On {X}"), "line 3.*braces closed"),
-        (GOOD.replace("{2020}", "{{{2020}"), "line 4.*never closed"),
+        (GOOD.replace("{2020}", "{{{2020}"), "line 4.*brace is closed"),
         (GOOD.replace("{On {X}}", '"On X"'), "line 3.*goes on"),
         (GOOD.replace("{On {X}}", "{ }"), "empty"),
         (GOOD.replace("title", "author"), "author stands twice"),

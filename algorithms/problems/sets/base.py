@@ -110,7 +110,7 @@ def checked_radius(radius: ExactLike) -> Fraction:
     """Return the radius as an exact number, or raise ``InvalidValue``."""
     length = exact(radius, "radius")
     if not _SMALLEST_LENGTH <= length <= _LARGEST_LENGTH:
-        raise InvalidValue("radius", radius, "a number greater than 0 (1e-100 to 1e100)", "the set would be empty")
+        raise InvalidValue("radius", radius, "greater than 0 (1e-100 to 1e100)", "the set would be empty")
     return length
 
 

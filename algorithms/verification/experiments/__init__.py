@@ -48,7 +48,7 @@ def experiments() -> tuple[Experiment, ...]:
     experiments = tuple(experiment for paper in papers for experiment in paper.EXPERIMENTS)
     names = [experiment.name for experiment in experiments]
     if len(set(names)) != len(names):
-        raise InvalidValue("names", names, "each experiment under its own name")
+        raise InvalidValue("names", names, "the name of one experiment only")
     return experiments
 
 

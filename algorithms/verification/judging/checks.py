@@ -333,7 +333,7 @@ def valid_share(name: str, value: float) -> None:
         InvalidValue: It is not.
     """
     if not 0 < value < 1:
-        raise InvalidValue(name, value, "a number greater than 0 and less than 1")
+        raise InvalidValue(name, value, "greater than 0 and less than 1")
 
 
 def _plain(value: float) -> float | str:

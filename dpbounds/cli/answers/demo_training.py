@@ -90,7 +90,7 @@ def prepared(
         dataset = _read(data, label, positive, ranges)
         scaled, zero = ranges is not None, _MIDDLE if centre is None else centre
         if centre is not None and not scaled:
-            raise InvalidValue("--centre", float(centre), "only together with --ranges, which it refers to")
+            raise InvalidValue("--centre", float(centre), "left out without --ranges, which it refers to")
     features = dataset.features.copy()
     scaling, _, *others = dataset.notes  # the second note tells of clipping to the bound that clips nothing
     notes = [scaling]

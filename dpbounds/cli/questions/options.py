@@ -39,10 +39,10 @@ def number(
     return read
 
 
-POSITIVE = number("a number greater than 0", lambda x: x > 0)
-AT_LEAST_ZERO = number("a number that is at least 0", lambda x: x >= 0)
-PROBABILITY = number("a number greater than 0 and less than 1", lambda x: 0 < x < 1)
-RATE = number("a number greater than 0 and at most 1", lambda x: 0 < x <= 1)
+POSITIVE = number("greater than 0", lambda x: x > 0)
+AT_LEAST_ZERO = number("at least 0", lambda x: x >= 0)
+PROBABILITY = number("greater than 0 and less than 1", lambda x: 0 < x < 1)
+RATE = number("greater than 0 and at most 1", lambda x: 0 < x <= 1)
 
 
 def whole(ctx: click.Context, option: click.Parameter, text: str | None) -> int | None:
@@ -100,7 +100,7 @@ def data_or_picture(ctx: click.Context, option: click.Parameter, path: Path | No
         allowed = f"a file that ends in {' or '.join(DATA)} (numbers), or {', '.join(PICTURES)} (a picture)"
         raise InvalidValue(option.opts[0], path, allowed)
     if ending in PICTURES and find_spec("matplotlib") is None:
-        raise InvalidValue(option.opts[0], path, "a picture needs matplotlib", "pip install 'dpbounds[demo]'")
+        raise InvalidValue(option.opts[0], path, "left out: a picture needs matplotlib", "pip install 'dpbounds[demo]'")
     return path
 
 

@@ -52,7 +52,7 @@ def read_subject(given: dict[str, Any]) -> Subject:
     for name in _TRAINING:
         if given[name] is not None:
             option = "--" + name.replace("_", "-")
-            raise InvalidValue(option, output.plain_text(given[name]), "no such option with --ledger, which holds it")
+            raise InvalidValue(option, output.plain_text(given[name]), "left out with --ledger, which holds it")
     return read_ledger(given["ledger"], given["dataset_size"])
 
 

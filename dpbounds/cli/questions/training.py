@@ -93,7 +93,9 @@ class Training:
         from dpbounds.privacy import mechanisms
 
         if self.noise_multiplier is None or self.steps is None:
-            raise InvalidValue("training", f"noise {self.noise_multiplier}, steps {self.steps}", "both")
+            raise InvalidValue(
+                "training", f"noise {self.noise_multiplier}, steps {self.steps}", "given together with the other"
+            )
         release: Mechanism = mechanisms.Gaussian(self.noise_multiplier)
         if self.batch_size is not None and self.dataset_size is not None:
             without = self.sampling == WITHOUT_REPLACEMENT
@@ -193,7 +195,7 @@ def _sample_rate(given: dict[str, Any], scheme: str, unknown: str | None) -> Fra
         for name, value in (("--sample-rate", rate), ("--batch-size", batch)):
             if value is not None:
                 raise InvalidValue(
-                    name, plain_text(value), f"no such option with --sampling {FULL_BATCH}, which uses every record"
+                    name, plain_text(value), f"left out with --sampling {FULL_BATCH}, which uses every record"
                 )
         if unknown == "sample-rate":
             raise InvalidValue("--sampling", FULL_BATCH, f"{POISSON} with --solve sample-rate")
@@ -225,7 +227,7 @@ def _steps(given: dict[str, Any], share: Fraction | None, scheme: str, unknown: 
             raise InvalidValue("--epochs", plain_text(epochs), "either --steps or --epochs, not both")
         if unknown == "sample-rate":
             advice = "give --steps T: with epochs, the number of steps would change with the rate"
-            raise InvalidValue("--epochs", plain_text(epochs), "no such option with --solve sample-rate", advice)
+            raise InvalidValue("--epochs", plain_text(epochs), "left out with --solve sample-rate", advice)
         return math.ceil(epochs / (share or 1))
     if steps is None and scheme != FULL_BATCH:
         raise missing("--steps", "--steps T or --epochs N")

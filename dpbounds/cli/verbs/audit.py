@@ -21,7 +21,7 @@ from dpbounds import __version__
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.options import FILE, POSITIVE, PROBABILITY, number_of_runs, writing
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import MISSING, InvalidValue
 from dpbounds.expressions.exact import to_decimal
 from dpbounds.privacy.relations import Relation
 
@@ -90,11 +90,11 @@ def command(
     Example: dpbounds audit dp-pgd --runs 2000
     """
     if broken == (name is not None):
-        raise InvalidValue("ALGORITHM", name or "(missing)", "the name of an algorithm, all, or --mutations")
+        raise InvalidValue("ALGORITHM", name or MISSING, "the name of an algorithm, all, or --mutations")
     if folder is not None and not (broken or name == _ALL):
-        raise InvalidValue("--output", folder, "only together with all or --mutations")
+        raise InvalidValue("--output", folder, "left out without all or --mutations")
     if one_run and (broken or name == _ALL):
-        raise InvalidValue("--one-run", name or "--mutations", "only with one ALGORITHM")
+        raise InvalidValue("--one-run", name or "--mutations", "left out without one ALGORITHM")
     if broken:
         return _mutations(runs, float(confidence), seed, folder, as_json)
     assert name is not None

@@ -72,7 +72,7 @@ def command(
     if data is None:
         for option, value in (("--label", label), ("--positive", positive), ("--ranges", ranges)):
             if value is not None:
-                raise InvalidValue(option, value, "only together with --data")
+                raise InvalidValue(option, value, "left out without --data")
     _demand_place(output)
     dataset, problem, preparation = prepared(data, label, positive, ranges, centre)
     warn_if_delta_is_large(delta, problem.records, "--delta")
@@ -99,9 +99,9 @@ def _budgets(epsilons: tuple[str, ...]) -> tuple[Fraction, ...]:
     budgets = tuple(exact(text, "--epsilon") for text in epsilons or _BUDGETS)
     for text, budget in zip(epsilons or _BUDGETS, budgets, strict=True):
         if budget <= 0:
-            raise InvalidValue("--epsilon", text, "a number greater than 0")
+            raise InvalidValue("--epsilon", text, "greater than 0")
         if budgets.count(budget) > 1:
-            raise InvalidValue("--epsilon", text, "each budget once")
+            raise InvalidValue("--epsilon", text, "given once")
     return tuple(sorted(budgets))
 
 

@@ -153,7 +153,7 @@ def _draw(file: Path, found: Sequence[Regime], metric: str) -> None:
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise InvalidValue("--output", file, "a map needs matplotlib", "pip install 'dpbounds[demo]'")
+        raise InvalidValue("--output", file, "left out: a map needs matplotlib", "pip install 'dpbounds[demo]'")
     from dpbounds.rates.spaces import standard
     from dpbounds.render.regime_map import regime_map, save
 

@@ -44,9 +44,9 @@ def command(
     if form not in _FORMATS:
         raise InvalidValue("--format", form, "one of " + ", ".join(_FORMATS))
     if as_json and not check:
-        raise InvalidValue("--json", name, "only together with --check; --format csv is for programs")
+        raise InvalidValue("--json", name, "left out without --check; --format csv is for programs")
     if figures and (name != "all" or folder is None or check):
-        raise InvalidValue("--figures", name, "only together with all and --output DIR")
+        raise InvalidValue("--figures", name, "left out without all and --output DIR")
     if figures and find_spec("matplotlib") is None:
         raise InvalidValue("--figures", name, "left out: they need matplotlib", "pip install 'dpbounds[demo]'")
     if name == "all":

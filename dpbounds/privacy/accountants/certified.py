@@ -129,7 +129,7 @@ def valid_delta(delta: ExactLike, name: str = "delta") -> Fraction:
     """Return δ as an exact number in (0, 1), or raise ``InvalidValue``."""
     number = exact(delta, name)
     if not 0 < number < 1:
-        raise InvalidValue(name, delta, "a number greater than 0 and less than 1")
+        raise InvalidValue(name, delta, "greater than 0 and less than 1")
     return number
 
 
@@ -137,14 +137,14 @@ def valid_epsilon(epsilon: ExactLike, name: str = "epsilon") -> Fraction:
     """Return ε as an exact number >= 0, or raise ``InvalidValue``."""
     number = exact(epsilon, name)
     if number < 0:
-        raise InvalidValue(name, epsilon, "a number that is at least 0")
+        raise InvalidValue(name, epsilon, "at least 0")
     return number
 
 
 def _valid_tolerance(tolerance: ExactLike) -> float:
     number = exact(tolerance, "tolerance")
     if not SMALLEST_TOLERANCE <= number < 1:
-        raise InvalidValue("tolerance", tolerance, "a number less than 1 and at least 1e-300")
+        raise InvalidValue("tolerance", tolerance, "less than 1 and at least 1e-300")
     return float(number)
 
 
@@ -229,7 +229,7 @@ def account(
         NotCertified: No route could prove an answer, or not one as narrow as was demanded, or nothing within the time.
     """
     if (delta is None) == (epsilon is None):
-        raise InvalidValue("delta, epsilon", (delta, epsilon), "exactly one of the two")
+        raise InvalidValue("delta, epsilon", (delta, epsilon), "one of the two alone")
     tolerance = _valid_tolerance(tolerance)
     demand_one_of("route", route, get_args(Route))
     neighbours = as_relation(relation)

@@ -110,7 +110,7 @@ def group_account(
     """
     k = positive_integer(group_size, "group_size")
     if (delta is None) == (epsilon is None):
-        raise InvalidValue("delta, epsilon", (delta, epsilon), "exactly one of the two")
+        raise InvalidValue("delta, epsilon", (delta, epsilon), "one of the two alone")
     neighbours = as_relation(relation)
     target = valid_delta(delta) if delta is not None else valid_epsilon(epsilon if epsilon is not None else 0)
     if k == 1:

@@ -101,7 +101,7 @@ def by_method(
     """
     demand_one_of("method", method, METHODS)
     if (delta is None) == (epsilon is None):
-        raise InvalidValue("delta, epsilon", (delta, epsilon), "exactly one of the two")
+        raise InvalidValue("delta, epsilon", (delta, epsilon), "one of the two alone")
     neighbours = as_relation(relation)
     if method == "certified":
         return _certified(account(mechanism, delta=delta, epsilon=epsilon, relation=neighbours))

@@ -49,9 +49,9 @@ class RandomRuns:
     def __init__(self, gamma: ExactLike, eta: ExactLike = 1) -> None:
         shape, law = exact(gamma, "gamma"), exact(eta, "eta")
         if not 0 < shape < 1:
-            raise InvalidValue("gamma", gamma, "a number greater than 0 and less than 1")
+            raise InvalidValue("gamma", gamma, "greater than 0 and less than 1")
         if law <= 0:
-            raise InvalidValue("eta", eta, "a number greater than 0", "1 is the geometric law")
+            raise InvalidValue("eta", eta, "greater than 0", "1 is the geometric law")
         object.__setattr__(self, "gamma", shape)
         object.__setattr__(self, "eta", law)
 
@@ -76,7 +76,7 @@ def tuned_pure(epsilon: ExactLike, runs: RandomRuns) -> Fraction:
     """
     budget = exact(epsilon, "epsilon")
     if budget < 0:
-        raise InvalidValue("epsilon", epsilon, "a number that is at least 0")
+        raise InvalidValue("epsilon", epsilon, "at least 0")
     demand("runs", runs, RandomRuns)
     return (2 + runs.eta) * budget
 
@@ -115,7 +115,7 @@ def tuned_divergence(
     first, other = exact(order, "order"), exact(other_order, "other_order")
     for name, value in (("order", first), ("other_order", other)):
         if value <= 1:
-            raise InvalidValue(name, value, "a number greater than 1")
+            raise InvalidValue(name, value, "greater than 1")
     one, two = divergence(first), divergence(other)
     with working(_PRECISION):
         return ball_end(_bound(ball(one), ball(two), runs, ball(first), ball(other)), "up")

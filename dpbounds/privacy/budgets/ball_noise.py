@@ -65,7 +65,7 @@ class BallDescent:
     def __init__(self, sensitivity: ExactLike, dimension: int, dataset_size: int, steps: int) -> None:
         distance = exact(sensitivity, "sensitivity")
         if distance <= 0:
-            raise InvalidValue("sensitivity", sensitivity, "a number greater than 0")
+            raise InvalidValue("sensitivity", sensitivity, "greater than 0")
         object.__setattr__(self, "sensitivity", distance)
         for name, value in (("dimension", dimension), ("dataset_size", dataset_size), ("steps", steps)):
             object.__setattr__(self, name, positive_integer(value, name))
@@ -103,7 +103,7 @@ class BallDescent:
         """
         target = exact(target_delta, "target_delta")
         if not 0 < target < 1:
-            raise InvalidValue("target_delta", target_delta, "a number greater than 0 and less than 1")
+            raise InvalidValue("target_delta", target_delta, "greater than 0 and less than 1")
         if self._keeps(Fraction(0), target):  # even publishing random gradients as they are
             return Radius(Fraction(0), None)
         if not _LEAST_RADIUS <= self.sensitivity <= _LARGEST_RADIUS:
@@ -168,7 +168,7 @@ class Radius:
 def _positive(radius: ExactLike) -> Fraction:
     number = exact(radius, "radius")
     if number <= 0:
-        raise InvalidValue("radius", radius, "a number greater than 0")
+        raise InvalidValue("radius", radius, "greater than 0")
     return number
 
 

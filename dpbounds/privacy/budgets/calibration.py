@@ -224,7 +224,7 @@ def hidden_constant(
     q, count = exact(sample_rate, "sample_rate"), positive_integer(steps, "steps")
     budget = valid_epsilon(practical(target_epsilon, "target_epsilon"), "target_epsilon")
     if budget == 0:
-        raise InvalidValue("target_epsilon", target_epsilon, "a number greater than 0", "the formula divides by it")
+        raise InvalidValue("target_epsilon", target_epsilon, "greater than 0", "the formula divides by it")
     found = calibrate(lambda z: PoissonSampled(Gaussian(z), q) ** count, budget, target_delta, relation)
     assert found.fails_at is not None
     with working(128):
@@ -438,6 +438,6 @@ class _Search:
             return Fraction(1), None, spent
         if self.solve == "steps" and spent.exact_lower > self.budget:
             raise InvalidValue(
-                "target_epsilon", float(self.budget), "no number of steps: one step already spends more", "add noise"
+                "target_epsilon", float(self.budget), "larger: one step already spends more", "add noise"
             )
         return None

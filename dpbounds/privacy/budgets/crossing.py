@@ -164,7 +164,7 @@ class Crossing:
             return self.safe == 1
         if self.unsafe == 1 or excess > 0:
             raise InvalidValue(
-                "target_epsilon", float(self.epsilon), "no number of steps: one step already spends more", "add noise"
+                "target_epsilon", float(self.epsilon), "larger: one step already spends more", "add noise"
             )
         return False
 

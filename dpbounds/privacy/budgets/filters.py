@@ -554,7 +554,7 @@ class Odometer:
         target, first, factor = open_unit(delta), positive(smallest_rho, "smallest_rho"), exact(ratio, "ratio")
         count = positive_integer(rungs, "rungs")
         if factor <= 1:
-            raise InvalidValue("ratio", ratio, "a number greater than 1")
+            raise InvalidValue("ratio", ratio, "greater than 1")
         share = target / count
         orders = tuple(best_zcdp_order(first * factor**k, share) for k in range(count))
         return cls(orders, (share,) * count, as_relation(relation), (Fraction(0),) * count)

@@ -102,7 +102,7 @@ def calibrate_to_zcdp(
     """
     budget = exact(rho, "rho")
     if budget <= 0:
-        raise InvalidValue("rho", rho, "a number greater than 0")
+        raise InvalidValue("rho", rho, "greater than 0")
     neighbours = as_relation(relation)
     demand("factory", factory, Callable)
     return _least_noise(lambda z: zcdp_rho(factory(z), neighbours) <= budget)

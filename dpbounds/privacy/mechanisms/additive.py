@@ -15,7 +15,7 @@ def positive(value: ExactLike, name: str) -> Fraction:
     number = exact(value, name)
     if number <= 0:
         advice = "no noise means no privacy" if name.startswith("noise") and number == 0 else ""
-        raise InvalidValue(name, value, "a number greater than 0", advice)
+        raise InvalidValue(name, value, "greater than 0", advice)
     return number
 
 

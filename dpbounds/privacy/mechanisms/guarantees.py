@@ -169,7 +169,7 @@ class ApproximateDP(Mechanism):
     def __init__(self, epsilon: ExactLike, delta: ExactLike, *, relation: str | Relation) -> None:
         loss, failure = exact(epsilon, "epsilon"), exact(delta, "delta")
         if loss < 0:
-            raise InvalidValue("epsilon", epsilon, "a number that is at least 0")
+            raise InvalidValue("epsilon", epsilon, "at least 0")
         if not 0 <= failure <= 1:
             raise InvalidValue("delta", delta, "a number between 0 and 1")
         object.__setattr__(self, "epsilon", loss)

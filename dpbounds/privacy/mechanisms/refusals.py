@@ -182,5 +182,5 @@ def shuffled_epochs(noise_multiplier: ExactLike, epochs: ExactLike) -> Composed:
     """
     rounds = exact(epochs, "epochs")
     if rounds <= 0:
-        raise InvalidValue("epochs", epochs, "a number greater than 0")
+        raise InvalidValue("epochs", epochs, "greater than 0")
     return InParallel((Gaussian(noise_multiplier),), partition="index") ** math.ceil(rounds)

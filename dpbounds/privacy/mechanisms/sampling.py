@@ -45,7 +45,7 @@ class PoissonSampled(Mechanism):
         _demand_mechanism(mechanism)
         rate = exact(sample_rate, "sample_rate")
         if not 0 < rate <= 1:
-            raise InvalidValue("sample_rate", sample_rate, "a number greater than 0 and at most 1")
+            raise InvalidValue("sample_rate", sample_rate, "greater than 0 and at most 1")
         object.__setattr__(self, "mechanism", mechanism)
         object.__setattr__(self, "sample_rate", rate)
 

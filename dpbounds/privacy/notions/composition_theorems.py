@@ -95,7 +95,7 @@ def at_least_zero(value: ExactLike, name: str) -> Fraction:
     """Return the value as an exact number >= 0, or raise ``InvalidValue``."""
     number = exact(value, name)
     if number < 0:
-        raise InvalidValue(name, value, "a number that is at least 0")
+        raise InvalidValue(name, value, "at least 0")
     return number
 
 

@@ -166,7 +166,7 @@ def chain_epsilon(links: Sequence[Link], delta: Fraction, tolerance: float = 1e-
     if delta == 0:
         raise InvalidValue("delta", delta, "greater than 0", "for pure guarantees use group_guarantee")
     if not 0 < tolerance < 1:
-        raise InvalidValue("tolerance", tolerance, "a number greater than 0 and less than 1")
+        raise InvalidValue("tolerance", tolerance, "greater than 0 and less than 1")
     parts = Chain(links).parts_for(delta, tolerance)
     return Enclosure(Fraction(0), sum(parts, Fraction(0)), GROUP.name, _PRECISION)
 

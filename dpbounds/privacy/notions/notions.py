@@ -138,7 +138,7 @@ def at_least_zero(value: ExactLike, name: str) -> Fraction:
     """Return an exact number >= 0, or raise ``InvalidValue``."""
     number = exact(value, name)
     if number < 0:
-        raise InvalidValue(name, value, "a number that is at least 0")
+        raise InvalidValue(name, value, "at least 0")
     return number
 
 
@@ -146,7 +146,7 @@ def positive(value: ExactLike, name: str) -> Fraction:
     """Return an exact number > 0, or raise ``InvalidValue``."""
     number = exact(value, name)
     if number <= 0:
-        raise InvalidValue(name, value, "a number greater than 0")
+        raise InvalidValue(name, value, "greater than 0")
     return number
 
 
@@ -162,7 +162,7 @@ def open_unit(delta: ExactLike, name: str = "delta") -> Fraction:
     """Return δ as an exact number in (0, 1), or raise ``InvalidValue``."""
     number = exact(delta, name)
     if not 0 < number < 1:
-        raise InvalidValue(name, delta, "a number greater than 0 and less than 1")
+        raise InvalidValue(name, delta, "greater than 0 and less than 1")
     return number
 
 
@@ -178,7 +178,7 @@ def valid_order(order: ExactLike) -> Fraction:
     """Return a Rényi order as an exact number, or raise ``InvalidValue`` where it is not above 1."""
     number = exact(order, "order")
     if number <= 1:
-        raise InvalidValue("order", order, "a number greater than 1")
+        raise InvalidValue("order", order, "greater than 1")
     return number
 
 

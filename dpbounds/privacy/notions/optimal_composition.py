@@ -134,7 +134,7 @@ def optimal_epsilon(parts: Parts, delta: ExactLike, tolerance: ExactLike = DEFAU
 def _tolerance(value: ExactLike) -> Fraction:
     number = exact(value, "tolerance")
     if not 0 < number < 1:
-        raise InvalidValue("tolerance", value, "a number greater than 0 and less than 1")
+        raise InvalidValue("tolerance", value, "greater than 0 and less than 1")
     return number
 
 

@@ -189,7 +189,7 @@ def renyi_delta(
     """
     target = exact(epsilon, "epsilon")
     if target < 0:
-        raise InvalidValue("epsilon", epsilon, "a number that is at least 0")
+        raise InvalidValue("epsilon", epsilon, "at least 0")
     curve = renyi_curve(mechanism, relation)
 
     def convert(moment: LogMoment, exact_ends: bool) -> Found:
@@ -205,7 +205,7 @@ def valid_delta(delta: ExactLike) -> Fraction:
     """Return δ as an exact number in (0, 1), or raise ``InvalidValue``."""
     number = exact(delta, "delta")
     if not 0 < number < 1:
-        raise InvalidValue("delta", delta, "a number greater than 0 and less than 1")
+        raise InvalidValue("delta", delta, "greater than 0 and less than 1")
     return number
 
 

@@ -90,7 +90,7 @@ def log_moment(pair: Pair, order: ExactLike, accuracy_bits: int = 50) -> arb:
     """
     number = exact(order, "order")
     if number <= 1:
-        raise InvalidValue("order", order, "a number greater than 1")
+        raise InvalidValue("order", order, "greater than 1")
     precision = accuracy_bits + _SPARE_BITS + _lost_bits(pair, number)
     best: arb | None = None
     while precision <= _LARGEST_PRECISION:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import MISSING, InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import to_float
 from dpbounds.theorems.evaluation import Evaluation, evaluate
@@ -21,7 +21,7 @@ def value_of(theorem: Theorem, part: str, at: Values) -> Evaluation | str:
     try:
         return evaluate(theorem, part, {name: value for name, value in at.items() if _is_known(name, own)}, digits=15)
     except InvalidValue as error:
-        if error.value == "(missing)":
+        if error.value == MISSING:
             return f"needs {error.name}"
         return f"not defined: {error.name} = {error.value}"
     except NotCertified:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.errors import MISSING, InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.symbols import delta, noise_constant
 from dpbounds.privacy.budgets.ball_noise import BallDescent
 from dpbounds.privacy.budgets.calibration import hidden_constant
@@ -125,7 +125,7 @@ def _spending(theorem: Theorem, values: Values, relation: Relation) -> Spending 
     except UnsupportedMechanism:
         return "nothing proven"
     except InvalidValue as error:
-        if error.value == "(missing)":
+        if error.value == MISSING:
             return f"needs {error.name}"
         if error.name == "relation":
             return "nothing proven"  # its assumptions say nothing about that relation

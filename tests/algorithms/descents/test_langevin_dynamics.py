@@ -197,12 +197,12 @@ def test_what_is_not_known_is_asked_for():
     for arguments, message in (
         ({}, "a PL constant of the regularised risk"),
         ({"regulariser": "0.1"}, "a PL constant of the regularised risk"),
-        ({"pl_constant": 0}, "pl_constant = 0"),
+        ({"pl_constant": 0}, "pl_constant must be .*, not 0"),
         ({"inverse_temperature": 1, "variant": "printed"}, "variant"),
     ):
         with pytest.raises(InvalidValue, match=message):
             LangevinDynamics.calibrated(PROBLEM, **arguments)
-    with pytest.raises(InvalidValue, match=r"step_size = .*use more steps"):
+    with pytest.raises(InvalidValue, match=r"step_size must be .*use more steps"):
         LangevinDynamics.calibrated(PROBLEM, steps=1, inverse_temperature=1).bound(PROBLEM, pl_constant=1)
     with pytest.raises(InvalidValue, match="it is no PL constant"):
         LangevinDynamics.calibrated(PROBLEM, inverse_temperature=1).bound(PROBLEM, pl_constant=10)

@@ -175,9 +175,9 @@ def test_the_bound_in_plain_floats():
 
 def test_what_does_not_fit_together_is_refused():
     for arguments, message in (
-        ({"failure_probability": 0}, "failure_probability = 0"),
-        ({"selection_share": 1}, "selection_share = 1"),
-        ({"steps": 0}, "steps = 0"),
+        ({"failure_probability": 0}, "failure_probability must be .*, not 0"),
+        ({"selection_share": 1}, "selection_share must be .*, not 1"),
+        ({"steps": 0}, "steps must be .*, not 0"),
     ):
         with pytest.raises(InvalidValue, match=message):
             SelectedStochasticGradientDescent.calibrated(PROBLEM, **arguments)

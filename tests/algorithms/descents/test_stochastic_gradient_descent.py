@@ -195,7 +195,7 @@ def test_what_does_not_fit_together_is_refused():
         lambda: StochasticGradientDescent(1, 1, sampling=wrong).run(PROBLEM),
         lambda: StochasticGradientDescent.calibrated(PROBLEM, sampling=wrong),
     ):
-        with pytest.raises(InvalidValue, match=r"batch\.records = 200"):
+        with pytest.raises(InvalidValue, match=r"batch\.records must be .*, not 200"):
             call()
     with pytest.raises(InvalidValue, match="batch_size"):
         Batch(301, 300, replacement=False)
@@ -208,5 +208,5 @@ def test_what_does_not_fit_together_is_refused():
     flat = problems.biweight_regression(np.eye(2), [0, 0])
     with pytest.raises(InvalidValue, match="quasar-convexity"):
         StochasticGradientDescent(1, 1).bound(flat)
-    with pytest.raises(InvalidValue, match="steps = 0"):
+    with pytest.raises(InvalidValue, match=r"steps must be .*, not 0"):
         StochasticGradientDescent.calibrated(PROBLEM, steps=0)

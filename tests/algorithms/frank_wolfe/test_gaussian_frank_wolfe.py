@@ -206,7 +206,7 @@ def test_the_population_risk_of_the_sigmoid_link_stays_below_its_bound():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"step_fraction": 1.5}, "step_fraction = 1.5"),
+        ({"step_fraction": 1.5}, "step_fraction must be .*, not 1.5"),
         ({"constraint": SparseVectors(4, 2)}, "convex"),
     ],
 )

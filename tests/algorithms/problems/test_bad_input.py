@@ -30,15 +30,15 @@ HUGE = np.array([[1e308, 1e308], [1e-320, 0.0], [0.0, 0.0], [3.0, -4.0], [1e200,
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        (np.where(FEATURES == 3, np.nan, FEATURES), r"features\[1, 1\] = nan .* finite"),
-        (np.where(FEATURES == 3, -np.inf, FEATURES), r"features\[1, 1\] = -inf"),
-        (FEATURES[:, 0], "features.shape = \\(6,\\)"),
-        (FEATURES[None], "features.shape = \\(1, 6, 2\\)"),
+        (np.where(FEATURES == 3, np.nan, FEATURES), r"features\[1, 1\] must be .*finite.*, not nan"),
+        (np.where(FEATURES == 3, -np.inf, FEATURES), r"features\[1, 1\] must be .*, not -inf"),
+        (FEATURES[:, 0], r"features.shape must be .*, not \(6,\)"),
+        (FEATURES[None], r"features.shape must be .*, not \(1, 6, 2\)"),
         (np.zeros((0, 2)), "features.shape"),
         (np.zeros((N, 0)), "features.shape"),
-        ([["a", "b"]] * N, "features = list"),
-        ([[1.0, 2.0], [1.0]] * 3, "features = list"),
-        (FEATURES[:-1], "shape = \\(6,\\) is not allowed: \\(5,\\)"),
+        ([["a", "b"]] * N, "features must be .*, not list"),
+        ([[1.0, 2.0], [1.0]] * 3, "features must be .*, not list"),
+        (FEATURES[:-1], "shape must be \\(5,\\)"),
     ],
 )
 def test_bad_features(build, features, message):
@@ -49,14 +49,14 @@ def test_bad_features(build, features, message):
 @every
 @pytest.mark.parametrize("bound", [0, -1, math.nan, math.inf, None, "large", True, 1e-200, 1e200])
 def test_a_feature_bound_is_a_public_positive_number(build, bound):
-    with pytest.raises(InvalidValue, match="feature_bound = "):
+    with pytest.raises(InvalidValue, match="feature_bound must be "):
         build(FEATURES, LABELS, feature_bound=bound)
 
 
 @every
 @pytest.mark.parametrize("radius", [0, -2, math.nan, "wide"])
 def test_bad_radius(build, radius):
-    with pytest.raises(InvalidValue, match="radius = "):
+    with pytest.raises(InvalidValue, match="radius must be "):
         build(FEATURES, LABELS, radius=radius)
 
 
@@ -64,11 +64,11 @@ def test_bad_radius(build, radius):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([1, -1, 0, 1, 1, 1], r"labels\[2\] = 0.0 .* -1 or \+1"),
+        ([1, -1, 0, 1, 1, 1], r"labels\[2\] must be .*-1 or \+1.*, not 0.0"),
         ([1, 0, 0, 1, 1, 0], r"2 \* labels - 1"),
-        ([1, -1, math.nan, 1, 1, 1], r"labels\[2\] = nan"),
-        ([1, -1, 2, 1, 1, 1], r"labels\[2\] = 2.0"),
-        (["up"] * N, "labels = list"),
+        ([1, -1, math.nan, 1, 1, 1], r"labels\[2\] must be .*, not nan"),
+        ([1, -1, 2, 1, 1, 1], r"labels\[2\] must be .*, not 2.0"),
+        (["up"] * N, "labels must be .*, not list"),
         (np.ones((N, 1)), "labels.shape"),
         (np.ones(N + 1), "labels.shape"),
     ],
@@ -81,7 +81,7 @@ def test_bad_labels(build, labels, message):
 @pytest.mark.parametrize("build", OF_TARGETS)
 @pytest.mark.parametrize("bound", [0, -1, math.nan, math.inf, None])
 def test_a_target_bound_is_a_public_positive_number(build, bound):
-    with pytest.raises(InvalidValue, match="target_bound = "):
+    with pytest.raises(InvalidValue, match="target_bound must be "):
         build(FEATURES, LABELS, target_bound=bound)
 
 
@@ -89,9 +89,9 @@ def test_a_target_bound_is_a_public_positive_number(build, bound):
 @pytest.mark.parametrize(
     ("targets", "message"),
     [
-        ([1, 2, math.inf, 1, 1, 1], r"targets\[2\] = inf"),
+        ([1, 2, math.inf, 1, 1, 1], r"targets\[2\] must be .*, not inf"),
         (np.ones((N, 1)), "targets.shape"),
-        (["up"] * N, "targets = list"),
+        (["up"] * N, "targets must be .*, not list"),
     ],
 )
 def test_bad_targets(build, targets, message):
@@ -150,5 +150,5 @@ def test_shared_checks():
     with pytest.raises(InvalidValue, match="start"):
         checked_start([0.1, 0.0], Fraction(1, 10))
     assert not checked_start([0.1, 0.0], Fraction(0.1)).flags.writeable
-    with pytest.raises(InvalidValue, match="centre = str"):
+    with pytest.raises(InvalidValue, match=r"centre must be .*, not str"):
         checked_start("here", None, "centre")

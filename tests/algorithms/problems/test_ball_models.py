@@ -145,13 +145,13 @@ def test_the_pl_constant_of_records_is_the_infimum_of_its_ratio():
     few = problems.least_squares(FEATURES[:3], TARGETS[:3], radius=4, feature_bound=5, target_bound=3)
     best = np.linalg.lstsq(few.features, few.targets, rcond=None)[0]
     mu = pl_constant_of(few, 3)
-    X = best + 0.1 * RNG.standard_normal((2000, 4))
+    X = best + 0.1 * np.random.default_rng(5).standard_normal((20_000, 4))
     X = X[np.linalg.norm(X, axis=1) <= 4]
     value, gradient = few.objective_and_gradient(X)
     ratio = (gradient**2).sum(axis=1) / 2 / value
     assert len(X) > 100
     assert mu * (1 - 1e-9) <= ratio.min() <= mu * 1.5
-    with pytest.raises(InvalidValue, match="rank = 4"):
+    with pytest.raises(InvalidValue, match=r"rank must be .*, not 4"):
         pl_constant_of(few, 4)
     with pytest.raises(InvalidValue, match="squared residual"):
         pl_constant_of(MODELS["phase"](), 2)
@@ -161,20 +161,20 @@ def test_the_pl_constant_of_records_is_the_infimum_of_its_ratio():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"features": [[1.0, np.nan, 0, 0]] * 60}, r"features\[0, 1\] = nan"),
+        ({"features": [[1.0, np.nan, 0, 0]] * 60}, r"features\[0, 1\] must be .*, not nan"),
         ({"features": np.zeros(60)}, "features.shape"),
         ({"features": np.zeros((0, 4))}, "features.shape"),
-        ({"features": [["a"] * 4] * 60}, "features = list"),
+        ({"features": [["a"] * 4] * 60}, "features must be .*, not list"),
         ({"targets": TARGETS[:-1]}, "targets.shape"),
-        ({"targets": np.full(60, np.inf)}, r"targets\[0\] = inf"),
-        ({"targets": ["a"] * 60}, "targets = list"),
-        ({"target_bound": 0}, "target_bound = 0"),
-        ({"target_bound": np.nan}, "target_bound = nan"),
-        ({"feature_bound": -1}, "feature_bound = -1"),
-        ({"feature_bound": np.inf}, "feature_bound = inf"),
-        ({"feature_bound": 0}, "feature_bound = 0"),
-        ({"radius": 0}, "radius = 0"),
-        ({"radius": None}, "radius = None"),
+        ({"targets": np.full(60, np.inf)}, r"targets\[0\] must be .*, not inf"),
+        ({"targets": ["a"] * 60}, "targets must be .*, not list"),
+        ({"target_bound": 0}, "target_bound must be .*, not 0"),
+        ({"target_bound": np.nan}, "target_bound must be .*, not nan"),
+        ({"feature_bound": -1}, "feature_bound must be .*, not -1"),
+        ({"feature_bound": np.inf}, "feature_bound must be .*, not inf"),
+        ({"feature_bound": 0}, "feature_bound must be .*, not 0"),
+        ({"radius": 0}, "radius must be .*, not 0"),
+        ({"radius": None}, "radius must be .*, not None"),
         ({"start": [3, 0, 0, 0]}, "start"),
         ({"start": [0, 0]}, "start.shape"),
         ({"start": [np.nan, 0, 0, 0]}, "start"),
@@ -189,8 +189,8 @@ def test_bad_data_is_refused_by_name(which, changes, message):
     ("changes", "message"),
     [
         ({"records": 31}, "a multiple of the rank"),
-        ({"rank": 7}, "rank = 7"),
-        ({"rank": 0}, "rank = 0"),
+        ({"rank": 7}, "rank must be .*, not 7"),
+        ({"rank": 0}, "rank must be .*, not 0"),
         ({"solution": [2.0] * 6}, "solution"),
         ({"solution": [np.nan] * 6}, "solution"),
     ],

@@ -108,24 +108,24 @@ def test_quoted_fields_and_a_byte_order_mark_are_read(table):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (TABLE.replace("20", "tall"), {}, "column 'width' = the value of record 2 "),
-        (TABLE.replace("20", ""), {}, "column 'width' = the value of record 2 "),
-        (TABLE.replace("20", "nan"), {}, "column 'width' = the value of record 2 "),
-        (TABLE.replace("20", "inf"), {}, "column 'width' = the value of record 2 "),
-        (TABLE, {"label": "sort"}, "label = 'sort'.*height, width, kind"),
-        (TABLE, {"label": "height"}, "column 'kind' = the value of record 1 "),
-        (TABLE, {"positive": "cow"}, "positive = 'cow'.*cat, dog"),
+        (TABLE.replace("20", "tall"), {}, "column 'width' must be .*, not the value of record 2"),
+        (TABLE.replace("20", ""), {}, "column 'width' must be .*, not the value of record 2"),
+        (TABLE.replace("20", "nan"), {}, "column 'width' must be .*, not the value of record 2"),
+        (TABLE.replace("20", "inf"), {}, "column 'width' must be .*, not the value of record 2"),
+        (TABLE, {"label": "sort"}, "label must be .*height, width, kind.*, not 'sort'"),
+        (TABLE, {"label": "height"}, "column 'kind' must be .*, not the value of record 1 "),
+        (TABLE, {"positive": "cow"}, "positive must be .*cat, dog.*, not 'cow'"),
         (TABLE.replace("2.0,20,dog", "2.0,20,cow\n1,1,dog"), {}, "exactly two values.*positive"),
         (TABLE.replace("dog", "cat"), {}, "exactly two values"),
         (TABLE.replace("dog", "cat"), {"positive": "cat"}, "at least two values"),
         (TABLE.replace("dog", ""), {}, "none in record 2"),
-        (TABLE.replace("2.0,20,dog", "2.0,20"), {}, "line 3 .* = 2 fields"),
+        (TABLE.replace("2.0,20,dog", "2.0,20"), {}, "line 3 .* must be .*, not 2 fields"),
         (TABLE.replace("height", "width"), {}, "each once"),
         ("1,2,3\n4,5,6\n", {}, "column names, not numbers"),
         ("a,b\n", {}, "at least one record"),
         ("", {}, "at least one record"),
         ("kind\ncat\ndog\n", {}, "at least one feature"),
-        (TABLE, {"feature_bound": 0}, "feature_bound = 0"),
+        (TABLE, {"feature_bound": 0}, "feature_bound must be .*, not 0"),
         ('a,b\n"1,2\n', {}, "a CSV file"),
     ],
 )
@@ -164,8 +164,8 @@ def test_errors_quote_no_measurement(table, text, options):
         ("feature,lower,upper\nheight,0,1\n", "no range for width"),
         ("feature,lower,upper\nheight,0,1\nwidth,5,5\n", "range of 'width'.*lower < upper"),
         ("feature,lower,upper\nheight,0,1\nwidth,0,inf\n", "range of 'width'"),
-        ("feature,lower,upper\nheight,0,1\nheight,0,1\n", "each feature once"),
-        ("feature,lower,upper\ndepth,0,1\n", "'depth'.*height, width"),
+        ("feature,lower,upper\nheight,0,1\nheight,0,1\n", "given once"),
+        ("feature,lower,upper\ndepth,0,1\n", "height, width, not 'depth'"),
         ("feature,low,upper\nheight,0,1\n", "feature, lower, upper"),
     ],
 )
@@ -198,5 +198,5 @@ def test_labels_of_equal_value_are_one_label(table):
 
 def test_what_a_range_scales_beyond_all_numbers_is_refused(table):
     ranges = table("feature,lower,upper\na,0,1e-20\n", "ranges.csv")
-    with pytest.raises(InvalidValue, match="feature 'a' = the value of record 2 "):
+    with pytest.raises(InvalidValue, match=r"feature 'a' must be .*, not the value of record 2"):
         problems.read_csv(table("a,y\n1e-21,0\n1e300,1\n"), ranges=ranges)

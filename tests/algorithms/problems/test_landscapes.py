@@ -67,11 +67,11 @@ def test_saddles_and_minima_are_where_they_are_said_to_be():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"records": 3}, "records = 3"),
+        ({"records": 3}, "records must be .*, not 3"),
         ({"start": [3, 0.1]}, "start"),
         ({"start": [np.nan]}, "start"),
-        ({"radius": 0}, "radius = 0"),
-        ({"shift_bound": -1}, "shift_bound = -1"),
+        ({"radius": 0}, "radius must be .*, not 0"),
+        ({"shift_bound": -1}, "shift_bound must be .*, not -1"),
     ],
 )
 def test_bad_input_is_refused(changes, message):
@@ -83,7 +83,7 @@ def test_bad_input_is_refused(changes, message):
 def test_powers_meet_their_kl_inequality_with_equality(m):
     value, slope, _ = power(m).derivatives(np.linspace(-2, 2, 1001))
     assert value == pytest.approx((np.abs(slope) / m) ** (m / (m - 1)), rel=1e-11, abs=1e-300)
-    with pytest.raises(InvalidValue, match="degree = 2"):
+    with pytest.raises(InvalidValue, match=r"degree must be .*, not 2"):
         power(2)
 
 

@@ -120,11 +120,11 @@ def test_constants_hold_for_the_model(model):
     ("changes", "message"),
     [
         ({"targets": TARGETS[:-1]}, "targets.shape"),
-        ({"targets": np.full(300, np.nan)}, r"targets\[0\] = nan"),
-        ({"targets": ["a"] * 300}, "targets = list"),
-        ({"target_bound": 0}, "target_bound = 0"),
-        ({"feature_bound": -1}, "feature_bound = -1"),
-        ({"radius": 0}, "radius = 0"),
+        ({"targets": np.full(300, np.nan)}, r"targets\[0\] must be .*, not nan"),
+        ({"targets": ["a"] * 300}, "targets must be .*, not list"),
+        ({"target_bound": 0}, "target_bound must be .*, not 0"),
+        ({"feature_bound": -1}, "feature_bound must be .*, not -1"),
+        ({"radius": 0}, "radius must be .*, not 0"),
         ({"features": np.zeros((0, 4))}, "features.shape"),
     ],
 )

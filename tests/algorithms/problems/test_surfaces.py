@@ -165,7 +165,7 @@ def test_double_wells_have_their_depth(depth):
     assert problem.gradient(X) == pytest.approx(0, abs=1e-15)
     assert np.linalg.eigvalsh(problem.hessian(X))[:, 0] == pytest.approx([-a, -a, 2 * a])
     assert double_well(1).name == DOUBLE_WELL.name
-    with pytest.raises(InvalidValue, match="depth = 0"):
+    with pytest.raises(InvalidValue, match=r"depth must be .*, not 0"):
         double_well(0)
 
 
@@ -214,20 +214,20 @@ def test_a_well_has_no_hessian():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: escape_test(1), "dimension = 1"),
-        (lambda: population_phase_retrieval(2, 0), "signal = 0"),
-        (lambda: population_phase_retrieval(2, math.nan), "signal = nan"),
-        (lambda: narrow_well(2, 0), "width = 0"),
-        (lambda: narrow_well(2, 1, slope=-1), "slope = -1"),
+        (lambda: escape_test(1), "dimension must be .*, not 1"),
+        (lambda: population_phase_retrieval(2, 0), "signal must be .*, not 0"),
+        (lambda: population_phase_retrieval(2, math.nan), "signal must be .*, not nan"),
+        (lambda: narrow_well(2, 0), "width must be .*, not 0"),
+        (lambda: narrow_well(2, 1, slope=-1), "slope must be .*, not -1"),
         (lambda: narrow_well(2, 1, centre=[0]), "centre.shape"),
         (lambda: narrow_well(2, 1, centre=[0, math.inf]), "centre"),
-        (lambda: gibbs_risk(0, 2, 1), "inverse_temperature = 0"),
-        (lambda: gibbs_risk(1, 2, 1, radius=0.5), "radius = 0.5"),
+        (lambda: gibbs_risk(0, 2, 1), "inverse_temperature must be .*, not 0"),
+        (lambda: gibbs_risk(1, 2, 1, radius=0.5), "radius must be .*, not 0.5"),
         (lambda: surface_landscape(escape_test(2), 2, [0, 0, 0]), "start.shape"),
-        (lambda: surface_landscape(escape_test(2), 3, [0, 0]), "records = 3"),
-        (lambda: surface_landscape(escape_test(2), 2, [0, 0], shift_bound=0), "shift_bound = 0"),
+        (lambda: surface_landscape(escape_test(2), 3, [0, 0]), "records must be .*, not 3"),
+        (lambda: surface_landscape(escape_test(2), 2, [0, 0], shift_bound=0), "shift_bound must be .*, not 0"),
         (lambda: surface_landscape(escape_test(2), 2, [5, 0], radius=1), "start"),
-        (lambda: surface_landscape(escape_test(2), 2, [0, 0], radius=-1), "radius = -1"),
+        (lambda: surface_landscape(escape_test(2), 2, [0, 0], radius=-1), "radius must be .*, not -1"),
         (lambda: surface_landscape(population_phase_retrieval(2), 2, [0, 0]), "give a ball"),
         (lambda: surface_landscape(population_phase_retrieval(2, 3), 2, [0, 0], radius=2), "hold the signal"),
     ],

@@ -286,7 +286,7 @@ def test_a_schedule_keeps_its_tolerance_and_is_not_wasteful(beta, tolerance):
 
 
 def test_too_many_steps_are_refused_with_their_number():
-    with pytest.raises(InvalidValue, match=r"steps = \d\.\d+e\+\d+ is not allowed: at most 1000"):
+    with pytest.raises(InvalidValue, match=r"steps must be at most 1000"):
         schedule_for(target(2), "1e-6", 1000)
     with pytest.raises(InvalidValue, match="exact sampler"):
         schedule_for(target(2000), "1e-6", 1000)
@@ -330,7 +330,7 @@ def test_the_alternating_sampler_pays_for_its_distance(relation):
 
 def test_a_schedule_without_a_proof_promises_nothing_or_is_refused():
     problem, short = well(20), Schedule(50, Fraction(1, 50), 40)
-    with pytest.raises(InvalidValue, match=r"schedule = 50 steps, proven to be within"):
+    with pytest.raises(InvalidValue, match=r"schedule must be .*, not 50 steps, proven to be within"):
         RegularisedExponentialMechanism("0.1", RADIUS, sampler="alternating", failure="1e-4", schedule=short).run(
             problem
         )

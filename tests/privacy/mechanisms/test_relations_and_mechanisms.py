@@ -35,7 +35,7 @@ def test_a_replaced_record_moves_a_sum_twice_as_far() -> None:
 
 @pytest.mark.parametrize("name", ["substitute", "", "Replace-One", "REPLACE_ONE", "replace_one", None, 2])
 def test_an_unknown_relation_is_refused_with_the_known_ones(name: str) -> None:
-    with pytest.raises(InvalidValue, match=r"relation = .*add-or-remove-one, replace-one"):
+    with pytest.raises(InvalidValue, match=r"relation must be .*add-or-remove-one, replace-one"):
         as_relation(name)
 
 
@@ -170,7 +170,7 @@ NOT_NUMBERS = [math.nan, math.inf, -math.inf, "nan", "inf", "a lot", "", "1,5", 
 @pytest.mark.parametrize("field", ["noise_multiplier", "noise_stddev", "sensitivity"])
 def test_noise_and_sensitivity_must_be_positive(field: str, value: float) -> None:
     others = {"noise_multiplier": {}, "noise_stddev": {"sensitivity": 1}, "sensitivity": {"noise_stddev": 1}}[field]
-    with pytest.raises(InvalidValue, match=f"^{field} = .*greater than 0"):
+    with pytest.raises(InvalidValue, match=f"^{field} must be .*greater than 0"):
         Gaussian(**{field: value, **others})
 
 
@@ -190,7 +190,7 @@ def test_no_noise_is_no_privacy() -> None:
     ],
 )
 def test_what_is_no_number_is_refused_by_name(name: str, build: Callable[[object], Mechanism], value: object) -> None:
-    with pytest.raises(InvalidValue, match=f"^{name} = "):
+    with pytest.raises(InvalidValue, match=f"^{name} must be "):
         build(value)
 
 
@@ -208,7 +208,7 @@ def test_two_descriptions_at_once_are_refused(extra: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("rate", [0, "0", -0.1, 1.0000001, "1.1", 2, "-1/3"])
 def test_a_sample_rate_must_be_a_positive_probability(rate: float) -> None:
-    with pytest.raises(InvalidValue, match=r"^sample_rate = .*greater than 0 and at most 1"):
+    with pytest.raises(InvalidValue, match=r"^sample_rate must be .*greater than 0 and at most 1"):
         PoissonSampled(Gaussian(1), rate)
 
 
@@ -226,15 +226,15 @@ def test_samples_of_samples_and_several_releases_on_one_sample() -> None:
 
 
 def test_only_mechanisms_are_sampled() -> None:
-    with pytest.raises(InvalidValue, match=r"^mechanism = .*a mechanism"):
+    with pytest.raises(InvalidValue, match=r"^mechanism must be .*a mechanism"):
         PoissonSampled(3, "0.5")
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, "2.5", "0", Fraction(1, 2), math.nan, math.inf, True, "two", None, [2]])
 def test_steps_must_be_a_positive_whole_number(count: int) -> None:
-    with pytest.raises(InvalidValue, match=r"^steps = "):
+    with pytest.raises(InvalidValue, match=r"^steps must be "):
         Gaussian(1) ** count
-    with pytest.raises(InvalidValue, match=r"^steps = "):
+    with pytest.raises(InvalidValue, match=r"^steps must be "):
         Composed(((Gaussian(1), count),))
 
 

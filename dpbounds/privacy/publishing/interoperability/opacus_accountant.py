@@ -83,7 +83,7 @@ class CertifiedAccountant:
 
     def _append(self, noise_multiplier: float, sample_rate: float, steps: int) -> None:
         if exact(noise_multiplier, "noise_multiplier") < 0:
-            raise InvalidValue("noise_multiplier", noise_multiplier, "a number that is at least 0")
+            raise InvalidValue("noise_multiplier", noise_multiplier, "at least 0")
         drawn_rate(sample_rate)
         count = positive_integer(steps, "steps")
         if self.history and self.history[-1][:2] == (noise_multiplier, sample_rate):

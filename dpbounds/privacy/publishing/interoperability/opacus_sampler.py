@@ -46,7 +46,7 @@ def drawn_rate(sample_rate: ExactLike) -> Fraction:
     """
     asked = exact(sample_rate, "sample_rate")
     if not 0 < asked <= 1:
-        raise InvalidValue("sample_rate", sample_rate, "a number greater than 0 and at most 1")
+        raise InvalidValue("sample_rate", sample_rate, "greater than 0 and at most 1")
     rounded = Fraction(struct.unpack("f", struct.pack("f", to_float(asked, "up")))[0])
     if rounded == 0:
         raise InvalidValue(

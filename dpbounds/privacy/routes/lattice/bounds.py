@@ -353,7 +353,7 @@ def epsilon_bounds(
     True
     """
     if delta <= 0:
-        raise InvalidValue("delta", delta, "a number greater than 0", "for δ = 0 ask whether the loss is bounded")
+        raise InvalidValue("delta", delta, "greater than 0", "for δ = 0 ask whether the loss is bounded")
     tolerance, steps = _checked_tolerance(tolerance), steps_of(product)
     if not steps or delta >= 1:
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice"), "lattice")
@@ -496,7 +496,7 @@ def delta_bounds(
     True
     """
     if epsilon < 0:
-        raise InvalidValue("epsilon", epsilon, "a number at least 0")
+        raise InvalidValue("epsilon", epsilon, "at least 0")
     tolerance, steps = _checked_tolerance(tolerance), steps_of(product)
     limit = _largest_loss(steps) if steps else Enclosure(Fraction(0), Fraction(0))
     with working(SUM_PRECISION):

@@ -203,7 +203,7 @@ def compose_fourier(
     if any(second[0] <= first[0] for part in parts for first, second in pairwise(part.atoms)):
         raise InvalidValue("parts", parts, "atoms in increasing order")
     if tilt < 0:
-        raise InvalidValue("tilt", tilt, "a number at least 0")
+        raise InvalidValue("tilt", tilt, "at least 0")
     laws, origin, log_scale = [], Fraction(0), Fraction(0)
     with working(precision):
         for part in parts:

@@ -361,14 +361,14 @@ def as_step(pair: Pair) -> AnyStep:
     """
     if isinstance(pair, ShiftedGaussians):
         if pair.squared_shift <= 0:
-            raise InvalidValue("squared_shift", pair.squared_shift, "a number greater than 0")
+            raise InvalidValue("squared_shift", pair.squared_shift, "greater than 0")
         return GaussianStep(Direction.REMOVE, Fraction(1), 1 / pair.squared_shift)
     if not isinstance(pair, SampledGaussians):
         return LossStep(pair)
     if not 0 < pair.sample_rate <= 1:
-        raise InvalidValue("sample_rate", pair.sample_rate, "a number greater than 0 and at most 1")
+        raise InvalidValue("sample_rate", pair.sample_rate, "greater than 0 and at most 1")
     if pair.variance <= 0:
-        raise InvalidValue("variance", pair.variance, "a number greater than 0")
+        raise InvalidValue("variance", pair.variance, "greater than 0")
     step = GaussianStep(pair.direction, pair.sample_rate, pair.variance)
     if pair.sample_rate == 1:  # N(1) against N(-1) at variance v is N(1) against N(0) at variance v/4
         quarter = pair.variance / 4 if pair.direction is Direction.REPLACE else pair.variance

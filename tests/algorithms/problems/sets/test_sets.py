@@ -243,7 +243,7 @@ def test_wrong_points_are_named(name):
         each.project(np.zeros(3))
     with pytest.raises(InvalidValue, match=r"\(R, 3\)"):
         each.linear_minimiser(np.zeros((2, 4)))
-    with pytest.raises(InvalidValue, match=r"points\[1, 2\] = nan"):
+    with pytest.raises(InvalidValue, match=r"points\[1, 2\] must be .*, not nan"):
         each.project([[0, 0, 0], [0, 0, math.nan]])
     with pytest.raises(InvalidValue, match="tolerance"):
         each.contains(np.zeros((1, 3)), -1)
