@@ -35,6 +35,7 @@ from dpbounds.privacy.routes.contour.spectrum import (
 SOFTNESSES = (1.0, 4.0, 0.5, 0.25, 0.125, 0.0625)
 _SHARPNESSES = (2.5, 5.0, 10.0)  # of the split between bulk and jumps
 GOOD = 15_000_000  # node-frequency products at which neither a better cut-off nor another kind is looked for
+_MANY_FREQUENCIES = 1000  # above which another kind is looked for: whoever checks a certificate pays for each
 _LOOKING = 500_000  # what looking costs for each further law
 _LOWER = (0.8, 0.65, 0.5, 0.4, 0.3)  # tilts that are tried, in units of the saddle point's
 _MISTAKEN = 0.7  # share of the steepest cut-off's tilt below which a softer one is not trusted
@@ -156,7 +157,7 @@ def make_draft(
             best = _cheaper(best, plain_draft(product, landscape, saddle, accuracy))
         except Declined as reason:
             reasons.append(f"softness {softness:g}: {reason}")
-        if best is None or best.plan.cost > GOOD + looking:
+        if best is None or best.plan.cost > GOOD + looking or best.frequencies > _MANY_FREQUENCIES:
             # dear plans are worth a better saddle and other ways to bound the tail
             if log_delta is None or epsilon is None:
                 saddle = refined(landscape, saddle, keep_delta=log_delta is not None)
