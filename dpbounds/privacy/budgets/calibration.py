@@ -39,6 +39,7 @@ from dpbounds.privacy.routes.lattice import expected_log_delta, resolved
 
 _FIRST_MARGIN = 2.0**-37  # relative, between the estimate and the first point tried on either side
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
+_FARTHEST = 20.0  # nats from the estimate: beyond that nothing is tried
 _TRIALS = 40
 _LEVELS = 96  # of a schedule, that an estimate looks at
 
@@ -371,7 +372,7 @@ class _Search:
         if whole is not None:
             return whole
         centre = self.crossing()
-        y = math.log(centre) if self.solve == "noise" else -math.log(centre)
+        start = y = math.log(centre) if self.solve == "noise" else -math.log(centre)
         safe: tuple[float, Fraction, Enclosure] | None = None
         unsafe: tuple[float, Fraction] | None = None
         last: tuple[float, float] | None = None
@@ -409,6 +410,7 @@ class _Search:
             if self._met(safe, unsafe, shift):
                 break
             y = at - (middle - float(self.budget)) / slope
+            y = min(max(y, start - _FARTHEST), start + _FARTHEST)  # (wide answers have slopes that mean nothing)
             if safe is not None and unsafe is not None and not unsafe[0] < y < safe[0]:
                 y = (safe[0] + unsafe[0]) / 2
                 shift = min(shift, (safe[0] - unsafe[0]) / 8)

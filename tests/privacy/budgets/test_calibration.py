@@ -322,3 +322,12 @@ def test_what_is_tight_never_asks_the_divergences(factory, monkeypatch: pytest.M
     found = calibrate(factory, 1, "1e-6")
     assert found.fails_at is not None
     assert found.fails_at < found.value < found.fails_at * Fraction(1001, 1000)
+
+
+def test_wide_answers_do_not_lead_the_search_away() -> None:
+    """Where ε is known to a factor only, the slope between two trials means nothing; many steps have one constant."""
+    many, more = (
+        hidden_constant(sample_rate=Fraction(1, 10), steps=steps, target_epsilon=2, target_delta="1e-5")
+        for steps in (10**8, 10**18)
+    )
+    assert more.exact_lower <= many.exact_lower <= many.exact_upper <= more.exact_upper
