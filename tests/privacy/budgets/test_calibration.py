@@ -324,6 +324,7 @@ def test_what_is_tight_never_asks_the_divergences(factory, monkeypatch: pytest.M
     assert found.fails_at < found.value < found.fails_at * Fraction(1001, 1000)
 
 
+@pytest.mark.thorough
 def test_wide_answers_do_not_lead_the_search_away() -> None:
     """Where ε is known to a factor only, the slope between two trials means nothing; many steps have one constant."""
     many, more = (
