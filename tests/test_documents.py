@@ -109,8 +109,8 @@ def test_any_text_is_read_as_json_reads_it_or_refused(text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"a": 1, "a": 1}', "the field a twice"),
-        ('[{"b": {"a": 1, "\\u0061": 2}}]', "the field a twice"),
+        ('{"a": 1, "a": 1}', "field a of .* given once"),
+        ('[{"b": {"a": 1, "\\u0061": 2}}]', "field a of .* given once"),
         ("[NaN]", "NaN"),
         ("[-Infinity]", "-Infinity"),
         ("[1e999]", "1e999"),

@@ -130,7 +130,7 @@ def _closing_brace(text: str, start: int) -> int:
 
 def _wrong(text: str, position: int, what: str) -> InvalidValue:
     line = text.count("\n", 0, position) + 1
-    return InvalidValue(f"BibTeX from line {line} on", shortened(text[position:].split("\n")[0], 60), what)
+    return InvalidValue(f"BibTeX from line {line} on", shortened(text[position:].strip().split("\n")[0], 60), what)
 
 
 @cache

@@ -113,7 +113,7 @@ def test_quoted_fields_and_a_byte_order_mark_are_read(table):
         (TABLE.replace("20", "nan"), {}, "column 'width' must be .*, not the value of record 2"),
         (TABLE.replace("20", "inf"), {}, "column 'width' must be .*, not the value of record 2"),
         (TABLE, {"label": "sort"}, "label must be .*height, width, kind.*, not 'sort'"),
-        (TABLE, {"label": "height"}, "column 'kind' must be .*, not the value of record 1 "),
+        (TABLE, {"label": "height"}, "column 'kind' must be .*, not the value of record 1"),
         (TABLE, {"positive": "cow"}, "positive must be .*cat, dog.*, not 'cow'"),
         (TABLE.replace("2.0,20,dog", "2.0,20,cow\n1,1,dog"), {}, "exactly two values.*positive"),
         (TABLE.replace("dog", "cat"), {}, "exactly two values"),

@@ -239,7 +239,7 @@ def test_search_and_selection_together_find_a_point_privately():
 
 
 def test_more_fresh_estimates_than_steps_are_refused():
-    with pytest.raises(InvalidValue, match=r"at most steps must be .*, not 10"):
+    with pytest.raises(InvalidValue, match=r"at most steps = 10, not 11"):
         StochasticSpider(1, 1, 10, 11, 1.0)
 
 
