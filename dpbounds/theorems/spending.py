@@ -73,9 +73,7 @@ def spending(theorem: Theorem, values: Mapping[str, Any], relation: str | Relati
     demand("values", values, Mapping)
     privacy = theorem.privacy
     if privacy is None:
-        raise InvalidValue(
-            "part", "spent", f"a part of {theorem.id}; it describes no algorithm whose privacy is accounted"
-        )
+        raise InvalidValue("theorem", theorem.id, "a statement about an algorithm whose privacy is accounted")
     wanted = privacy.relation if relation is None else as_relation(relation)
     numbers = Numbers(admitted(theorem, values), wanted)
     mechanism = composed(theorem, privacy, numbers)

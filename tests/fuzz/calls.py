@@ -63,10 +63,13 @@ def drawn(seed: int, case: int, only: tuple[str, ...] = ()) -> tuple[str, dict[s
             given[one.name] = draw.choice(right.get(f"{name}.{one.name}", right.get(one.name, ["1", 2, 0.5])))
     if name in ("account", "group_account", "all_methods", "by_method") and "delta" not in given:
         given["delta"] = "1e-5"
+    if name in ("CertifiedAccountant", "register_with_opacus", "get_noise_multiplier"):  # optional by name only
+        needed = "steps" if name == "get_noise_multiplier" else "sampling"
+        given[needed] = right[needed][0]
     if name in ("Gaussian", "Laplace", "AboveThreshold") and not given.keys() & {"noise_multiplier", "epsilon"}:
         given["noise_multiplier" if name != "AboveThreshold" else "epsilon"] = "2"
     victim = ""
-    if parameters and draw.random() < 0.8:
+    if parameters and case >= len(known) and draw.random() < 0.8:  # the first call of each has only right values
         varied = [one for one in plain if name != "InvalidValue" or one.name == "value"]  # the others are texts of ours
         chosen = draw.choice([*varied, *_KEYWORDS.get(name, ())])
         victim = chosen if isinstance(chosen, str) else chosen.name

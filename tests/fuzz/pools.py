@@ -284,6 +284,7 @@ def right_values() -> dict[str, list[Any]]:
         "rho": ["0.1"],
         "factory": [dp.Gaussian, lambda z: dp.Gaussian(z) ** 2],
         "points": [[(2, "0.5"), (4, "0.1")], {2: 1}],
+        "calibrate_to_curve.points": [[(1, "1e-5"), ("1/2", "0.01")]],
         "parts": [((gaussian, 2),), [(gaussian, 1), (dp.Laplace(3), 2)]],
         "blocks": [(gaussian, gaussian)],
         "exact_lower": [fraction(0)],
@@ -333,6 +334,16 @@ def right_values() -> dict[str, list[Any]]:
             for of in ("GaussianFilter", "ZCDPFilter", "RenyiFilter", "Odometer")
         },
         "accountant": ["rdp"],
+        **{f"{of}.orders": [(fraction(2), fraction(4))] for of in ("Odometer", "RenyiFilter")},
+        "shares": [(fraction(1, 2), fraction(1, 4))],
+        "losses": [(fraction(1), fraction(1, 8))],
+        "budgets": [(fraction(1), fraction(2))],
+        "RenyiFilter.spent": [(fraction(0), fraction(1, 8))],
+        "epsilons": [(0, "0.5", 2)],
+        "sampling": ["poisson"],
+        "spending.theorem": [dp.theorem("tholeti-kalyani-2020/equation-6")],
+        "spending.values": [{"distance": 1, "radius": 1, "dimension": 3, "delta": "0.7"}],
+        "to_dp_event.mechanism": [gaussian, sampled**100],
     }
 
 

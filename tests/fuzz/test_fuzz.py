@@ -35,8 +35,7 @@ def test_commands():
 def test_calls():
     report = fuzzed("calls", 350)
     assert report["cases"] == 350
-    returned = [name for name, found in report["statuses"].items() if found.get("returned")]
-    assert len(returned) > 0.75 * len(report["statuses"])  # seven cases each: some are refused by chance
+    assert all(found.get("returned") for found in report["statuses"].values())  # once at least, with right values
     assert sum(found.get("refused", 0) for found in report["statuses"].values()) > 100
 
 
