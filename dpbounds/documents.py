@@ -240,6 +240,18 @@ def write(path: str | Path, content: str | bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
+def probe(path: str | Path) -> None:
+    """Raise ``OSError`` where :func:`write` would for want of a directory or of permission; the file stays as it is."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():  # a pipe, say: to open it would be seen at the other end
+        return
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    descriptor, beside = _beside(target)
+    os.close(descriptor)
+    os.unlink(beside)
+
+
 def _write(path: str | Path, data: bytes) -> None:
     try:
         found = os.stat(path)
@@ -271,9 +283,7 @@ def _own_stream(found: os.stat_result) -> int | None:
 def _replace(target: Path, data: bytes, found: os.stat_result | None) -> None:
     if found is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    beside = target.parent / f".dpbounds-{secrets.token_hex(8)}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(beside, flags, 0o666)  # less what the umask takes away
+    descriptor, beside = _beside(target)
     try:
         try:
             _write_all(descriptor, data)
@@ -288,6 +298,13 @@ def _replace(target: Path, data: bytes, found: os.stat_result | None) -> None:
             os.unlink(beside)
         raise
     _flush_directory(target.parent)
+
+
+def _beside(target: Path) -> tuple[int, Path]:
+    """A new file in the same directory."""
+    beside = target.parent / f".dpbounds-{secrets.token_hex(8)}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return os.open(beside, flags, 0o666), beside  # less what the umask takes away
 
 
 def _take_over(descriptor: int, found: os.stat_result) -> None:

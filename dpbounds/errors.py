@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import reprlib
 from collections.abc import Iterable
 from decimal import Decimal
@@ -107,6 +108,16 @@ def demand(name: str, value: object, *kinds: Any) -> None:
     if not isinstance(value, kinds):
         names = [kind.__name__ if isinstance(kind, type) else str(kind) for kind in kinds]
         raise InvalidValue(name, value, "of type " + " or ".join(names))
+
+
+def demand_function(name: str, value: object) -> None:
+    """Refuse what cannot be called with one argument."""
+    try:
+        inspect.signature(value).bind(None)  # type: ignore[arg-type]
+    except ValueError:  # of a built-in function, which does not tell
+        return
+    except TypeError:
+        raise InvalidValue(name, value, "a function of one argument") from None
 
 
 def demand_one_of(name: str, value: object, known: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
-from dpbounds.errors import MISSING, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.errors import MISSING, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism, demand
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate as value_of
 from dpbounds.expressions.exact import ExactLike, positive_integer, practical
@@ -218,7 +218,8 @@ def plan(
     >>> found.ranking[0].id, found.ranking[0].bound.less_than("0.005")
     ('lowy-ullman-wright-2024/lemma-3.1/explicit', True)
     """
-    wanted = next((one for one in GOALS if one == str(metric)), None)
+    demand("metric", metric, str)
+    wanted = next((one for one in GOALS if one == metric), None)
     if wanted is None:
         raise InvalidValue("metric", metric, "one of " + ", ".join(GOALS))
     shapes = tuple(as_shape(name) for name in assuming)

@@ -268,6 +268,17 @@ def test_statement_and_certificate(tmp_path, capsys):
     assert report["lines"]
 
 
+def test_no_file_is_written_where_another_cannot_be(tmp_path, capsys):
+    curve, certificate = tmp_path / "c.json", tmp_path / "new\nline.json"
+    files = ["--trade-off", str(curve), "--certificate"]
+    assert main(["epsilon", *SINGLE, "--delta", "1e-5", *files, "/proc/self/mem"]) == 2
+    assert "--certificate must be a file that can be written" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+    assert main(["epsilon", *SINGLE, "--delta", "1e-5", *files, str(certificate)]) == 0
+    assert {curve, certificate} == set(tmp_path.iterdir())
+    assert r"new\nline.json" in capsys.readouterr().err
+
+
 def test_a_certificate_that_claims_too_much_does_not_hold(tmp_path, capsys):
     path = tmp_path / "certificate.json"
     answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5", "--certificate", str(path))

@@ -266,6 +266,12 @@ def test_a_release_that_certainly_gives_all_away_decides_alone(mechanism, given)
     assert found.exact_lower == found.exact_upper == everything
 
 
+def test_a_group_whose_first_bound_is_zero_is_answered():
+    sampled = dp.SampledWithoutReplacement(dp.Gaussian(2), 2, 10)
+    found = dp.group_account(sampled, group_size=2, delta=1e-320)
+    assert 35 < found.lower < found.upper < 100
+
+
 def test_enormous_groups_are_answered_or_refused_at_once():
     assert dp.group_account(dp.Gaussian(1), 10**10, delta="1e-6").exact_lower > 10**19
     with pytest.raises(dp.NotCertified, match="full batch"):
@@ -299,6 +305,11 @@ def test_all_attempts_at_one_question_share_its_work(z, q, steps, target, relati
 def test_a_chernoff_bound_beyond_all_numbers_leaves_the_other_bounds():
     found = dp.delta(dp.PoissonSampled(dp.Gaussian("19.12"), "7.417e-8") ** 78461, "0.01263", "replace-one")
     assert 0 <= found.exact_lower < found.exact_upper < Fraction(1, 100)
+
+
+def test_rates_whose_inverse_is_no_double_are_one_line():
+    with pytest.raises(dp.NotCertified, match="cannot plan"):
+        dp.hidden_constant(sample_rate=1e-320, steps=3, target_epsilon=1, target_delta="1e-5", relation="replace-one")
 
 
 def test_a_calibration_beyond_all_plans_is_one_line():

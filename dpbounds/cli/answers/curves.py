@@ -11,8 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
-import click
-
+from dpbounds.cli.printing import output
 from dpbounds.cli.printing.output import json_number
 from dpbounds.cli.questions.options import PICTURES, writing
 from dpbounds.expressions.enclosure import End
@@ -121,7 +120,7 @@ def _write(
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
         writing(path, text.getvalue(), option)
-    click.echo(f"wrote {path}", err=True)
+    output.print_written(path, err=True)
 
 
 def _draw(

@@ -210,7 +210,7 @@ def write_publications(found: Account | Calibration, given: dict[str, Any]) -> s
         from dpbounds.privacy.publishing.certificates import write_certificate
 
         write_certificate(given["certificate"], found)
-        click.echo(f"wrote {given['certificate']}", err=True)
+        output.print_written(given["certificate"], err=True)
     if not given["statement"]:
         return None
     from dpbounds.privacy.publishing.certificates import statement

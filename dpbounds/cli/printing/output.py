@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -123,6 +124,12 @@ def explained(proofs: Iterable[tuple[str, Proof]], role: str) -> list[dict[str, 
         }
         for order, proof in proofs
     ]
+
+
+def print_written(path: Path, *, err: bool = False, before: str = "") -> None:
+    """Say where a file was written, on one line whatever its name."""
+    name = str(path)
+    click.echo(f"{before}wrote {name if name.isprintable() else ascii(name)}", err=err)
 
 
 def print_rows(rows: Mapping[str, str]) -> None:

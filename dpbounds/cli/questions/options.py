@@ -80,11 +80,17 @@ FILE = _File(path_type=Path)
 
 
 def writable(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
-    """An option's callback: a file that can probably be written, so that no work is done in vain."""
+    """An option's callback: a file that can be written, so that no work is done, and no other file written, in vain."""
+    rule = "a file that can be written"
     if path is not None and path.is_dir():
-        raise InvalidValue(option.opts[0], path, "a file that can be written", "this is a directory")
+        raise InvalidValue(option.opts[0], path, rule, "this is a directory")
     if path is not None and not path.parent.is_dir():
-        raise InvalidValue(option.opts[0], path, "a file that can be written", f"there is no directory {path.parent}")
+        raise InvalidValue(option.opts[0], path, rule, f"there is no directory {path.parent}")
+    if path is not None:
+        try:
+            documents.probe(path)
+        except OSError as error:
+            raise InvalidValue(option.opts[0], path, rule, error.strerror or "") from None
     return path
 
 

@@ -220,7 +220,7 @@ def _write(path: Path, command: str, confidence: float, headings: Sequence[str],
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
     writing(path, "\n".join(lines) + "\n", "--output")
-    click.echo(f"wrote {path}", err=True)
+    output.print_written(path, err=True)
 
 
 def _mutations(runs: int, confidence: float, seed: int, folder: Path | None, as_json: bool) -> int:

@@ -140,7 +140,7 @@ def command(
         for name, reason in known.left_out:
             click.echo(f"  {name}: {reason}")
     if file is not None:
-        click.echo(f"\nwrote {file}")
+        output.print_written(file, before="\n")
     return 0
 
 

@@ -69,7 +69,7 @@ def command(
         from dpbounds.render.figures import write
 
         for path in write(folder / "figures"):
-            click.echo(f"wrote {path}")
+            output.print_written(path)
     return DONE
 
 
@@ -112,7 +112,7 @@ def _write(files: dict[str, str], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in files.items():
         writing(folder / file, text, "--output")
-        click.echo(f"wrote {folder / file}")
+        output.print_written(folder / file)
 
 
 def _stale(files: dict[str, str], folder: Path, everything: bool) -> dict[str, list[str]]:

@@ -75,6 +75,7 @@ _DEEPEST, _LEAST_LOG = -500.0, -700.0  # log δ that an estimate still sees; bel
 _FIRST_NODE, _NODES_PER_DOUBLING = 2.0**-20, 16  # ε at which estimates are made: 0, and a geometric sequence
 _STEEP = 3.0  # what log δ may fall by between two of them, to be taken as linear
 _ROUNDS, _ENOUGH = 6, 0.99  # of the search for ε; how much of δ a found ε is to use
+_LEAP = Fraction(2) ** 100  # the most that δ's aim grows from one round to the next
 _GROWTHS = (Fraction(11, 10), Fraction(3, 2), Fraction(4))  # of the parts, where no round of it succeeded
 
 
@@ -335,7 +336,8 @@ class _GroupChain:
                 best = sum(parts, Fraction(0))
             if _ENOUGH * delta <= found <= delta or (found <= delta and best == 0) or found >= 1:
                 break
-            aim *= Fraction(float(delta / found)) * (1 + Fraction(_ENOUGH)) / 2  # where proofs and estimates differ
+            short = min(delta / found, _LEAP) if found else _LEAP  # where proofs and estimates differ
+            aim *= Fraction(float(short)) * (1 + Fraction(_ENOUGH)) / 2
         for growth in _GROWTHS:  # where estimates mislead
             if best is not None:
                 break

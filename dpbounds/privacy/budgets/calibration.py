@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import get_args
 
-from dpbounds.errors import InvalidValue, NotCertified, demand, demand_one_of
+from dpbounds.errors import InvalidValue, NotCertified, demand, demand_function, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, practical, to_float
 from dpbounds.expressions.time_limit import TimeIsUp, checkpoint, time_limited
@@ -128,7 +128,7 @@ def calibrate(
     True
     """
     demand_one_of("solve", solve, get_args(Solve))
-    demand("factory", factory, Callable)
+    demand_function("factory", factory)
     budget = valid_epsilon(practical(target_epsilon, "target_epsilon"), "target_epsilon")
     failure = valid_delta(target_delta, "target_delta")
     neighbours = as_relation(relation)

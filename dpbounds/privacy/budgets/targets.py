@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue, NotCertified, demand
+from dpbounds.errors import InvalidValue, NotCertified, demand_function
 from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.privacy.accountants.certified import valid_delta, valid_epsilon
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
@@ -104,7 +104,7 @@ def calibrate_to_zcdp(
     if budget <= 0:
         raise InvalidValue("rho", rho, "greater than 0")
     neighbours = as_relation(relation)
-    demand("factory", factory, Callable)
+    demand_function("factory", factory)
     return _least_noise(lambda z: zcdp_rho(factory(z), neighbours) <= budget)
 
 
@@ -124,7 +124,7 @@ def calibrate_by_renyi(
     """
     budget, failure = valid_epsilon(target_epsilon, "target_epsilon"), valid_delta(target_delta, "target_delta")
     neighbours = as_relation(relation)
-    demand("factory", factory, Callable)
+    demand_function("factory", factory)
     return _least_noise(lambda z: renyi_epsilon(factory(z), failure, neighbours).enclosure.exact_upper <= budget)
 
 

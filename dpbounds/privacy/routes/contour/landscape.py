@@ -72,7 +72,7 @@ class RepeatedPair:
             x = x + math.log(self.q)
             top = np.maximum(x.real, self.log_rest)
             return np.asarray(top + np.log(np.exp(x - top) + np.exp(self.log_rest - top)))
-        if self.q > 0.5:
+        if self.q > 0.5 or self.q < 1e-300:  # (1/q overflows)
             return np.asarray(np.logaddexp(self.log_rest, math.log(self.q) + x))
         with np.errstate(over="ignore"):
             near = np.log1p(self.q * np.expm1(np.minimum(x, 30.0)))
