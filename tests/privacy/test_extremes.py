@@ -307,6 +307,7 @@ def test_a_chernoff_bound_beyond_all_numbers_leaves_the_other_bounds():
     assert 0 <= found.exact_lower < found.exact_upper < Fraction(1, 100)
 
 
+@pytest.mark.thorough
 def test_rates_whose_inverse_is_no_double_are_one_line():
     with pytest.raises(dp.NotCertified, match="cannot plan"):
         dp.hidden_constant(sample_rate=1e-320, steps=3, target_epsilon=1, target_delta="1e-5", relation="replace-one")
