@@ -11,6 +11,7 @@ import math
 from fractions import Fraction
 
 from flint import arb
+from scipy.special import log_ndtr
 
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import ball_end
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 _START_PRECISION = 96
+_NEWTON_STEPS = 30
 _LARGEST_PRECISION = 1 << 17
 _NEGLIGIBLE = 1 << 20  # bits below 1 at which δ is small enough for any question: it counts as [0, 2^-bits]
 _LARGEST_LAW_PRECISION = 1 << 11  # beyond that δ(ε) of a pair that is known by its law counts as 0 from below
@@ -146,8 +148,34 @@ def closed_form_epsilon(pair: Pair, delta: Fraction, tolerance: float = 2.0**-52
     near_one = max(0, rest.denominator.bit_length() - rest.numerator.bit_length())  # bits that are lost next to δ = 1
     with working(2 * bits + 40):
         target = ball(delta)
-        guess = _largest_epsilon(pair, delta)
-        return invert(lambda e: (closed_form_delta(pair, e, 2 * bits + near_one)[0],) * 2, target, guess, bits=bits)
+        guess, slope = _largest_epsilon(pair, delta), None
+        if isinstance(pair, ShiftedGaussians):
+            guess, slope = _from_above(pair, delta, guess)
+        curve = lambda e: (closed_form_delta(pair, e, 2 * bits + near_one)[0],) * 2  # noqa: E731
+        return invert(curve, target, guess, bits=bits, slope=slope)
+
+
+def _from_above(pair: ShiftedGaussians, delta: Fraction, above: Fraction) -> tuple[Fraction, float | None]:
+    """About ε(δ), and -d log δ/dε there, by Newton's steps on log δ from above; where doubles fail, what was given."""
+    try:
+        mu, aim, epsilon = math.sqrt(pair.squared_shift), math.log(delta), float(above)
+    except (OverflowError, ValueError):
+        return above, None
+    slope = None
+    for _ in range(_NEWTON_STEPS):
+        a = epsilon / mu - mu / 2 if mu else math.inf
+        log_tail = float(log_ndtr(-a))
+        log_rest = epsilon + float(log_ndtr(-a - mu)) - log_tail  # δ = Q(a) (1 - e^{log_rest}), δ' = -Q(a) e^{log_rest}
+        if not -700 < log_rest < -1e-6:
+            return above, None
+        excess, slope = log_tail + math.log(-math.expm1(log_rest)) - aim, 1 / math.expm1(-log_rest)
+        following = epsilon + excess / slope
+        if not 0 < following < 2 * epsilon:
+            return above, None
+        if abs(following - epsilon) < 1e-9 * epsilon:
+            return Fraction(following), slope
+        epsilon = following
+    return above, None
 
 
 def _largest_epsilon(pair: Pair, delta: Fraction) -> Fraction:
