@@ -238,7 +238,7 @@ def faults(words: list[str], ended: Ended, changed: list[str]) -> Iterator[str]:
             yield "no JSON"
     if errors and changed:
         yield "left behind: " + ", ".join(changed)
-    given = " ".join([*words, "dpbounds-demo" if words[0] == "demo" else ""])
+    given = " ".join([*words, "dpbounds-demo" if words[0] == "demo" else "", "nowhere" if "link" in words else ""])
     here = any(word.split("=")[-1] == "." for word in words)  # as the folder to write to
     if not here and (strangers := [name for name in changed if name not in given]):
         yield "files that nobody named: " + ", ".join(strangers)
