@@ -112,12 +112,15 @@ def demand(name: str, value: object, *kinds: Any) -> None:
 
 def demand_function(name: str, value: object) -> None:
     """Refuse what cannot be called with one argument."""
+    fits = callable(value)
     try:
         inspect.signature(value).bind(None)  # type: ignore[arg-type]
-    except ValueError:  # of a built-in function, which does not tell
-        return
     except TypeError:
-        raise InvalidValue(name, value, "a function of one argument") from None
+        fits = False
+    except ValueError:  # of a built-in function, which does not tell
+        pass
+    if not fits:
+        raise InvalidValue(name, value, "a function of one argument")
 
 
 def demand_one_of(name: str, value: object, known: Iterable[str]) -> None:

@@ -57,7 +57,7 @@ def test_the_listing_is_what_is_promised():
         (lambda: dp.TradeOff([(1, 0, 0)]), "points must be "),
         (lambda: dp.calibrate(3, 1, "1e-5"), "factory must be a function of one argument"),
         (lambda: dp.calibrate(lambda: GAUSSIAN, 1, "1e-5"), "factory must be a function of one argument"),
-        (lambda: dp.calibrate_to_zcdp("x", 1), "factory must be a function of one argument"),
+        (lambda: dp.calibrate_to_zcdp(Fraction(1, 10**5000), 1), "factory must be a function of one argument"),
         (lambda: dp.calibrate_to_curve(dp.Gaussian, [1]), "points must be pairs of ε and δ"),
         (lambda: dp.theorem(3), "id must be of type str, not 3"),
         (lambda: dp.spending("x", {}), "theorem must be of type Theorem"),
