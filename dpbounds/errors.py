@@ -112,15 +112,15 @@ def demand(name: str, value: object, *kinds: Any) -> None:
 
 def demand_function(name: str, value: object) -> None:
     """Refuse what cannot be called with one argument."""
-    fits = callable(value)
+    rule = "a function of one argument"
+    if not callable(value):
+        raise InvalidValue(name, value, rule)
     try:
-        inspect.signature(value).bind(None)  # type: ignore[arg-type]
+        inspect.signature(value).bind(None)
     except TypeError:
-        fits = False
+        raise InvalidValue(name, value, rule) from None
     except ValueError:  # of a built-in function, which does not tell
-        pass
-    if not fits:
-        raise InvalidValue(name, value, "a function of one argument")
+        return
 
 
 def demand_one_of(name: str, value: object, known: Iterable[str]) -> None:
