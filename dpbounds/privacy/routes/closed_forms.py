@@ -40,6 +40,7 @@ __all__ = [
     "has_closed_form",
     "losses_stay_below",
     "shifted_delta",
+    "squared_shift_of",
 ]
 
 _START_PRECISION = 96
@@ -68,6 +69,12 @@ def _holds_combination(pair: Pair) -> bool:
 def certainly_infinite(pair: Pair) -> arb:
     """P(L = ∞) as a ball at the working precision: δ(ε) is at least that for every ε."""
     return arb(0) if isinstance(pair, ShiftedGaussians | SampledGaussians) else law_at(pair, working_bits()).infinite
+
+
+def squared_shift_of(product: Product) -> Fraction:
+    """Squared shift of all full-batch Gaussian releases taken together."""
+    shifts = (pair.squared_shift * count for pair, count in product if isinstance(pair, ShiftedGaussians))
+    return sum(shifts, Fraction(0))
 
 
 def losses_stay_below(product: Product, epsilon: Fraction) -> bool:

@@ -211,6 +211,3 @@ def _rounded(groups: Sequence[_Group], kept: Sequence[tuple[Pair, int]], end: in
     for pair, count in kept:
         found[pair] = found.get(pair, 0) + count
     return tuple(found.items())
-
-
-__all__ = ["Between", "between", "by_groups", "costs_of", "with_costs"]

@@ -43,23 +43,14 @@ _PRECISIONS = 2, 8  # bits of the balls, relative to the bits wanted: tried in t
 
 @dataclass(frozen=True, slots=True)
 class _Outcomes:
-    """All outcomes of a product, by falling loss, at the working precision.
+    """All outcomes of a product, by falling loss, at the working precision."""
 
-    Attributes:
-        places: Minus the centre of each loss.
-        radius: No loss lies farther from its centre.
-        masses: P-mass and Q-mass of each outcome.
-        first_law: P-mass of the first 0, 1, 2, ... outcomes.
-        second_law: Their Q-mass.
-        infinite: P-mass at infinite loss.
-    """
-
-    places: tuple[arb, ...]
-    radius: arb
-    masses: tuple[tuple[arb, arb], ...]
-    first_law: tuple[arb, ...]
-    second_law: tuple[arb, ...]
-    infinite: arb
+    places: tuple[arb, ...]  # minus the centre of each loss
+    radius: arb  # no loss lies farther from its centre
+    masses: tuple[tuple[arb, arb], ...]  # P-mass and Q-mass of each outcome
+    first_law: tuple[arb, ...]  # P-mass of the first 0, 1, 2, ... outcomes
+    second_law: tuple[arb, ...]  # their Q-mass
+    infinite: arb  # P-mass at infinite loss
 
     @classmethod
     def of(cls, product: Product) -> _Outcomes:

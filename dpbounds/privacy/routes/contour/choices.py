@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpbounds.privacy.pairs.pairs import Direction
-from dpbounds.privacy.routes.contour.landscape import Floats, RepeatedPair
+from dpbounds.privacy.routes.contour.landscape import CutDistribution, Floats, RepeatedPair
 
 _FREQUENCY = 500  # node-frequency products that take as long as all else that a law takes at one frequency
 
@@ -42,7 +42,7 @@ class Nodes:
         """How much larger the summands at lifted nodes are than what they add up to, as a logarithm."""
         if not self.lifted:
             return 0.0
-        return float(log_growth(self.part, self.softness, self.bulk, tilt, np.array(self.strip)))
+        return float(log_growth(self, self.bulk, tilt, np.array(self.strip)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +83,19 @@ class ContourChoices:
         return round(self.products * max(1.0, self.bits / 84) ** 2) + _FREQUENCY * self.frequencies * len(self.nodes)
 
 
-def log_growth(part: RepeatedPair, softness: float, bulk: Bulk | None, tilt: float, y: Floats) -> Floats:
-    """How much larger the integrand may be at |Im t| = y, as a logarithm (``Moments.growth``)."""
-    found = y * y * (0.5 + (1 / softness**2 if part.cut else 0.0) + (1 / bulk.softness**2 if bulk else 0.0))
-    return found if part.order is Direction.REMOVE else found - tilt * np.log(np.cos(y / part.z / 2))
+def bend(cut: CutDistribution | Nodes, bulk: Bulk | None = None) -> float:
+    """By how much the densities and the cut-offs (or the split) may grow at |Im t| = y, as a logarithm, over y²."""
+    return 0.5 + (1 / cut.softness**2 if cut.part.cut else 0.0) + (1 / bulk.softness**2 if bulk else 0.0)
+
+
+def log_growth(cut: CutDistribution | Nodes, bulk: Bulk | None, tilt: float, y: Floats) -> Floats:
+    """How much larger the integrand may be at |Im t| = y, as a logarithm (``Moments._growth``)."""
+    return y * y * bend(cut, bulk) + tilt * log_vanish(cut.part, y)
+
+
+def log_vanish(part: RepeatedPair, y: Floats) -> Floats:
+    """What |A|^{-1} (add) or |A₋|^{-1} (replace) may grow by at |Im t| = y, as a logarithm."""
+    return np.zeros_like(y) if part.direction is Direction.REMOVE else -np.log(np.cos(y / part.z / 2))
 
 
 def dyadic(value: float, bits: int = 12) -> float:

@@ -377,14 +377,3 @@ def chernoff_bound(product: GaussianProduct, epsilon: Fraction, log_delta: float
 
 def _log(value: Fraction) -> float:
     return math.log(value.numerator) - math.log(value.denominator)
-
-
-__all__ = [
-    "ACCURACY",
-    "ContourCurve",
-    "chernoff_bound",
-    "contour_at_most",
-    "contour_delta",
-    "contour_deltas",
-    "contour_epsilon",
-]

@@ -258,14 +258,3 @@ def _confirmed(
                 return draft
             draft = make_draft(product, log_delta=found, epsilon=epsilon, accuracy=accuracy, softnesses=softnesses)
     return draft
-
-
-__all__ = [
-    "MOST_TERMS",
-    "FloatCurve",
-    "float_curve",
-    "float_moments",
-    "quick_draft",
-    "quick_log_delta",
-    "settled_plan",
-]

@@ -18,13 +18,12 @@ from functools import lru_cache
 import numpy as np
 
 from dpbounds.expressions.working import working_bits
-from dpbounds.privacy.pairs.pairs import GaussianProduct, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import GaussianProduct, SampledGaussians
 from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.routes.closed_forms import squared_shift_of
 from dpbounds.privacy.routes.contour import estimate
 from dpbounds.privacy.routes.contour.choices import ContourChoices, Nodes, dyadic
 from dpbounds.privacy.routes.contour.landscape import (
-    Complexes,
-    CutDistribution,
     LossSum,
     RepeatedPair,
     SaddlePoint,
@@ -53,12 +52,8 @@ class _Beginning:
     saddle: SaddlePoint
     softness: float
     log_cut: float
-    spacing: float
-    frequencies: int
-    sigmas: tuple[float, ...]
     nats: float
-    precision: int
-    bits: float
+    plan: ContourChoices  # without nodes
 
 
 def growing_plan(product: GaussianProduct, log_delta: float, accuracy: float) -> ContourChoices:
@@ -91,32 +86,19 @@ def _planned(
     parts, shift = split(product)
     landscape = LossSum(tuple(_law(part, beginning.softness, beginning.log_cut) for part in parts), shift)
     saddle = landscape.saddle(beginning.saddle.tilt)
-    plan = ContourChoices(
-        tilt=saddle.tilt,
-        spacing=beginning.spacing,
-        frequencies=beginning.frequencies,
-        aliases=beginning.sigmas,
+    plan = replace(
+        beginning.plan,
         nodes=tuple(_nodes(part, beginning) for part in parts),
-        squared_shift=_shift(product),
-        bulk_tilt=None,
-        precision=beginning.precision,
-        bits=beginning.bits,
+        squared_shift=squared_shift_of(product),
         guess=max(saddle.epsilon, 0.0),
         spread=saddle.spread,
-        log_delta=log_delta,
     )
     found = estimate.float_curve(plan, _float_moments).solve(log_delta)
     saddle = replace(saddle, epsilon=found, log_delta=log_delta)
-    draft = Draft(product, landscape, saddle, plan.spacing, plan.frequencies, plan.aliases, accuracy, (), ())
+    draft = Draft(product, landscape, saddle, plan.spacing, plan.frequencies, plan.aliases, accuracy)
     if draft.nats > beginning.nats + _SLACK or _period(draft, _SLACK) > 2 * math.pi / plan.spacing:
         raise Declined("the beginning's tilt serves another ε")
     return replace(plan, guess=found)
-
-
-def _shift(product: GaussianProduct) -> Fraction:
-    return sum(
-        (pair.squared_shift * count for pair, count in product if isinstance(pair, ShiftedGaussians)), Fraction(0)
-    )
 
 
 @lru_cache(maxsize=8)
@@ -130,29 +112,24 @@ def _beginning(
     """A contour between the beginning's own and that of as many laws as the block may still bring, for both."""
     grown = (*sampled, *(_next(*both) for both in zip(sampled[-2 * block : -block], sampled[-block:], strict=True)))
     drafts = [estimate.quick_draft(unsampled + _thinned(each), log_delta, accuracy) for each in (sampled, grown)]
-    if any(draft.bulk_tilt is not None or any(turn is not None for turn in draft.turns) for draft in drafts):
+    if any(draft.turns for draft in drafts):
         raise Declined("jumps are peeled off the whole schedule, not off its beginning")
     tilt, softness = math.sqrt(drafts[0].saddle.tilt * drafts[1].saddle.tilt), drafts[0].landscape.laws[0].softness
     if drafts[1].landscape.laws[0].softness != softness:
         raise Declined("the beginning's cut-off does not serve the whole")
     log_accuracy = math.log(min(draft.accuracy for draft in drafts))
-    ends = []
-    for draft in drafts:
-        here = draft.landscape.saddle(tilt, draft.saddle.epsilon)
-        ends.append((draft.landscape, replace(here, log_delta=log_delta)))
-    periods = [shortest_period(*end, -log_accuracy) for end in ends]
-    _, right, left = max(periods)
+    saddles = [replace(draft.landscape.saddle(tilt, draft.saddle.epsilon), log_delta=log_delta) for draft in drafts]
+    _, *sigmas = max(
+        shortest_period(draft.landscape, saddle, -log_accuracy) for draft, saddle in zip(drafts, saddles, strict=True)
+    )
     both = [
-        replace(draft, saddle=saddle, sigmas=(right, left), accuracy=math.exp(log_accuracy))
-        for draft, (_, saddle) in zip(drafts, ends, strict=True)
+        replace(draft, saddle=saddle, sigmas=tuple(sigmas), accuracy=math.exp(log_accuracy))
+        for draft, saddle in zip(drafts, saddles, strict=True)
     ]
     # what comes back beyond the cut-offs, and where they stand, is not seen by few laws
-    log_cut = log_delta + log_accuracy
+    log_cut, shift = log_delta + log_accuracy, split(unsampled)[1]
     whole = [
-        replace(
-            draft,
-            landscape=LossSum(tuple(_law(part, softness, log_cut) for part in split(each)[0]), split(unsampled)[1]),
-        )
+        replace(draft, landscape=LossSum(tuple(_law(part, softness, log_cut) for part in split(each)[0]), shift))
         for draft, each in zip(both, (sampled, grown), strict=True)
     ]
     spacing = dyadic(2 * math.pi / (_ROOM * max(_period(draft) for draft in whole)))
@@ -160,16 +137,18 @@ def _beginning(
     if frequencies > _DEARER * max(draft.frequencies for draft in drafts):
         raise Declined("one contour for the whole block is dearer than two")
     both = [replace(draft, spacing=spacing, frequencies=frequencies) for draft in both]
+    plans = [draft.plan for draft in both]
     return _Beginning(
         saddle=replace(both[0].saddle, epsilon=0.0, log_delta=0.0),  # the tilt is all that nodes are chosen by
         softness=softness,
         log_cut=log_cut,
-        spacing=spacing,
-        frequencies=frequencies,
-        sigmas=(right, left),
         nats=max(draft.nats for draft in both + whole),
-        precision=max(draft.plan.precision for draft in both),
-        bits=max(draft.plan.bits for draft in both),
+        plan=replace(
+            plans[0],
+            nodes=(),
+            precision=max(plan.precision for plan in plans),
+            bits=max(plan.bits for plan in plans),
+        ),
     )
 
 
@@ -194,23 +173,15 @@ def _period(draft: Draft, slack: float = 0.0) -> float:
     return float(np.max(need / np.abs(sigmas - saddle.tilt)))
 
 
-@lru_cache(maxsize=_LAWS)
-def _law(part: RepeatedPair, softness: float, log_cut: float) -> CutDistribution:
-    return scan(part, softness, log_cut)
+_law = lru_cache(maxsize=_LAWS)(scan)
+_float_moments = lru_cache(maxsize=_LAWS)(estimate.float_moments)
 
 
 @lru_cache(maxsize=_LAWS)
 def _nodes(part: RepeatedPair, beginning: _Beginning) -> Nodes:
-    law = _law(part, beginning.softness, beginning.log_cut)
-    top = beginning.frequencies * beginning.spacing
-    return choose_nodes(law, beginning.saddle, beginning.sigmas, top, beginning.nats, None, None, None, cells=True)
-
-
-@lru_cache(maxsize=_LAWS)
-def _float_moments(
-    nodes: Nodes, tilt: float, spacing: float, frequencies: int
-) -> tuple[float, Complexes, Complexes | None]:
-    return estimate.float_moments(nodes, tilt, spacing, frequencies)
+    law, plan = _law(part, beginning.softness, beginning.log_cut), beginning.plan
+    top = plan.frequencies * plan.spacing
+    return choose_nodes(law, beginning.saddle, plan.aliases, top, beginning.nats, None, None, None, cells=True)
 
 
 def kept_moments(nodes: Nodes) -> Moments:
@@ -227,6 +198,3 @@ def forget() -> None:
     """Empty the caches: answers stay the same, to the last bit."""
     for cache in (_beginning, _law, _nodes, _float_moments, _moments):
         cache.cache_clear()
-
-
-__all__ = ["forget", "growing_plan", "kept_moments"]

@@ -50,14 +50,14 @@ class RepeatedPair:
         return math.sqrt(self.pair.variance)
 
     @property
-    def order(self) -> Direction:
+    def direction(self) -> Direction:
         """Which of the neighbours stands first."""
         return self.pair.direction
 
     @property
     def cut(self) -> bool:
-        """Whether large t is cut off smoothly (the order whose losses are bounded above needs no cut)."""
-        return self.order is not Direction.ADD
+        """Whether large t is cut off smoothly (the direction whose losses are bounded above needs no cut)."""
+        return self.direction is not Direction.ADD
 
     @cached_property
     def log_rest(self) -> float:
@@ -86,7 +86,7 @@ class RepeatedPair:
 
     def loss(self, t: Numbers) -> Numbers:
         """L(t) = log dP/dQ."""
-        match self.order:
+        match self.direction:
             case Direction.REMOVE:
                 return self.log_ratio(t)
             case Direction.ADD:
@@ -97,7 +97,27 @@ class RepeatedPair:
     def log_density(self, t: Numbers) -> Numbers:
         """Log of P's density in t, without cut-off."""
         plain = -0.5 * t * t - 0.5 * math.log(2 * math.pi)
-        return plain if self.order is Direction.ADD else plain + self.log_ratio(t)
+        return plain if self.direction is Direction.ADD else plain + self.log_ratio(t)
+
+    def turned(self, v: Floats, t: Floats) -> tuple[Floats, Floats]:
+        """Arg A at t + izv, and minus half the log of 1 - dent (``Moments.dent``): shape (turns, points)."""
+        p = self.weight(t)
+        angle = _arguments(v, p)
+        if self.direction is Direction.REMOVE:
+            return angle, np.zeros_like(angle)
+        other = p if self.direction is Direction.ADD else self.weight(-t)
+        dent = np.multiply.outer(np.sin(v / 2) ** 2, 4 * other * (1 - other))
+        return angle, -0.5 * np.log1p(-np.minimum(dent, 1 - 1e-15))
+
+    def turned_both(self, v: Floats, t: Floats) -> tuple[Floats, Floats]:
+        """The same with arg A + arg A₋ where the loss has both."""
+        angle, gain = self.turned(v, t)
+        return (angle + _arguments(v, self.weight(-t)) if self.direction is Direction.REPLACE else angle), gain
+
+
+def _arguments(v: Floats, p: Floats) -> Floats:
+    """The argument of 1 - p + p e^{iv}."""
+    return np.asarray(np.arctan2(np.multiply.outer(np.sin(v), p), 1 - p + np.multiply.outer(np.cos(v), p)))
 
 
 def log_erfc(x: Numbers) -> Numbers:
@@ -107,7 +127,7 @@ def log_erfc(x: Numbers) -> Numbers:
 
 @dataclass(frozen=True)
 class CutDistribution:
-    """A part's P-law, cut off at ``edge`` with softness ``softness`` where the order calls for it, on a scan grid."""
+    """A part's P-law, cut off at ``edge`` with softness ``softness`` where the direction calls for it, on a grid."""
 
     part: RepeatedPair
     softness: float
@@ -212,6 +232,11 @@ class LossSum:
     def steps(self) -> int:
         """Number of sampled releases."""
         return sum(law.part.count for law in self.laws)
+
+    @property
+    def cut(self) -> bool:
+        """Whether any law is cut off."""
+        return any(law.part.cut for law in self.laws)
 
     def log_moment(self, tilt: Floats) -> Floats:
         """K(λ) = log E e^{λ ΣL} at each tilt."""
@@ -391,7 +416,7 @@ def survey(
         try:
             saddle = landscape.saddle_for_epsilon(epsilon)
         except Declined:
-            if not parts or not any(part.cut for part in parts) or goal < _DEEPEST:
+            if not landscape.cut or goal < _DEEPEST:
                 raise
             goal *= 2  # every loss that is left lies below ε: cut further out
             continue
@@ -401,19 +426,3 @@ def survey(
             return landscape, saddle
         goal = saddle.log_delta * 1.02 - 1
     raise Declined("no cut-off is found that costs little compared with δ")
-
-
-__all__ = [
-    "Complexes",
-    "Floats",
-    "LossSum",
-    "CutDistribution",
-    "Numbers",
-    "RepeatedPair",
-    "SaddlePoint",
-    "log_erfc",
-    "refined",
-    "scan",
-    "split",
-    "survey",
-]

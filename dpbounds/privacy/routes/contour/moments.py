@@ -87,7 +87,7 @@ class Moments:
         self.nodes = nodes
         self.kept: dict[tuple[object, ...], Any] = {}
         pair = nodes.part.pair
-        self.order = pair.direction
+        self.direction = pair.direction
         self.count = nodes.part.count
         self.cut = nodes.part.cut
         self.q, variance = ball(pair.sample_rate), ball(pair.variance)
@@ -112,7 +112,7 @@ class Moments:
         """A and its relatives at t."""
         grown = self.q * (t / self.z - self.kappa).exp()
         a = 1 - self.q + grown
-        if self.order is not Direction.REPLACE:
+        if self.direction is not Direction.REPLACE:
             zero = 0 * t
             return Observation(t, a.log(), zero, grown / a, zero)
         shrunk = self.q * (-t / self.z - self.kappa).exp()
@@ -127,7 +127,7 @@ class Moments:
     @cached_property
     def lifted_grid(self) -> list[Observation[acb]]:
         """The points at all nodes, moved to the line Im t = d on which A^{iw} (or A^{-iw}) shrinks for w > 0."""
-        height = -self.strip if self.order is Direction.ADD else self.strip
+        height = -self.strip if self.direction is Direction.ADD else self.strip
         return [self.point(acb(arb(j) * self.step, height)) for j in range(self.nodes.first, self.nodes.last + 1)]
 
     @cached_property
@@ -145,7 +145,7 @@ class Moments:
 
     def loss(self, point: Observation[Ball]) -> Ball:
         """L(t)."""
-        match self.order:
+        match self.direction:
             case Direction.REMOVE:
                 return point.log_a
             case Direction.ADD:
@@ -211,7 +211,7 @@ class Moments:
         for left, right in self.cells:
             nearest = left.t if left.t > 0 else right.t if right.t < 0 else arb(0)
             exponent = -nearest * nearest / 2
-            if self.order is Direction.ADD:
+            if self.direction is Direction.ADD:
                 exponent = exponent - a * left.log_a
                 value = exponent.exp()
             else:
@@ -287,7 +287,7 @@ class Moments:
         spans += [(left.p, right.p, left.p_minus, right.p_minus) for left, right in self.cells]
         spans += [(last.p, one, last.p_minus, zero)]
         for p_low, p_high, minus_high, minus_low in spans:
-            match self.order:
+            match self.direction:
                 case Direction.REMOVE:
                     turns.append((self.angle(p_high, v), zero))
                 case Direction.ADD:
@@ -304,7 +304,7 @@ class Moments:
         total = arb(0)
         for mass, (angle, dent) in zip(self.cell_masses(tilt, bulk), self._cell_turns, strict=True):
             exponent = w * angle
-            if self.order is not Direction.REMOVE:
+            if self.direction is not Direction.REMOVE:
                 exponent = exponent - a / 2 * (-dent).log1p()
             total = total + upper(mass * exponent.exp())
         square = self.strip * self.strip
@@ -348,7 +348,7 @@ class Moments:
         if bulk:
             assert self.nodes.bulk is not None
             exponent = exponent + y * y / arb(self.nodes.bulk.softness) ** 2
-        if self.order is not Direction.REMOVE:
+        if self.direction is not Direction.REMOVE:
             exponent = exponent - arb(tilt) * (y / self.z / 2).cos().log()
         return upper(exponent.exp())
 
@@ -372,7 +372,7 @@ class Moments:
     @cached_property
     def _whole_turn(self) -> arb:
         """Upper bound on the argument of e^{L(t+id)}: v; twice that for the replace order, unless p + p₋ <= 1."""
-        if self.order is not Direction.REPLACE or self.q * (-self.kappa).exp() <= 1 - self.q:
+        if self.direction is not Direction.REPLACE or self.q * (-self.kappa).exp() <= 1 - self.q:
             return self.turn
         return 2 * self.turn
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpbounds.privacy.pairs.pairs import Direction
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.contour.choices import Bulk, Nodes, dyadic, log_growth
-from dpbounds.privacy.routes.contour.landscape import CutDistribution, Floats, RepeatedPair, SaddlePoint, log_erfc
+from dpbounds.privacy.routes.contour.choices import Bulk, Nodes, bend, dyadic, log_growth, log_vanish
+from dpbounds.privacy.routes.contour.landscape import CutDistribution, Floats, SaddlePoint, log_erfc
 
 _MOST_CORNERS = 6_000
 _LIFT = 2.0  # how much wider steps must become for nodes to be lifted
@@ -26,25 +26,13 @@ def _strip(
     bulk: Bulk | None,
 ) -> tuple[float, float]:
     """The widest step whose strip bound is e^-nats of M(λ) at this frequency, crude at the aliases: (step, d)."""
-    part = law.part
-    limit = min(math.pi * part.z, 40.0)
+    limit = min(math.pi * law.part.z, 40.0)
     d = np.append(np.geomspace(1e-4, 0.02, 10), np.linspace(0.03, 0.98, 40)) * limit
-    v = d / part.z
     stride = max(1, len(law.t) // 200)
     starts = np.arange(0, len(law.t), stride)
     beyond, density, loss = _beyond_scan(law)
-    t = np.concatenate([law.t[::stride], beyond])
-    p = part.weight(t)
-    angle = np.arctan2(np.multiply.outer(np.sin(v), p), 1 - p + np.multiply.outer(np.cos(v), p))
-    gain = np.zeros_like(angle)
-    if part.order is not Direction.REMOVE:
-        other = p if part.order is Direction.ADD else part.weight(-t)
-        dent = np.multiply.outer(np.sin(v / 2) ** 2, 4 * other * (1 - other))
-        gain = -0.5 * np.log1p(-np.minimum(dent, 1 - 1e-15))
-        if part.order is Direction.REPLACE:
-            sines, cosines = np.multiply.outer(np.sin(v), other), 1 - other + np.multiply.outer(np.cos(v), other)
-            angle = angle + np.arctan2(sines, cosines)
-    growth = d * d * (0.5 + (1 / law.softness**2 if part.cut else 0) + (1 / bulk.softness**2 if bulk else 0))
+    angle, gain = law.part.turned_both(d / law.part.z, np.concatenate([law.t[::stride], beyond]))
+    growth = d * d * bend(law, bulk)
     step = np.full_like(d, math.inf)
     for tilt, w, digits in ((saddle.tilt, frequency, nats), *((sigma, 0.0, 14.0) for sigma in sigmas)):
         within = np.maximum.reduceat(law.log_mass + tilt * law.loss, starts) + math.log(stride)
@@ -52,45 +40,48 @@ def _strip(
         weight = weight - float(law.log_moment(np.array([tilt]))[0])
         line = np.logaddexp.reduce(weight + w * angle + tilt * gain, axis=1) + growth
         step = np.minimum(step, 2 * math.pi * d / (digits + math.log(8) + np.maximum(line, 0)))
-    best = int(np.argmax(step))
+    return _best(step, d, step)
+
+
+def _best(step: Floats, d: Floats, worth: Floats) -> tuple[float, float]:
+    """The step and the half-width of most worth."""
+    best = int(np.argmax(worth))
     return float(step[best]), dyadic(float(d[best]))
 
 
 def _bare_strip(
-    part: RepeatedPair, softness: float, saddle: SaddlePoint, sigmas: tuple[float, ...], frequency: float, nats: float
+    law: CutDistribution, saddle: SaddlePoint, sigmas: tuple[float, ...], frequency: float, nats: float
 ) -> tuple[float, float]:
     """The same where a multiple of F itself bounds it on the line, so that no cells are needed."""
+    part = law.part
     d = np.linspace(0.02, 0.98, 49) * min(math.pi * part.z, 40.0)
-    twice = part.order is Direction.REPLACE and math.log(part.q) - 0.5 / part.z**2 > part.log_rest
+    twice = part.direction is Direction.REPLACE and math.log(part.q) - 0.5 / part.z**2 > part.log_rest
     turn = frequency * d / part.z * (2 if twice else 1)
-    vanish = -np.log(np.cos(d / part.z / 2)) if part.order is not Direction.REMOVE else np.zeros_like(d)
-    growth = d * d * (0.5 + (1 / softness**2 if part.cut else 0)) + math.log(8)
+    vanish, growth = log_vanish(part, d), d * d * bend(law) + math.log(8)
     at_saddle = nats + growth + turn + saddle.tilt * vanish
     at_aliases = 14.0 + growth + max(sigmas, default=0.0) * vanish
     step = 2 * math.pi * d / np.maximum(at_saddle, at_aliases)
-    best = int(np.argmax(step))
-    return float(step[best]), dyadic(float(d[best]))
+    return _best(step, d, step)
 
 
 def _lifted_strip(
-    part: RepeatedPair, softness: float, saddle: SaddlePoint, sigmas: tuple[float, ...], nats: float, bulk: Bulk | None
+    law: CutDistribution, saddle: SaddlePoint, sigmas: tuple[float, ...], nats: float, bulk: Bulk | None
 ) -> tuple[float, float]:
     """The same for nodes that are lifted off the real line, where no frequency is too high."""
-    d = np.linspace(0.02, 0.98, 49) * min(math.pi * part.z / 2, 20.0)
-    at_saddle = nats + np.logaddexp(0.0, log_growth(part, softness, bulk, saddle.tilt, 2 * d))
-    at_aliases = 14.0 + log_growth(part, softness, None, max(sigmas, default=0.0), d)
+    d = np.linspace(0.02, 0.98, 49) * min(math.pi * law.part.z / 2, 20.0)
+    at_saddle = nats + np.logaddexp(0.0, log_growth(law, bulk, saddle.tilt, 2 * d))
+    at_aliases = 14.0 + log_growth(law, None, max(sigmas, default=0.0), d)
     step = 2 * math.pi * d / (np.maximum(at_saddle, at_aliases) + math.log(8))
     # what the summands are larger than their sum has to be carried along as digits
-    best = int(np.argmax(step / (nats + log_growth(part, softness, bulk, saddle.tilt, d)) ** 2))
-    return float(step[best]), dyadic(float(d[best]))
+    return _best(step, d, step / (nats + log_growth(law, bulk, saddle.tilt, d)) ** 2)
 
 
 def _beyond_scan(law: CutDistribution) -> tuple[Floats, Floats, Floats]:
     """Points beyond the scan where A (add) or A₋ (replace) may all but vanish off the real line: t, log mass, loss."""
     part = law.part
-    if part.order is Direction.REMOVE:
+    if part.direction is Direction.REMOVE:
         return np.array([]), np.array([]), np.array([])
-    sign = 1.0 if part.order is Direction.ADD else -1.0
+    sign = 1.0 if part.direction is Direction.ADD else -1.0
     balanced = part.z * (part.log_rest - math.log(part.q)) + 0.5 / part.z  # where p (or p₋) is one half
     start, stop = abs(float(law.t[-1] if sign > 0 else law.t[0])), balanced + 4 * part.z
     if stop <= start:
@@ -115,19 +106,19 @@ class _Line:
         part = law.part
         nearest = np.where(left > 0, left, np.where(right < 0, right, 0.0))
         value = -0.5 * nearest * nearest
-        if part.order is Direction.ADD:
+        if part.direction is Direction.ADD:
             value = value - self.tilt * part.log_ratio(left)
         else:
             value = value + (1 + self.tilt) * part.log_ratio(right) + log_erfc((left - law.edge) / law.softness)
-            if part.order is Direction.REPLACE:
+            if part.direction is Direction.REPLACE:
                 value = value - self.tilt * part.log_ratio(-right)
         if self.bulk is not None:
             edge, softness = self.bulk.edge, self.bulk.softness
             value = value + log_erfc((left - edge) / softness if self.frequency >= 0 else (edge - right) / softness)
         turn = self._angle(part.weight(right if self.frequency >= 0 else left))
-        if part.order is not Direction.REMOVE:
+        if part.direction is not Direction.REMOVE:
             ends = (part.weight(left), part.weight(right))
-            if part.order is Direction.REPLACE:
+            if part.direction is Direction.REPLACE:
                 ends = (part.weight(-right), part.weight(-left))
                 turn = turn + (self._angle(ends[1]) if self.frequency >= 0 else 0.0)
             p = np.clip(0.5, *ends)
@@ -196,12 +187,12 @@ def choose_nodes(
     part, top = law.part, frequency
     loss = math.log(part.count) + nats
     celled, lifted = turn is not None or bulk is not None, False
-    step, strip = _bare_strip(part, law.softness, saddle, sigmas, frequency, loss)
+    step, strip = _bare_strip(law, saddle, sigmas, frequency, loss)
     if celled or step < _BARE * min(1.0, part.z):
         finer, other = _strip(law, saddle, sigmas, frequency, loss, bulk)
         if celled or finer > 2 * step:
             step, strip, celled = finer, other, True
-        higher, half = _lifted_strip(part, law.softness, saddle, sigmas, loss, bulk)
+        higher, half = _lifted_strip(law, saddle, sigmas, loss, bulk)
         if higher > _LIFT * step:
             step, strip, frequency, lifted, celled = higher, half, 0.0, True, turn is not None or bulk is not None
     step = min(step, 0.5)
@@ -219,15 +210,14 @@ def choose_nodes(
     if (high - low) / step > 4e6:
         raise Declined(f"{(high - low) / step:.1e} nodes are too many")
     first, last = math.floor(low / step), math.ceil(high / step)
-    if not celled:
-        return Nodes(part, step, first, last, strip, (), law.edge, law.softness, turn, bulk, lifted)
-    if not cells:
-        return Nodes(part, step, first, last, strip, (), law.edge, law.softness, turn, bulk, lifted)
+    nodes = Nodes(part, step, first, last, strip, (), law.edge, law.softness, turn, bulk, lifted)
+    if not (celled and cells):
+        return nodes
     # beyond the nodes the integrand may turn by d/z (by as much again on the left for two-sided ratios)
-    vanish = -saddle.tilt * math.log(math.cos(strip / part.z / 2)) if part.order is not Direction.REMOVE else 0.0
+    vanish = -saddle.tilt * math.log(math.cos(strip / part.z / 2)) if part.direction is not Direction.REMOVE else 0.0
     extra = math.sqrt(2 * (loss + 2 + 2 * frequency * strip / part.z + vanish))
     v, decay = strip / part.z, 2 * math.pi * strip / step
-    growth = 0.5 + (1 / law.softness**2 if part.cut else 0.0)
+    growth = bend(law)
     split = 1 / bulk.softness**2 if bulk is not None else 0.0
     room = decay - strip**2 * growth
     lines = []
@@ -250,8 +240,7 @@ def choose_nodes(
     if part.cut:
         right = _last_corner(law, (saddle.tilt, *sigmas), bulk, bulk_tilt, right)
     ends = (step * math.floor(left / step), step * math.ceil(right / step))  # whole steps, as the tails require
-    corners = _cell_corners(law, (ends[0], first * step, last * step, ends[1]), lines)
-    return Nodes(part, step, first, last, strip, corners, law.edge, law.softness, turn, bulk, lifted)
+    return replace(nodes, corners=_cell_corners(law, (ends[0], first * step, last * step, ends[1]), lines))
 
 
 def _right_end(law: CutDistribution, tilts: tuple[float, ...], nats: float) -> float:
@@ -286,7 +275,7 @@ def _last_corner(
         gentle = (1 + tilt) / (4 * z * z) <= 1 + 2 / c**2
         slope = t + 2 * y / c - (1 + tilt) / z * (part.weight(t) if gentle else 1.0)
         bound = -0.5 * t * t - y * y + (1 + tilt) * part.log_ratio(t)
-        if part.order is Direction.REPLACE:
+        if part.direction is Direction.REPLACE:
             slope = slope - tilt * part.weight(-t) / z
             bound = bound - tilt * part.log_ratio(-t)
         if is_bulk:

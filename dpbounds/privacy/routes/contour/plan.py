@@ -7,16 +7,17 @@ Nothing here is proven and nothing needs to be: every choice that satisfies the 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from dpbounds.expressions.time_limit import checkpoint
-from dpbounds.privacy.pairs.pairs import GaussianProduct, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import GaussianProduct
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.contour.choices import Bulk, ContourChoices, Nodes, dyadic
+from dpbounds.privacy.routes.closed_forms import squared_shift_of
+from dpbounds.privacy.routes.contour.choices import Bulk, ContourChoices, dyadic
 from dpbounds.privacy.routes.contour.landscape import LossSum, SaddlePoint, refined, survey
 from dpbounds.privacy.routes.contour.nodes import choose_nodes
 from dpbounds.privacy.routes.contour.power_sums import BITS, limbs_for
@@ -41,6 +42,7 @@ _LOWER = (0.8, 0.65, 0.5, 0.4, 0.3)  # tilts that are tried, in units of the sad
 _MISTAKEN = 0.7  # share of the steepest cut-off's tilt below which a softer one is not trusted
 _FEW_STEPS, _FEW_LAWS = 3000, 12  # up to which the turned line may be raised to that power
 DEAR = 200_000_000  # and above which the route declines
+_ROUGHLY = 1e-3  # accuracy of a single Chernoff bound
 
 
 class TooDearError(Declined):
@@ -65,8 +67,8 @@ class Draft:
     frequencies: int
     sigmas: tuple[float, ...]
     accuracy: float
-    turns: tuple[float | None, ...]
-    bulks: tuple[Bulk | None, ...]
+    turns: tuple[float | None, ...] = ()  # empty where every tail is bounded by rectangles
+    bulks: tuple[Bulk | None, ...] = ()  # empty where no law is split
     bulk_tilt: float | None = None
 
     @cached_property
@@ -84,6 +86,11 @@ class Draft:
         return float(self.landscape.log_moment(np.array([self.saddle.tilt]))[0])
 
     @property
+    def allowance(self) -> float:
+        """Log of what an error may be, relative to G(λ)."""
+        return depth(self.landscape, self.saddle) + math.log(self.accuracy)
+
+    @property
     def nats(self) -> float:
         """How accurate M must be over all repetitions, as -log."""
         # how far δ e^{λε} lies below G(λ): what M's errors are measured against
@@ -94,10 +101,11 @@ class Draft:
         landscape, saddle, K = self.landscape, self.saddle, self.frequencies
         value, nats = self.value, self.nats
         top = K * self.spacing
-        farthest = max(abs(epsilon) for epsilon, _ in ((saddle.epsilon, saddle.log_delta), *saddle.others))
+        farthest = max(abs(epsilon) for epsilon in (saddle.epsilon, *(epsilon for epsilon, _ in saddle.others)))
+        none = (None,) * len(landscape.laws)
         nodes = tuple(
             choose_nodes(law, saddle, self.sigmas, top, nats, turn, bulk, self.bulk_tilt, cells)
-            for law, turn, bulk in zip(landscape.laws, self.turns, self.bulks, strict=True)
+            for law, turn, bulk in zip(landscape.laws, self.turns or none, self.bulks or none, strict=True)
         )
         largest = max(
             [abs(saddle.tilt * farthest), abs(value), top * farthest, 1.0]
@@ -113,10 +121,7 @@ class Draft:
             frequencies=K,
             aliases=self.sigmas,
             nodes=nodes,
-            squared_shift=sum(
-                (pair.squared_shift * count for pair, count in self.product if isinstance(pair, ShiftedGaussians)),
-                Fraction(0),
-            ),
+            squared_shift=squared_shift_of(self.product),
             bulk_tilt=self.bulk_tilt,
             precision=64 * math.ceil((bits + math.log2(largest)) / 64),
             bits=behind,
@@ -144,30 +149,25 @@ def make_draft(
     """
     best: Draft | None = None
     reasons: list[str] = []
+    good = GOOD + _LOOKING * (len(product) - 1)
     # A soft cut-off lets jumps back in that a large tilt then mistakes for the bulk of δ: the tilt stays far too low.
     steep = survey(product, softnesses[-1], math.log(accuracy), log_delta, epsilon)[1].tilt
-    looking = _LOOKING * (len(product) - 1)
     for softness in softnesses:
         checkpoint()
         landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
         if saddle.tilt < _MISTAKEN * steep:
             reasons.append(f"softness {softness:g}: the cut-off lets the largest jumps back in")
             continue
-        try:
-            best = _cheaper(best, plain_draft(product, landscape, saddle, accuracy))
-        except Declined as reason:
-            reasons.append(f"softness {softness:g}: {reason}")
-        if best is None or best.plan.cost > GOOD + looking or best.frequencies > _MANY_FREQUENCIES:
-            # dear plans are worth a better saddle and other ways to bound the tail
+        failures: list[str] = []
+        best = cheapest(KINDS[:1], begun(product, landscape, saddle, accuracy), best, failures)
+        if best is None or best.plan.cost > good or best.frequencies > _MANY_FREQUENCIES:
+            # a plan that takes much work is worth a better saddle and other ways to bound the tail
             if log_delta is None or epsilon is None:
                 saddle = refined(landscape, saddle, keep_delta=log_delta is not None)
             saddle = _with_shortest_period(landscape, saddle, accuracy)
-            for contender in KINDS:
-                try:
-                    best = _cheaper(best, contender(product, landscape, saddle, accuracy))
-                except Declined as reason:
-                    reasons.append(f"softness {softness:g}: {reason}")
-        if (best is not None and best.plan.cost <= GOOD + looking) or not any(law.part.cut for law in landscape.laws):
+            best = cheapest(KINDS, begun(product, landscape, saddle, accuracy), best, failures)
+        reasons += [f"softness {softness:g}: {failure}" for failure in failures]
+        if (best is not None and best.plan.cost <= good) or not landscape.cut:
             break
     if best is None:
         raise Declined("; ".join(dict.fromkeys(reasons)))
@@ -186,34 +186,29 @@ def _with_shortest_period(landscape: LossSum, saddle: SaddlePoint, accuracy: flo
     return min(found, key=lambda candidate: shortest_period(landscape, candidate, -math.log(accuracy))[0])
 
 
-def _cheaper(first: Draft | None, second: Draft) -> Draft:
-    return second if first is None or second.plan.cost < first.plan.cost else first
+def begun(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, accuracy: float) -> Draft:
+    """What all kinds of contour share: the shortest period, and the aliases that show it; no frequency yet."""
+    period, right, left = shortest_period(landscape, saddle, -math.log(accuracy))
+    return Draft(product, landscape, saddle, dyadic(2 * math.pi / period), 0, (right, left), accuracy)
 
 
-def plain_draft(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, accuracy: float) -> Draft:
+def plain(draft: Draft) -> Draft:
     """All of the law on one contour; the tail in the frequency by rectangles below the density."""
-    nats = -math.log(accuracy)
-    period, right, left = shortest_period(landscape, saddle, nats)
-    spacing = dyadic(2 * math.pi / period)
-    K = last_frequency(landscape, saddle, spacing, nats)
-    none: tuple[None, ...] = (None,) * len(landscape.laws)
-    return Draft(product, landscape, saddle, spacing, K, (right, left), accuracy, none, none)
+    last = last_frequency(draft.landscape, draft.saddle, draft.spacing, -math.log(draft.accuracy))
+    return replace(draft, frequencies=last)
 
 
-def _turned(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, accuracy: float) -> Draft:
+def _turned(draft: Draft) -> Draft:
     """All of the law on one contour; the tail in the frequency by turning the line of integration (few steps)."""
-    nats = -math.log(accuracy)
-    period, right, left = shortest_period(landscape, saddle, nats)
-    spacing = dyadic(2 * math.pi / period)
-    allowance = depth(landscape, saddle) - nats
+    landscape = draft.landscape
     if landscape.steps > _FEW_STEPS or len(landscape.laws) > _FEW_LAWS:
         raise Declined("too many steps for turned lines")
-    tables = [turn_table(law, saddle.tilt, None) for law in landscape.laws]
+    tables = [turn_table(law, draft.saddle.tilt, None) for law in landscape.laws]
 
     def excess(K: int) -> float:
-        w = K * spacing
+        w = K * draft.spacing
         best = (law.part.count * table.best(w)[0] for law, table in zip(landscape.laws, tables, strict=True))
-        return sum(best) - 0.5 * w * w * landscape.squared_shift - math.log(math.pi * w) + 0.7 - allowance
+        return sum(best) - 0.5 * w * w * landscape.squared_shift - math.log(math.pi * w) + 0.7 - draft.allowance
 
     low, high = 3, 4
     while excess(high) > 0:
@@ -224,73 +219,61 @@ def _turned(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, a
         middle = (low + high) // 2
         low, high = (middle, high) if excess(middle) > 0 else (low, middle)
     turns = tuple(
-        dyadic(table.best(high * spacing)[1] * law.part.z) for law, table in zip(landscape.laws, tables, strict=True)
+        dyadic(table.best(high * draft.spacing)[1] * law.part.z)
+        for law, table in zip(landscape.laws, tables, strict=True)
     )
-    none: tuple[None, ...] = (None,) * len(landscape.laws)
-    return Draft(product, landscape, saddle, spacing, high, (right, left), accuracy, turns, none)
+    return replace(draft, frequencies=high, turns=turns)
 
 
-def _peeled(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, accuracy: float) -> Draft:
+def _peeled(draft: Draft) -> Draft:
     """The bulk alone cannot reach ε, so only sums with at least one jump are integrated; jumps are smooth."""
-    nats = -math.log(accuracy)
+    landscape, saddle = draft.landscape, draft.saddle
     if any(not law.part.cut for law in landscape.laws) or not landscape.laws:
         raise Declined("bounded losses have no jumps to peel off")
-    period, right, left = shortest_period(landscape, saddle, nats)
-    spacing = dyadic(2 * math.pi / period)
-    allowance = depth(landscape, saddle) - nats
-    best: tuple[float, list[tuple[Bulk, float]], float] | None = None
-    reasons = []
+    found: list[tuple[float, Draft]] = []
+    reasons: list[str] = []
     for sharpness in _SHARPNESSES:
         try:
-            level, bulk_tilt = bulk_level(landscape, saddle, nats, sharpness)
-            bulks = [Bulk(edge_at(law, level), bulk_softness(law.part, sharpness)) for law in landscape.laws]
-            last, turns = last_jump(landscape, saddle.tilt, bulks, spacing, allowance)
+            level, bulk_tilt = bulk_level(landscape, saddle, -math.log(draft.accuracy), sharpness)
+            bulks = tuple(Bulk(edge_at(law, level), bulk_softness(law.part, sharpness)) for law in landscape.laws)
+            last, turns = last_jump(landscape, saddle.tilt, bulks, draft.spacing, draft.allowance)
         except Declined as reason:
             reasons.append(str(reason))
             continue
-        if best is None or last < best[0]:
-            best = (last, list(zip(bulks, turns, strict=True)), bulk_tilt)
-    if best is None:
+        frequencies = max(4, math.ceil(last / draft.spacing))
+        found.append((last, replace(draft, frequencies=frequencies, turns=turns, bulks=bulks, bulk_tilt=bulk_tilt)))
+    if not found:
         raise Declined("; ".join(dict.fromkeys(reasons)))
-    last, found, bulk_tilt = best
-    return Draft(
-        product,
-        landscape,
-        saddle,
-        spacing,
-        max(4, math.ceil(last / spacing)),
-        (right, left),
-        accuracy,
-        tuple(turn for _, turn in found),
-        tuple(bulk for bulk, _ in found),
-        bulk_tilt,
-    )
+    return min(found, key=lambda each: each[0])[1]
 
 
-KINDS = (plain_draft, _turned, _peeled)
+Kind = Callable[[Draft], Draft]  # from what has begun to all but the cells; Declined where that kind does not serve
+KINDS: tuple[Kind, ...] = (plain, _turned, _peeled)
+
+
+def cheapest(
+    kinds: Iterable[Kind], start: Draft, best: Draft | None, failures: list[str], enough: int = 0
+) -> Draft | None:
+    """The cheapest of ``best`` and all kinds, none of which is tried after one that costs little ``enough``."""
+    for kind in kinds:
+        try:
+            found = kind(start)
+        except Declined as reason:
+            failures.append(str(reason))
+            continue
+        if best is None or found.plan.cost < best.plan.cost:
+            best = found
+        if found.plan.cost <= enough:
+            break
+    return best
+
+
+def plain_draft(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, accuracy: float) -> Draft:
+    """The kind that is tried first."""
+    return plain(begun(product, landscape, saddle, accuracy))
 
 
 def chernoff_plan(product: GaussianProduct, epsilon: float, log_delta: float, softness: float = 1.0) -> ContourChoices:
     """A plan without frequencies, for one Chernoff bound at ε to be held against δ."""
-    accuracy = 1e-3
-    landscape, saddle = survey(product, softness, math.log(accuracy), log_delta, epsilon)
-    none: tuple[None, ...] = (None,) * len(landscape.laws)
-    spacing = dyadic(1 / saddle.spread)
-    return Draft(product, landscape, saddle, spacing, 0, (), accuracy, none, none).finished()
-
-
-__all__ = [
-    "DEAR",
-    "GOOD",
-    "KINDS",
-    "SOFTNESSES",
-    "Bulk",
-    "Draft",
-    "Nodes",
-    "ContourChoices",
-    "TooDearError",
-    "chernoff_plan",
-    "dyadic",
-    "make_draft",
-    "plain_draft",
-]
+    landscape, saddle = survey(product, softness, math.log(_ROUGHLY), log_delta, epsilon)
+    return Draft(product, landscape, saddle, dyadic(1 / saddle.spread), 0, (), _ROUGHLY).finished()

@@ -186,6 +186,3 @@ def _in_blocks(left: Floats, right: Floats) -> NDArray[np.int64]:
                 parts = [left[rows, here : here + depth] @ right[here : here + depth, columns] for here in ends]
                 found[rows, columns] += np.add.reduce(parts).astype(np.int64)
     return found
-
-
-__all__ = ["BITS", "UNDIVIDED", "limbs_for", "power_sums"]

@@ -19,7 +19,7 @@ from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.contour.choices import ContourChoices
 from dpbounds.privacy.routes.contour.estimate import MOST_TERMS, float_curve
 from dpbounds.privacy.routes.contour.landscape import LossSum, SaddlePoint, scan, split, survey
-from dpbounds.privacy.routes.contour.plan import DEAR, GOOD, KINDS, SOFTNESSES, Draft, TooDearError
+from dpbounds.privacy.routes.contour.plan import DEAR, GOOD, KINDS, SOFTNESSES, Draft, TooDearError, begun, cheapest
 
 _FLATTER = 0.7  # a dear plan is tried with a tilt that much smaller, as long as that is cheaper
 _ROUNDS = 4  # in which log δ is corrected
@@ -63,34 +63,26 @@ def _draft(
     for softness in softnesses:
         checkpoint()
         landscape, saddle = _surveyed(product, softness, math.log(accuracy), targets)
-        found = _cheapest(product, landscape, saddle, accuracy, flatness)
+        found = _flattened(product, landscape, saddle, accuracy, flatness)
         while best is None and found is not None and found.plan.cost > GOOD:
-            flatter = _cheapest(product, landscape, saddle, accuracy, _FLATTER * flatness)
+            flatter = _flattened(product, landscape, saddle, accuracy, _FLATTER * flatness)
             if flatter is None or flatter.plan.cost >= found.plan.cost:
                 break
             found, flatness = flatter, _FLATTER * flatness
         if best is None or (found is not None and found.plan.cost < best.plan.cost):
             best = found
-        if (best is not None and best.plan.cost <= GOOD) or not any(law.part.cut for law in landscape.laws):
+        if (best is not None and best.plan.cost <= GOOD) or not landscape.cut:
             break
     if best is None:
         raise Declined("no contour serves all of these ε")
     return best, flatness
 
 
-def _cheapest(
+def _flattened(
     product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, accuracy: float, flatness: float
 ) -> Draft | None:
-    saddle = replace(saddle, tilt=flatness * saddle.tilt)
-    found: list[Draft] = []
-    for kind in KINDS:
-        try:
-            found.append(kind(product, landscape, saddle, accuracy))
-        except Declined:
-            continue
-        if found[-1].plan.cost <= GOOD:
-            break
-    return min(found, key=lambda draft: draft.plan.cost, default=None)
+    flat = replace(saddle, tilt=flatness * saddle.tilt)
+    return cheapest(KINDS, begun(product, landscape, flat, accuracy), None, [], GOOD)
 
 
 def _surveyed(
@@ -101,7 +93,7 @@ def _surveyed(
     least = min(log_delta for _, log_delta in targets)
     landscape = LossSum(tuple(scan(part, softness, least + log_accuracy) for part in parts), shift)
     (epsilon, log_delta), *others = targets
-    ends = [math.log(landscape.saddle_for_epsilon(end).tilt) for end in _ends(targets)]
+    ends = [math.log(landscape.saddle_for_epsilon(end).tilt) for end, _ in (min(targets), max(targets))]
     saddle = replace(landscape.saddle(1.0, epsilon), log_delta=log_delta, others=tuple(others))
 
     def asked(log_tilt: float) -> float:
@@ -110,10 +102,3 @@ def _surveyed(
 
     tilt = math.exp(minimize_scalar(asked, bounds=(min(ends), max(ends)), method="bounded", options={"xatol": 0.01}).x)
     return landscape, replace(saddle, tilt=tilt, spread=landscape.saddle(tilt, epsilon).spread)
-
-
-def _ends(targets: Targets) -> tuple[float, float]:
-    return min(targets)[0], max(targets)[0]
-
-
-__all__ = ["shared_plan"]

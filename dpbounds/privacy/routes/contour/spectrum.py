@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbounds.privacy.pairs.pairs import Direction
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.contour.choices import Bulk, dyadic
+from dpbounds.privacy.routes.contour.choices import Bulk, bend, dyadic
 from dpbounds.privacy.routes.contour.landscape import (
     CutDistribution,
     Floats,
@@ -141,20 +140,12 @@ def turn_table(law: CutDistribution, tilt: float, bulk: Bulk | None) -> TurnTabl
     if bulk is not None:
         weight = weight + log_erfc((bulk.edge - law.t) / bulk.softness)
     keep = weight > weight.max() - 90
-    t, weight = law.t[keep], weight[keep]
-    p = part.weight(t)
-    angle = np.arctan2(np.multiply.outer(np.sin(v), p), 1 - p + np.multiply.outer(np.cos(v), p))
-    table = np.broadcast_to(weight, angle.shape)
-    if part.order is not Direction.REMOVE:
-        other = p if part.order is Direction.ADD else part.weight(-t)
-        dent = np.multiply.outer(np.sin(v / 2) ** 2, 4 * other * (1 - other))
-        table = table - tilt / 2 * np.log1p(-np.minimum(dent, 1 - 1e-15))
-    growth = 0.5 + (1 / law.softness**2 if part.cut else 0) + (1 / bulk.softness**2 if bulk else 0)
-    return TurnTable(v, table + ((v * part.z) ** 2 * growth)[:, None], angle)
+    angle, gain = part.turned(v, law.t[keep])
+    return TurnTable(v, weight[keep] + tilt * gain + ((v * part.z) ** 2 * bend(law, bulk))[:, None], angle)
 
 
 def last_jump(
-    landscape: LossSum, tilt: float, bulks: list[Bulk], spacing: float, allowance: float
+    landscape: LossSum, tilt: float, bulks: tuple[Bulk, ...], spacing: float, allowance: float
 ) -> tuple[float, tuple[float, ...]]:
     """The frequency beyond which the jumps' bound is small enough, and the turns of the lines that show it."""
     tables = [turn_table(law, tilt, bulk) for law, bulk in zip(landscape.laws, bulks, strict=True)]

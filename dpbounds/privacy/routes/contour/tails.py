@@ -39,7 +39,7 @@ class Rectangles:
             Direction.REMOVE: 2 + a,
             Direction.ADD: (1 - a).max(arb(0)),
             Direction.REPLACE: 3 + a,
-        }[moments.order] / (4 * z * z)
+        }[moments.direction] / (4 * z * z)
         values = moments.tilted(tilt)
         sizes = [float(value.log().mid()) for value in values]
         least = max(sizes) - 20
@@ -151,8 +151,8 @@ def _turned(
 ) -> arb:
     """One cell's share: mass · e^{-w arg A}, times what |A|^{-λ} (add) or |A₋|^{-λ} (replace) gains on the line."""
     exponent = arb(0) if turn is None else turn
-    if moments.order is not Direction.REMOVE:
-        span = weights if moments.order is Direction.ADD else mirrored
+    if moments.direction is not Direction.REMOVE:
+        span = weights if moments.direction is Direction.ADD else mirrored
         exponent = exponent - arb(tilt) / 2 * (-moments.dent(*span, v)).log1p()
     value = mass * exponent.exp()
     if moments.nodes.bulk is not None and right is not None:

@@ -65,29 +65,19 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class ComposedMeasure:
-    """One side of the proof: the composed tilted measure, and with it a bound on δ(ε) for every ε >= 0.
+    """One side of the proof: the composed tilted measure, and with it a bound on δ(ε) for every ε >= 0."""
 
-    Attributes:
-        measure: C, integer masses; C / 2^B is at most the exact convolution of the stored one-step measures.
-        slots: How it is packed.
-        tilt: λ.
-        spacing: h.
-        origin: Σ T_i s_i, the loss at index 0.
-        log_scale: Σ T_i κ_i, the logarithm of what the stored measures were divided by.
-        missing: For the upper side, the mass that C / 2^B lacks; None for the lower side, where lacking mass is right.
-        infinite: For the upper side, P-mass moved to an infinite loss, counted once per step.
-        log_masses: log C / 2^B as floats, to look for the answer with.
-    """
-
+    # C, integer masses; C / 2^B is at most the exact convolution of the stored one-step measures
     measure: IntegerMeasure
-    slots: Slots
-    tilt: Fraction
-    spacing: Fraction
-    origin: Fraction
-    log_scale: Fraction
+    slots: Slots  # how it is packed
+    tilt: Fraction  # λ
+    spacing: Fraction  # h
+    origin: Fraction  # Σ T_i s_i, the loss at index 0
+    log_scale: Fraction  # Σ T_i κ_i, the logarithm of what the stored measures were divided by
+    # for the upper side, the mass that C / 2^B lacks; None for the lower side, where lacking mass is right
     missing: arb | None
-    infinite: arb
-    log_masses: NDArray[np.float64]
+    infinite: arb  # for the upper side, P-mass moved to an infinite loss, counted once per step
+    log_masses: NDArray[np.float64]  # log C / 2^B as floats, to look for the answer with
 
     def delta(self, epsilon: Fraction) -> arb:
         """The bound on δ(ε), as a ball: its upper end for the upper side, its lower end for the lower side."""

@@ -52,16 +52,11 @@ class RoundingDown:
 
     Where the tilted law has next to no mass, rounding down costs nothing, while taking could exhaust what is rare and
     decisive; and so it is for a narrow bulk that lies a hair above a lattice point.
-
-    Attributes:
-        tilt: λ.
-        log_mass: log ∫ e^(λL) dP.
-        slack: How much loss, on average over the tilted law, rounding down may cost.
     """
 
-    tilt: float
-    log_mass: float
-    slack: float
+    tilt: float  # λ
+    log_mass: float  # log ∫ e^(λL) dP
+    slack: float  # how much loss, on average over the tilted law, rounding down may cost
 
     def cost(self, log_p: float, loss: float, distance: float) -> float:
         """What it costs to move a piece of P-mass e^log_p at ``loss`` down by ``distance``."""

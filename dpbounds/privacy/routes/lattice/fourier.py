@@ -37,48 +37,29 @@ class InexactFloats(Declined):
 
 @dataclass(frozen=True, slots=True)
 class RepeatedAtoms:
-    """Steps of one kind.
+    """Steps of one kind."""
 
-    Attributes:
-        atoms: The tilted measure of one step: lattice index and mass (balls), in increasing order.
-        offset: s, the loss at index 0.
-        count: T_i.
-    """
-
-    atoms: Atoms
-    offset: Fraction
-    count: int
+    atoms: Atoms  # the tilted measure of one step: lattice index and mass (balls), in increasing order
+    offset: Fraction  # s, the loss at index 0
+    count: int  # T_i
 
 
 @dataclass(frozen=True, slots=True)
 class FourierComposed:
-    """One side of the proof: with it a bound on δ(ε) for every ε >= 0.
+    """One side of the proof: with it a bound on δ(ε) for every ε >= 0."""
 
-    Attributes:
-        sums: Weighted sums of c, the composed tilted measure wrapped around to one period.
-        window: The period: its N positions.
-        tails: What lies outside.
-        tilt: λ.
-        spacing: h.
-        origin: The loss at position 0.
-        log_scale: Σ T_i κ_i, the logarithm of what the tilted measures were divided by.
-        round_off: By how much the sums may be off.
-        infinite: For the upper side, P-mass moved to an infinite loss, counted once per step; None for the lower side.
-        near: The ε about which the window was laid.
-        exact_frequencies: How many frequencies were computed in ball arithmetic.
-    """
-
-    sums: WeightedSum
-    window: Window
-    tails: Tails
-    tilt: Fraction
-    spacing: Fraction
-    origin: Fraction
-    log_scale: Fraction
-    round_off: arb
+    sums: WeightedSum  # weighted sums of c, the composed tilted measure wrapped around to one period
+    window: Window  # the period: its N positions
+    tails: Tails  # what lies outside
+    tilt: Fraction  # λ
+    spacing: Fraction  # h
+    origin: Fraction  # the loss at position 0
+    log_scale: Fraction  # Σ T_i κ_i, the logarithm of what the tilted measures were divided by
+    round_off: arb  # by how much the sums may be off
+    # for the upper side, P-mass moved to an infinite loss, counted once per step; None for the lower side
     infinite: arb | None
-    near: float
-    exact_frequencies: int
+    near: float  # the ε about which the window was laid
+    exact_frequencies: int  # how many frequencies were computed in ball arithmetic
 
     def delta(self, epsilon: Fraction) -> arb:
         """The bound on δ(ε), as a ball: its upper end for the upper side, its lower end for the lower side."""

@@ -62,19 +62,12 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class IntegerMeasure:
-    """Masses at the indices start, start+1, ..., in units of 2^-B.
+    """Masses at the indices start, start+1, ..., in units of 2^-B."""
 
-    Attributes:
-        packed: Slot i of the integer is the mass at index start + i.
-        start: First index.
-        length: Number of slots.
-        sum: Sum of all masses (exact), in the same units.
-    """
-
-    packed: fmpz
-    start: int
-    length: int
-    sum: int
+    packed: fmpz  # slot i of the integer is the mass at index start + i
+    start: int  # first index
+    length: int  # number of slots
+    sum: int  # sum of all masses (exact), in the same units
 
 
 def pack(masses: Sequence[tuple[int, int]], slots: Slots) -> IntegerMeasure:

@@ -27,19 +27,12 @@ _TRUSTED = 3  # deviations from the saddle point: farther out, the tilt would be
 
 @dataclass(frozen=True, slots=True)
 class Rough:
-    """The composed loss under a tilt, on a grid.
+    """The composed loss under a tilt, on a grid."""
 
-    Attributes:
-        tilt: λ.
-        log_mass: log E e^(λL), without the tilt's normalisation.
-        places: Grid points.
-        masses: What lies there, tilted and normalised.
-    """
-
-    tilt: float
-    log_mass: float
-    places: Floats
-    masses: Floats
+    tilt: float  # λ
+    log_mass: float  # log E e^(λL), without the tilt's normalisation
+    places: Floats  # grid points
+    masses: Floats  # what lies there, tilted and normalised
 
     @classmethod
     def of(cls, sketches: Sequence[Sketch], tilt: float) -> Rough:

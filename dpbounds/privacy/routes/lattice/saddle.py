@@ -171,26 +171,16 @@ def _edges(low: float, high: float) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class GaussianSaddle:
-    """The composed loss under a tilt, taken as Gaussian.
+    """The composed loss under a tilt, taken as Gaussian."""
 
-    Attributes:
-        tilt: λ >= 0.
-        epsilon: Where the answer is expected.
-        log_delta: Logarithm of the δ expected there.
-        slope: -d log δ / dε there.
-        sharpness: Density of the loss at ε over -dδ/dε: the variance v that a discretisation adds shifts ε by
-            v·sharpness/2.
-        deviation: Standard deviation of the tilted, composed loss.
-        share: What the weighted sum is expected to be, relative to the largest weight.
-    """
-
-    tilt: float
-    epsilon: float
-    log_delta: float
-    slope: float
+    tilt: float  # λ >= 0
+    epsilon: float  # where the answer is expected
+    log_delta: float  # logarithm of the δ expected there
+    slope: float  # -d log δ / dε there
+    # density of the loss at ε over -dδ/dε: the variance v that a discretisation adds shifts ε by v·sharpness/2
     sharpness: float
-    deviation: float
-    share: float
+    deviation: float  # standard deviation of the tilted, composed loss
+    share: float  # what the weighted sum is expected to be, relative to the largest weight
 
 
 def cumulants(sketches: Sequence[Sketch], tilt: float) -> tuple[float, float, float]:

@@ -30,26 +30,17 @@ _LARGEST_SPECTRA = 1 << 24  # numbers in all spectra together
 
 @dataclass(frozen=True, slots=True)
 class ComposedSpectrum:
-    """G = Π F_i^(T_i) at 0 <= k <= N/2 (the other frequencies are conjugates).
+    """G = Π F_i^(T_i) at 0 <= k <= N/2 (the other frequencies are conjugates)."""
 
-    Attributes:
-        laws: The steps.
-        length: N.
-        spectra: F_i in float64.
-        errors: At least ‖computed F_i - F_i‖₂, all N frequencies counted.
-        frequencies: Those k at which G is not known to be negligible.
-        sensitivities: For each law T_i Π_j g_j^(T_j) / g_i there, where |F_j| and the computed |F_j| are at most g_j:
-            by how much G moves for a change of F_i.
-        left_out: At least N^(-1/2) ‖G‖₂ over all other frequencies.
-    """
-
-    laws: tuple[TiltedMeasure, ...]
-    length: int
-    spectra: tuple[Spectrum, ...]
-    errors: tuple[float, ...]
-    frequencies: Frequencies
+    laws: tuple[TiltedMeasure, ...]  # the steps
+    length: int  # N
+    spectra: tuple[Spectrum, ...]  # F_i in float64
+    errors: tuple[float, ...]  # at least ‖computed F_i - F_i‖₂, all N frequencies counted
+    frequencies: Frequencies  # those k at which G is not known to be negligible
+    # for each law T_i Π_j g_j^(T_j) / g_i there, where |F_j| and the computed |F_j| are at most g_j: by how much G
+    # moves for a change of F_i
     sensitivities: tuple[Floats, ...]
-    left_out: arb
+    left_out: arb  # at least N^(-1/2) ‖G‖₂ over all other frequencies
 
     @classmethod
     def of(cls, laws: Sequence[TiltedMeasure], length: int, target: float) -> ComposedSpectrum:

@@ -84,21 +84,14 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A step's law, cut at lattice points.
+    """A step's law, cut at lattice points."""
 
-    Attributes:
-        marks: Lattice indices k_0 < k_1 < ... < k_n of the cuts.
-        masses: P-mass and Q-mass of the (non-atomic) losses between consecutive cuts (n pairs of balls).
-        below: P-mass of the losses below the first cut.
-        above: P-mass of the finite losses above the last cut.
-        atoms: What lies at single losses, each between two lattice points within the cuts.
-    """
-
-    marks: tuple[int, ...]
+    marks: tuple[int, ...]  # lattice indices k_0 < k_1 < ... < k_n of the cuts
+    # P-mass and Q-mass of the (non-atomic) losses between consecutive cuts (n pairs of balls)
     masses: tuple[Masses, ...]
-    below: arb
-    above: arb
-    atoms: tuple[Atom, ...] = ()
+    below: arb  # P-mass of the losses below the first cut
+    above: arb  # P-mass of the finite losses above the last cut
+    atoms: tuple[Atom, ...] = ()  # what lies at single losses, each between two lattice points within the cuts
 
     def total(self) -> Masses:
         """P- and Q-mass between the first and the last cut."""

@@ -29,15 +29,10 @@ _TABLE_BITS = 80
 
 @dataclass(frozen=True, slots=True)
 class Spectrum:
-    """F_0, ..., F_{N/2} of N real numbers (the others are their conjugates).
+    """F_0, ..., F_{N/2} of N real numbers (the others are their conjugates)."""
 
-    Attributes:
-        re: Real parts, N/2 + 1 of them.
-        im: Imaginary parts.
-    """
-
-    re: Floats
-    im: Floats
+    re: Floats  # real parts, N/2 + 1 of them
+    im: Floats  # imaginary parts
 
     @property
     def length(self) -> int:

@@ -50,25 +50,15 @@ def norm_of_weights(tilt: Fraction, spacing: Fraction, length: int) -> arb:
 
 @dataclass(frozen=True, slots=True)
 class FewFrequencies:
-    """c_p = Re Σ_k v_k exp(2πi k p / N), with few k: each weighted sum is a sum of geometric series.
+    """c_p = Re Σ_k v_k exp(2πi k p / N), with few k: each weighted sum is a sum of geometric series."""
 
-    Attributes:
-        length: N.
-        end: The position after the window's last one.
-        tilt: λ.
-        spacing: h.
-        frequencies: k.
-        values: v_k, as balls.
-        numbers: The same as numbers.
-    """
-
-    length: int
-    end: int
-    tilt: Fraction
-    spacing: Fraction
-    frequencies: tuple[int, ...]
-    values: tuple[acb, ...]
-    numbers: Complexes
+    length: int  # N
+    end: int  # the position after the window's last one
+    tilt: Fraction  # λ
+    spacing: Fraction  # h
+    frequencies: tuple[int, ...]  # k
+    values: tuple[acb, ...]  # v_k, as balls
+    numbers: Complexes  # the same as numbers
 
     @classmethod
     def of(
@@ -123,23 +113,14 @@ class FewFrequencies:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """c itself, not negative, in doubles; whole blocks are summed up once for all.
+    """c itself, not negative, in doubles; whole blocks are summed up once for all."""
 
-    Attributes:
-        values: c on the window, a power of two of numbers; their sum is at most 2^64.
-        start: First position.
-        tilt: λ.
-        spacing: h.
-        slow: Σ c e^(-λs) in each block, s = 0, h, 2h, ... inside it.
-        rising: Σ c e^(-λs) (1 - e^(-s)) in each block.
-    """
-
-    values: Floats
-    start: int
-    tilt: Fraction
-    spacing: Fraction
-    slow: Floats
-    rising: Floats
+    values: Floats  # c on the window, a power of two of numbers; their sum is at most 2^64
+    start: int  # first position
+    tilt: Fraction  # λ
+    spacing: Fraction  # h
+    slow: Floats  # Σ c e^(-λs) in each block, s = 0, h, 2h, ... inside it
+    rising: Floats  # Σ c e^(-λs) (1 - e^(-s)) in each block
 
     @classmethod
     def of(cls, values: Floats, start: int, tilt: Fraction, spacing: Fraction) -> Blocks:

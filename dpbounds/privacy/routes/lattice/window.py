@@ -33,19 +33,12 @@ _ROOM = 0.5  # standard deviations left free at each end of the window, to searc
 
 @dataclass(frozen=True, slots=True)
 class TiltedMeasure:
-    """One step's tilted measure, total mass about one, at the positions 0, ..., positions[-1] of a lattice.
+    """One step's tilted measure, total mass about one, at the positions 0, ..., positions[-1] of a lattice."""
 
-    Attributes:
-        positions: Increasing, from 0.
-        masses: Balls; the true masses in them are not negative.
-        nearest: Doubles near them, not negative.
-        count: T_i, how many steps have this law.
-    """
-
-    positions: tuple[int, ...]
-    masses: tuple[arb, ...]
-    nearest: Floats
-    count: int
+    positions: tuple[int, ...]  # increasing, from 0
+    masses: tuple[arb, ...]  # balls; the true masses in them are not negative
+    nearest: Floats  # doubles near them, not negative
+    count: int  # T_i, how many steps have this law
 
     @classmethod
     def of(cls, atoms: Atoms, factor: arb, count: int) -> TiltedMeasure:
@@ -103,25 +96,15 @@ class TiltedMeasure:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The positions start, ..., start + length - 1, and where to take Chernoff bounds (all of it free choices).
+    """The positions start, ..., start + length - 1, and where to take Chernoff bounds (all of it free choices)."""
 
-    Attributes:
-        length: N, a power of two.
-        start: J.
-        high: θ >= 0 for what lies above.
-        damped: The same, where it counts with a weight of exp(-λt).
-        low: θ >= 0 for what lies below.
-        alias: θ in [0, λ] for what comes back from below.
-        deviation: Standard deviation of the composed law, in units of loss.
-    """
-
-    length: int
-    start: int
-    high: Fraction
-    damped: Fraction
-    low: Fraction
-    alias: Fraction
-    deviation: float
+    length: int  # N, a power of two
+    start: int  # J
+    high: Fraction  # θ >= 0 for what lies above
+    damped: Fraction  # the same, where it counts with a weight of exp(-λt)
+    low: Fraction  # θ >= 0 for what lies below
+    alias: Fraction  # θ in [0, λ] for what comes back from below
+    deviation: float  # standard deviation of the composed law, in units of loss
 
     @property
     def end(self) -> int:
@@ -200,17 +183,11 @@ def log_moment(laws: Iterable[TiltedMeasure], exponent: arb) -> arb:
 
 @dataclass(frozen=True, slots=True)
 class Tails:
-    """Chernoff bounds for the sum S (a position times h) of all T steps, from three moments M(θ) = E exp(θS).
+    """Chernoff bounds for the sum S (a position times h) of all T steps, from three moments M(θ) = E exp(θS)."""
 
-    Attributes:
-        high: θ >= 0 and log M(θ), for what lies above.
-        low: θ >= 0 and log M(-θ), for what lies below.
-        alias: θ in [0, λ] and log M(-θ), for what comes back from below.
-    """
-
-    high: tuple[arb, arb]
-    low: tuple[arb, arb]
-    alias: tuple[arb, arb]
+    high: tuple[arb, arb]  # θ >= 0 and log M(θ), for what lies above
+    low: tuple[arb, arb]  # θ >= 0 and log M(-θ), for what lies below
+    alias: tuple[arb, arb]  # θ in [0, λ] and log M(-θ), for what comes back from below
 
     @classmethod
     def of(

@@ -23,9 +23,10 @@ from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
 from dpbounds.privacy.routes.contour import contour_at_most, contour_delta, contour_epsilon
 from dpbounds.privacy.routes.contour import curve as curve_module
+from dpbounds.privacy.routes.contour.choices import Bulk, ContourChoices, Nodes
 from dpbounds.privacy.routes.contour.curve import ContourCurve
 from dpbounds.privacy.routes.contour.moments import Moments
-from dpbounds.privacy.routes.contour.plan import Bulk, ContourChoices, Nodes, make_draft
+from dpbounds.privacy.routes.contour.plan import make_draft
 from dpbounds.privacy.routes.contour.tails import Rectangles
 
 ORDERS = tuple(Direction)

@@ -21,9 +21,9 @@ from scipy.special import wofz
 
 from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians
 from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.routes.contour.choices import Bulk, Nodes
 from dpbounds.privacy.routes.contour.landscape import RepeatedPair
 from dpbounds.privacy.routes.contour.moments import Moments, soft_step, upper
-from dpbounds.privacy.routes.contour.plan import Bulk, Nodes
 
 ORDERS = tuple(Direction)
 Array = NDArray[Any]  # real or complex
@@ -69,10 +69,10 @@ def exact_integrand(nodes: Nodes, s: mpmath.mpc, t: mpmath.mpf, share: str = "al
         return 1 - q + q * mpmath.exp(sign * t / z - 1 / (2 * z * z))
 
     density = mpmath.exp(-t * t / 2) / mpmath.sqrt(2 * mpmath.pi)
-    if nodes.part.order is Direction.ADD:
+    if nodes.part.direction is Direction.ADD:
         value = density * mpmath.exp(-s * mpmath.log(ratio(1)))
     else:
-        loss = mpmath.log(ratio(1)) - (mpmath.log(ratio(-1)) if nodes.part.order is Direction.REPLACE else 0)
+        loss = mpmath.log(ratio(1)) - (mpmath.log(ratio(-1)) if nodes.part.direction is Direction.REPLACE else 0)
         kept = mpmath.erfc((t - nodes.edge) / nodes.softness) / 2
         value = density * ratio(1) * kept * mpmath.exp(s * loss)
     if share == "all":
@@ -113,10 +113,10 @@ def numerical_integrand(nodes: Nodes, s: complex, t: Array, share: str = "all") 
     def log_ratio(sign: int) -> Array:
         return np.log(1 - part.q + part.q * np.exp(sign * t / part.z - 0.5 / part.z**2))
 
-    if part.order is Direction.ADD:
+    if part.direction is Direction.ADD:
         value = np.exp(-0.5 * t * t - s * log_ratio(1)) / math.sqrt(2 * math.pi)
     else:
-        loss = log_ratio(1) - (log_ratio(-1) if part.order is Direction.REPLACE else 0)
+        loss = log_ratio(1) - (log_ratio(-1) if part.direction is Direction.REPLACE else 0)
         value = np.exp(-0.5 * t * t + log_ratio(1) + s * loss) / math.sqrt(2 * math.pi)
         value = value * soft_step_off_the_line((t - nodes.edge) / nodes.softness)
     if share == "all":

@@ -18,10 +18,11 @@ from dpbounds.privacy.pairs.pairs import Direction, Product, SampledGaussians, S
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
 from dpbounds.privacy.routes.contour import contour_delta, contour_epsilon
+from dpbounds.privacy.routes.contour.choices import Bulk, ContourChoices, Nodes, dyadic
 from dpbounds.privacy.routes.contour.curve import ContourCurve
 from dpbounds.privacy.routes.contour.estimate import float_curve, settled_plan
 from dpbounds.privacy.routes.contour.landscape import RepeatedPair
-from dpbounds.privacy.routes.contour.plan import Bulk, ContourChoices, Nodes, chernoff_plan, dyadic, make_draft
+from dpbounds.privacy.routes.contour.plan import chernoff_plan, make_draft
 
 ORDERS = tuple(Direction)
 

@@ -15,9 +15,9 @@ from scipy.special import erfc
 
 from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians
 from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.routes.contour.choices import Bulk, Nodes
 from dpbounds.privacy.routes.contour.landscape import RepeatedPair
 from dpbounds.privacy.routes.contour.moments import Moments
-from dpbounds.privacy.routes.contour.plan import Bulk, Nodes
 from dpbounds.privacy.routes.contour.spectrum import layers
 from dpbounds.privacy.routes.contour.tails import Rectangles, _rectangles, envelope, turned_bound
 
@@ -58,10 +58,10 @@ def modulus(nodes: Nodes, tilt: float, w: Floats) -> tuple[Floats, float]:
         Direction.REMOVE: log_ratio(1),
         Direction.ADD: -log_ratio(1),
         Direction.REPLACE: log_ratio(1) - log_ratio(-1),
-    }[part.order]
-    exponent = -0.5 * t * t + tilt * loss + (0 if part.order is Direction.ADD else log_ratio(1))
+    }[part.direction]
+    exponent = -0.5 * t * t + tilt * loss + (0 if part.direction is Direction.ADD else log_ratio(1))
     weight = np.exp(exponent) * (t[1] - t[0]) / math.sqrt(2 * math.pi)
-    if part.order is not Direction.ADD:
+    if part.direction is not Direction.ADD:
         weight = weight * erfc((t - nodes.edge) / nodes.softness) / 2
     whole = float(weight.sum())
     if nodes.bulk is not None:
