@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.special import erfc, logsumexp
@@ -221,40 +221,34 @@ def _settled(
     softnesses: tuple[float, ...],
 ) -> Draft:
     """A draft that its own floating-point curve confirms; softer cut-offs that mislead it are left out one by one."""
+    drafted = partial(make_draft, product, accuracy=accuracy)
     while True:
-        draft = make_draft(product, log_delta=log_delta, epsilon=epsilon, accuracy=accuracy, softnesses=softnesses)
+        draft = drafted(log_delta=log_delta, epsilon=epsilon, softnesses=softnesses)
         try:
-            return _confirmed(product, draft, log_delta, epsilon, accuracy)
+            return _confirmed(drafted, draft, log_delta, epsilon)
         except _LostError as reason:
             softnesses = tuple(softness for softness in softnesses if softness < draft.plan.softness)
             if not softnesses:
                 raise Declined(str(reason)) from reason
 
 
-def _confirmed(
-    product: GaussianProduct,
-    draft: Draft,
-    log_delta: float | None,
-    epsilon: float | None,
-    accuracy: float,
-) -> Draft:
+def _confirmed(drafted: Callable[..., Draft], draft: Draft, log_delta: float | None, epsilon: float | None) -> Draft:
     softnesses = (draft.plan.softness,) if draft.plan.softness else SOFTNESSES
     for _ in range(4):
         plan = draft.plan
         if plan.products > MOST_TERMS:
             return draft  # a search aid only: the certified curve decides
-        curve = float_curve(plan)
         if log_delta is not None:
-            found = curve.solve(log_delta)
-            if abs(found - plan.guess) <= plan.reach:
+            target = log_delta
+            epsilon = float_curve(plan).solve(log_delta)
+            if abs(epsilon - plan.guess) <= plan.reach:
                 return draft
-            draft = make_draft(product, log_delta=log_delta, epsilon=found, accuracy=accuracy, softnesses=softnesses)
         else:
             assert epsilon is not None
-            found = curve.log_delta(epsilon)
-            if not math.isfinite(found):
+            target = float_curve(plan).log_delta(epsilon)
+            if not math.isfinite(target):
                 raise _LostError("the floating-point curve is lost in rounding")
-            if abs(found - plan.log_delta) <= 0.5:
+            if abs(target - plan.log_delta) <= 0.5:
                 return draft
-            draft = make_draft(product, log_delta=found, epsilon=epsilon, accuracy=accuracy, softnesses=softnesses)
+        draft = drafted(log_delta=target, epsilon=epsilon, softnesses=softnesses)
     return draft

@@ -125,12 +125,6 @@ class Moments:
         return [self.point(arb(j) * self.step) for j in range(self.nodes.first, self.nodes.last + 1)]
 
     @cached_property
-    def lifted_grid(self) -> list[Observation[acb]]:
-        """The points at all nodes, moved to the line Im t = d on which A^{iw} (or A^{-iw}) shrinks for w > 0."""
-        height = -self.strip if self.direction is Direction.ADD else self.strip
-        return [self.point(acb(arb(j) * self.step, height)) for j in range(self.nodes.first, self.nodes.last + 1)]
-
-    @cached_property
     def base(self) -> list[arb]:
         """Step · P-density · cut-off at all nodes: F(t; 0) per node."""
         return [self.step * self.density(point) for point in self.grid]
@@ -164,15 +158,21 @@ class Moments:
         a = arb(tilt)
         return [weight * (a * loss).exp() for weight, loss in zip(self.base, self.losses, strict=True)]
 
+    @property
+    def _split(self) -> tuple[arb, arb]:
+        """Edge and softness of the bulk."""
+        assert self.nodes.bulk is not None
+        return arb(self.nodes.bulk.edge), arb(self.nodes.bulk.softness)
+
     def below_bulk_edge(self, t: Ball) -> Ball:
         """ψ(t) = erfc((t - edge_b)/C_b)/2, the share of the mass at t that counts as bulk."""
-        assert self.nodes.bulk is not None
-        return soft_step((t - arb(self.nodes.bulk.edge)) / arb(self.nodes.bulk.softness))
+        edge, softness = self._split
+        return soft_step((t - edge) / softness)
 
     def above_bulk_edge(self, t: arb) -> arb:
         """1 - ψ(t), accurate where it is small."""
-        assert self.nodes.bulk is not None
-        return soft_step((arb(self.nodes.bulk.edge) - t) / arb(self.nodes.bulk.softness))
+        edge, softness = self._split
+        return soft_step((edge - t) / softness)
 
     @cached_property
     def bulk_share(self) -> list[arb]:
@@ -231,9 +231,10 @@ class Moments:
             return upper((-at.t / self.root_two).erfc() / 2)
         # -a log A is concave: F <= F(at) e^{-slope u} at distance u
         slope = -at.t - a * at.p / self.z
-        need(slope > 0, "the left tail of the add order decays")
+        need(slope > 0, "the left tail of the add direction decays")
         top = (-at.t * at.t / 2 - a * at.log_a).exp() / self.sqrt_two_pi
-        return upper(top * self._geometric(slope))
+        # 1/slope bounds both ∫ e^{-slope u} du over u > 0 and step · Σ_{m >= 1} e^{-slope·step·m}
+        return upper(top * (1 / slope))
 
     def right_tail(self, at: Observation[arb], tilt: float, bulk: bool = False) -> arb:
         """The same, right of the point (for ψF if ``bulk``)."""
@@ -247,18 +248,13 @@ class Moments:
         gentle = (1 + a) / (4 * self.z * self.z) <= 1 + 2 / (c * c)
         slope = at.t + 2 * y / c - (1 + a) * (at.p if gentle else arb(1)) / self.z - a * at.p_minus / self.z
         if bulk:
-            assert self.nodes.bulk is not None
-            split = arb(self.nodes.bulk.softness)
-            beyond = (at.t - arb(self.nodes.bulk.edge)) / split
+            edge, split = self._split
+            beyond = (at.t - edge) / split
             need(beyond > 0, "the last point lies beyond the bulk's edge")
             exponent = exponent - beyond * beyond
             slope = slope + 2 * beyond / split
         need(slope > 0, "the cut-off's tail decays")
-        return upper(exponent.exp() / self.sqrt_two_pi * self._geometric(slope))
-
-    def _geometric(self, slope: arb) -> arb:
-        """Bounds both ∫ e^{-slope u} du over u > 0 and step · Σ_{m >= 1} e^{-slope·step·m}: 1/slope."""
-        return 1 / slope
+        return upper(exponent.exp() / self.sqrt_two_pi * (1 / slope))
 
     def angle(self, p: arb, v: arb) -> arb:
         """arg(1 - p + p e^{iv}) for 0 < v < π, increasing in p."""
@@ -281,21 +277,26 @@ class Moments:
         """Per cell and tail: (largest total argument, largest dent) on the line Im t = d, left tail first."""
         v = self.turn
         turns = []
+        for (low, high), minus in self.spans:
+            angle = self.angle(high, v)
+            if self.direction is Direction.REPLACE:
+                angle = angle + self.angle(minus[1], v)
+            turns.append((angle, self.shrinking(v, (low, high), minus)))
+        return turns
+
+    @cached_property
+    def spans(self) -> list[tuple[tuple[arb, arb], tuple[arb, arb]]]:
+        """Per cell and tail, left tail first, the least and the largest p, and those of p₋."""
         zero, one = arb(0), arb(1)
         first, last = self.cells[0][0], self.cells[-1][1]
-        spans = [(zero, first.p, one, first.p_minus)]
-        spans += [(left.p, right.p, left.p_minus, right.p_minus) for left, right in self.cells]
-        spans += [(last.p, one, last.p_minus, zero)]
-        for p_low, p_high, minus_high, minus_low in spans:
-            match self.direction:
-                case Direction.REMOVE:
-                    turns.append((self.angle(p_high, v), zero))
-                case Direction.ADD:
-                    turns.append((self.angle(p_high, v), self.dent(p_low, p_high, v)))
-                case Direction.REPLACE:
-                    both = self.angle(p_high, v) + self.angle(minus_high, v)
-                    turns.append((both, self.dent(minus_low, minus_high, v)))
-        return turns
+        inner = [((left.p, right.p), (right.p_minus, left.p_minus)) for left, right in self.cells]
+        return [((zero, first.p), (first.p_minus, one)), *inner, ((last.p, one), (zero, last.p_minus))]
+
+    def shrinking(self, v: arb, p: tuple[arb, arb], p_minus: tuple[arb, arb]) -> arb:
+        """The dent of |A| (add) or |A₋| (replace), of which e^{λL} has a negative power."""
+        if self.direction is Direction.REMOVE:
+            return arb(0)
+        return self.dent(*(p if self.direction is Direction.ADD else p_minus), v)
 
     @_remembered
     def line_integral(self, tilt: float, frequency: float, bulk: bool = False) -> arb:
@@ -303,18 +304,15 @@ class Moments:
         a, w = arb(tilt), arb(frequency)
         total = arb(0)
         for mass, (angle, dent) in zip(self.cell_masses(tilt, bulk), self._cell_turns, strict=True):
-            exponent = w * angle
-            if self.direction is not Direction.REMOVE:
-                exponent = exponent - a / 2 * (-dent).log1p()
-            total = total + upper(mass * exponent.exp())
-        square = self.strip * self.strip
-        exponent = square / 2
+            total = total + upper(mass * (w * angle - a / 2 * (-dent).log1p()).exp())
+        return upper(total * self.bend(self.strip, bulk).exp())
+
+    def bend(self, y: arb, bulk: bool) -> arb:
+        """Log of what φ, the cut-off and (for ψF or (1-ψ)F) the split may grow by on the line Im t = y."""
+        exponent = y * y / 2
         if self.cut:
-            exponent = exponent + square / (self.softness * self.softness)
-        if bulk:
-            assert self.nodes.bulk is not None
-            exponent = exponent + square / arb(self.nodes.bulk.softness) ** 2
-        return upper(total * exponent.exp())
+            exponent = exponent + y * y / (self.softness * self.softness)
+        return exponent + y * y / self._split[1] ** 2 if bulk else exponent
 
     @_remembered
     def omitted(self, tilt: float, bulk: bool = False) -> arb:
@@ -342,12 +340,7 @@ class Moments:
 
     def _growth(self, y: arb, tilt: float, bulk: bool = False) -> arb:
         """Upper bound on |F(t ± iy; tilt)| / F(t; tilt) (or on ψF over F)."""
-        exponent = y * y / 2
-        if self.cut:
-            exponent = exponent + y * y / (self.softness * self.softness)
-        if bulk:
-            assert self.nodes.bulk is not None
-            exponent = exponent + y * y / arb(self.nodes.bulk.softness) ** 2
+        exponent = self.bend(y, bulk)
         if self.direction is not Direction.REMOVE:
             exponent = exponent - arb(tilt) * (y / self.z / 2).cos().log()
         return upper(exponent.exp())
@@ -432,8 +425,9 @@ class Moments:
         return [[acb(value) for value in own] for own in weights], [acb(loss) for loss in self.losses]
 
     def _lifted(self, tilt: float) -> tuple[list[list[acb]], list[acb]]:
-        """The same at the lifted nodes."""
-        points = self.lifted_grid
+        """The same at nodes moved to the line Im t = d on which A^{iw} (or A^{-iw}) shrinks for w > 0."""
+        height = -self.strip if self.direction is Direction.ADD else self.strip
+        points = [self.point(acb(point.t, height)) for point in self.grid]
         losses = [self.loss(point) for point in points]
         whole = [
             self.step * self.density(point) * (arb(tilt) * loss).exp()
@@ -442,7 +436,6 @@ class Moments:
         weights = [whole]
         if self.nodes.bulk is not None:
             weights.append([value * self.below_bulk_edge(point.t) for value, point in zip(whole, points, strict=True)])
-        # e^{iwL} shrinks: Im L is minus or plus the argument of A
         return weights, losses
 
     def cut_mass(self) -> arb:

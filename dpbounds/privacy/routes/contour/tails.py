@@ -120,41 +120,12 @@ def turned_bound(moments: Moments, tilt: float, frequency: arb) -> arb:
     v = y / moments.z
     need(y > 0, "the line is turned away from the real one")
     need(v < arb.pi(), "but not as far as the branch points of log A")
-    masses = moments.cell_masses(tilt, False)
-    corners = moments.cells
-    first, last = corners[0][0], corners[-1][1]
-    one, zero = arb(1), arb(0)
-    total = _turned(moments, tilt, v, masses[0], None, (zero, first.p), (first.p_minus, one), first.t)
-    for (left, right), mass in zip(corners, masses[1:-1], strict=True):
-        turn = -frequency * moments.angle(left.p, v)
-        spans = (left.p, right.p), (right.p_minus, left.p_minus)
-        total = total + _turned(moments, tilt, v, mass, turn, *spans, right.t)
-    turn = -frequency * moments.angle(last.p, v)
-    total = total + _turned(moments, tilt, v, masses[-1], turn, (last.p, one), (zero, last.p_minus), None)
-    growth = y * y / 2
-    if moments.cut:
-        growth = growth + y * y / (moments.softness * moments.softness)
-    if nodes.bulk is not None:
-        growth = growth + y * y / arb(nodes.bulk.softness) ** 2
-    return upper(total * growth.exp())
-
-
-def _turned(
-    moments: Moments,
-    tilt: float,
-    v: arb,
-    mass: arb,
-    turn: arb | None,
-    weights: tuple[arb, arb],
-    mirrored: tuple[arb, arb],
-    right: arb | None,
-) -> arb:
-    """One cell's share: mass · e^{-w arg A}, times what |A|^{-λ} (add) or |A₋|^{-λ} (replace) gains on the line."""
-    exponent = arb(0) if turn is None else turn
-    if moments.direction is not Direction.REMOVE:
-        span = weights if moments.direction is Direction.ADD else mirrored
-        exponent = exponent - arb(tilt) / 2 * (-moments.dent(*span, v)).log1p()
-    value = mass * exponent.exp()
-    if moments.nodes.bulk is not None and right is not None:
-        value = value * moments.above_bulk_edge(right)
-    return upper(value)
+    ends = [moments.cells[0][0].t, *(right.t for _, right in moments.cells), None]
+    total = arb(0)
+    for mass, (p, p_minus), right in zip(moments.cell_masses(tilt, False), moments.spans, ends, strict=True):
+        gained = arb(tilt) / 2 * (-moments.shrinking(v, p, p_minus)).log1p()
+        share = mass * (-frequency * moments.angle(p[0], v) - gained).exp()
+        if nodes.bulk is not None and right is not None:
+            share = share * moments.above_bulk_edge(right)
+        total = total + upper(share)
+    return upper(total * moments.bend(y, nodes.bulk is not None).exp())

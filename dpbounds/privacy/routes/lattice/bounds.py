@@ -98,7 +98,6 @@ def _choose(
     aim: choices.GaussianSaddle,
     width: float,
     knobs: _Knobs,
-    cut_off_mass: float,
     engine: Engine,
 ) -> Choices:
     """Turn what is wanted (a width in ε) into choices.
@@ -142,7 +141,6 @@ def _choose(
         slots=slots,
         allowance=allowance,
         rules=tuple(RoundingDown(aim.tilt, part.tilted(aim.tilt)[0], slack) for part in sketches),
-        cut_off_mass=cut_off_mass,
         precision=max(precision, 2 * bits),
     )
 
@@ -308,11 +306,6 @@ def cut_sketches(sketches: Sequence[choices.Sketch], log_mass: float) -> list[ch
     ]
 
 
-def _log_fraction(number: Fraction) -> float:
-    shift = number.numerator.bit_length() - number.denominator.bit_length()
-    return math.log(number / Fraction(2) ** shift) + shift * math.log(2)
-
-
 def _checked_tolerance(tolerance: float) -> float:
     if not 0 < tolerance < 1:
         raise InvalidValue("tolerance", tolerance, "a number between 0 and 1")
@@ -388,7 +381,7 @@ def epsilon_bounds(
         if expected is None:  # where the answer may be 0, a coarse look comes first
             expected = max(aim.epsilon, 0.0 if aim.tilt > 0 else aim.deviation)
         width = tolerance * expected
-        chosen = _choose(parts, aim, width, knobs, math.exp(cut_off), engine)
+        chosen = _choose(parts, aim, width, knobs, engine)
         near = aim.epsilon if found is None else found
         try:
             attempt = _attempt(steps, chosen, near, _gap_limit(aim, width), work, engine)
@@ -516,7 +509,7 @@ def delta_bounds(
         if costly:
             aim = sharpened(parts, aim)
         wanted = tolerance * max(1.0, -log_delta)
-        chosen = _choose(parts, aim, wanted / aim.slope, knobs, math.exp(cut_off), engine)
+        chosen = _choose(parts, aim, wanted / aim.slope, knobs, engine)
         try:
             attempt = _attempt(steps, chosen, value, _HOPEFUL * wanted if aim.tilt > 0 else math.inf, work, engine)
         except InexactFloats:

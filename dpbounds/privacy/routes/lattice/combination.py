@@ -79,7 +79,6 @@ def as_discrete(product: Product) -> Discrete:
             slots=Slots.holding(_BITS),
             allowance=math.exp(_LOG_NEGLIGIBLE),
             rules=tuple(RoundingDown(0.0, 0.0, slack) for _ in sketches),
-            cut_off_mass=math.exp(_LOG_NEGLIGIBLE),
             precision=precision,
         )
         uppers, _ = upper_measures(steps, chosen)

@@ -59,7 +59,6 @@ class Choices:
     slots: Slots
     allowance: float
     rules: tuple[RoundingDown, ...]
-    cut_off_mass: float
     precision: int
 
 

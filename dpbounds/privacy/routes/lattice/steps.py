@@ -29,6 +29,11 @@ from dpbounds.privacy.pairs.pairs import (
 )
 from dpbounds.privacy.proofs import Declined
 
+_LOOK = 96  # bits at which the shape of a law is looked at
+_LAW_BITS = 64
+_SUM_BITS = 32  # fewer where tails are sums of positive terms, each to full accuracy: the spacing alone costs bits
+_MOST_ALIGNED = 16  # atoms
+
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
@@ -59,11 +64,7 @@ class Lattice:
         return self._balls_at[bits]
 
     def index_below(self, loss: arb) -> tuple[int, float]:
-        """The index of the lattice point below a ball's centre, and how far above it the centre lies (a choice).
-
-        Raises:
-            Declined: The ball has no finite centre.
-        """
+        """The index of the lattice point below a ball's centre, and how far above it the centre lies (a choice)."""
         offset, spacing = self._balls()
         position = ((loss - offset) / spacing).mid()
         below = position.floor().unique_fmpz()
@@ -98,11 +99,6 @@ class Cells:
         p = sum((mass for mass, _ in self.masses), arb(0)) + sum((atom.p for atom in self.atoms), arb(0))
         r = sum((mass for _, mass in self.masses), arb(0)) + sum((atom.r for atom in self.atoms), arb(0))
         return p, r
-
-
-def _demand_increasing(marks: Sequence[int]) -> None:
-    if len(marks) < 2 or any(second <= first for first, second in pairwise(marks)):
-        raise InvalidValue("marks", marks, "two or more lattice indices in increasing order")
 
 
 _Tail = tuple[bool, arb]  # (True, mass to the left of a point) or (False, mass to the right of it)
@@ -153,15 +149,11 @@ class GaussianStep:
 
     def total_variation(self) -> arb:
         """H_1(P ‖ Q)."""
-        p, r = masses_above(self, arb(0))
+        p, r = self._beyond(self._tails(arb(0)))
         return p - r
 
-    def position(self, loss: arb) -> arb | None:
-        """The x at which L(x) = ``loss``; None where no x has so extreme a loss (log(1-q) and beyond).
-
-        Raises:
-            Declined: The working precision does not tell the loss from its bound.
-        """
+    def _position(self, loss: arb) -> arb | None:
+        """The x at which L(x) = ``loss``; None where no x has so extreme a loss (log(1-q) and beyond)."""
         if self.direction is Direction.REMOVE:
             return self._position_remove(loss)
         if self.direction is Direction.ADD:
@@ -190,7 +182,7 @@ class GaussianStep:
         root = (growth + (growth * growth + 4 * a * a * loss.exp()).sqrt()) / (2 * a)
         return ball(self.variance) * root.log()
 
-    def masses(self, pieces: Sequence[arb]) -> Masses:
+    def _masses(self, pieces: Sequence[arb]) -> Masses:
         """P-mass and Q-mass of a set that has mass ``pieces[i]`` under N(means[i])."""
         q = ball(self.sample_rate)
         mixed = (1 - q) * pieces[0] + q * pieces[1]
@@ -200,34 +192,22 @@ class GaussianStep:
             return pieces[0], mixed
         return mixed, (1 - q) * pieces[0] + q * pieces[2]
 
-    def cut(self, lattice: Lattice, marks: Sequence[int]) -> Cells:
-        """Cut the law at the lattice points ``marks``.
-
-        Raises:
-            InvalidValue: The marks do not increase.
-        """
-        _demand_increasing(marks)
-        spread = (2 * ball(self.variance)).sqrt()
-        tails = [self._tails(lattice.point(mark), spread) for mark in marks]
-        masses = tuple(
-            self.masses([_between(left, right) for left, right in zip(first, second, strict=True)])
-            for first, second in pairwise(tails)
-        )
+    def _cut(self, lattice: Lattice, marks: Sequence[int]) -> Cells:
+        tails = [self._tails(lattice.point(mark)) for mark in marks]
         start: list[_Tail] = [(True, arb(0))] * len(self.means)
-        below, _ = self.masses([_between(left, right) for left, right in zip(start, tails[0], strict=True)])
+        (below, _), *masses = (
+            self._masses([_between(left, right) for left, right in zip(first, second, strict=True)])
+            for first, second in pairwise([start, *tails])
+        )
         above, _ = self._beyond(tails[-1])
-        return Cells(tuple(marks), masses, below, above)
-
-    def masses_above(self, loss: arb) -> Masses:
-        """P(L > loss) and Q(L > loss)."""
-        return self._beyond(self._tails(loss, (2 * ball(self.variance)).sqrt()))
+        return Cells(tuple(marks), tuple(masses), below, above)
 
     def _beyond(self, tails: list[_Tail]) -> Masses:
-        return self.masses([_between(tail, (False, arb(0))) for tail in tails])
+        return self._masses([_between(tail, (False, arb(0))) for tail in tails])
 
-    def _tails(self, loss: arb, spread: arb) -> list[_Tail]:
+    def _tails(self, loss: arb) -> list[_Tail]:
         """For each Gaussian, the smaller tail at the point where the loss is ``loss``."""
-        position = self.position(loss)
+        position, spread = self._position(loss), (2 * ball(self.variance)).sqrt()
         if position is None:
             return [(self.bounded_below, arb(0))] * len(self.means)
         tails: list[_Tail] = []
@@ -292,22 +272,7 @@ class LossStep:
         """H_1(P ‖ Q)."""
         return self.law().delta(arb(0))
 
-    def masses_above(self, loss: arb) -> Masses:
-        """P(loss < L < ∞) and Q(L > loss)."""
-        law = self.law()
-        p, r = law.tail(loss)
-        for point in law.points:
-            if point.loss > loss:
-                p, r = p + point.p, r + point.r
-        return p, r
-
-    def cut(self, lattice: Lattice, marks: Sequence[int]) -> Cells:
-        """Cut the law at the lattice points ``marks``.
-
-        Raises:
-            InvalidValue: The marks do not increase.
-        """
-        _demand_increasing(marks)
+    def _cut(self, lattice: Lattice, marks: Sequence[int]) -> Cells:
         law = self.law()
         tails = [law.tail(lattice.point(mark)) for mark in marks]
         masses = tuple((first[0] - second[0], first[1] - second[1]) for first, second in pairwise(tails))
@@ -325,17 +290,8 @@ class LossStep:
         return Cells(tuple(marks), masses, below, above, tuple(atoms))
 
 
-_LOOK = 96  # bits at which the shape of a law is looked at
-_LAW_BITS = 64
-_SUM_BITS = 32  # fewer where tails are sums of positive terms, each to full accuracy: the spacing alone costs bits
-
-
 def _atom(point: LossAtom, lattice: Lattice) -> Atom:
-    """The atom with the lattice points around it: proven to lie between them, whatever the rounding.
-
-    Raises:
-        Declined: The working precision does not place it.
-    """
+    """The atom with the lattice points around it: proven to lie between them, whatever the rounding."""
     below, _ = lattice.index_below(point.loss)
     for first, last in ((below, below + 1), (below - 1, below + 1), (below, below + 2), (below - 1, below + 2)):
         if point.loss >= lattice.point(first) and point.loss <= lattice.point(last):
@@ -370,13 +326,15 @@ def as_step(pair: Pair) -> AnyStep:
 
 
 def cut(step: AnyStep, lattice: Lattice, marks: Sequence[int]) -> Cells:
-    """Cut the law of one step at the lattice points ``marks``."""
-    return step.cut(lattice, marks)
+    """Cut the law of one step at the lattice points ``marks``.
 
-
-def masses_above(step: AnyStep, loss: arb) -> Masses:
-    """P(loss < L < ∞) and Q(L > loss) for one step."""
-    return step.masses_above(loss)
+    Raises:
+        InvalidValue: The marks do not increase.
+        Declined: The working precision does not tell a lattice point from a bound of the loss, or place an atom.
+    """
+    if len(marks) < 2 or any(second <= first for first, second in pairwise(marks)):
+        raise InvalidValue("marks", marks, "two or more lattice indices in increasing order")
+    return step._cut(lattice, marks)
 
 
 def exponent_of(number: Fraction) -> int:
@@ -394,9 +352,5 @@ def natural_spacing(step: AnyStep) -> float | None:
     if not gaps or len(losses) > _MOST_ALIGNED:
         return None
     unit = min(gaps)
-    if all(abs(gap / unit - round(gap / unit)) < 1e-9 for gap in gaps) and math.isfinite(unit):
-        return unit
-    return None
-
-
-_MOST_ALIGNED = 16  # atoms
+    aligned = all(abs(gap / unit - round(gap / unit)) < 1e-9 for gap in gaps) and math.isfinite(unit)
+    return unit if aligned else None
