@@ -17,7 +17,7 @@ from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Direction, GaussianProduct, Pair, Product, SampledGaussians, ShiftedGaussians
-from dpbounds.privacy.routes.closed_forms import closed_form_delta, losses_stay_below
+from dpbounds.privacy.routes.closed_forms import closed_form_delta, losses_stay_below, squared_shift_of
 from dpbounds.privacy.routes.gaussian_profiles import log_tail, tail, upper_bound_of_epsilon
 
 METHOD = "drawn steps"
@@ -25,11 +25,7 @@ METHOD = "drawn steps"
 _PRECISION = 192
 _DEVIATIONS = (2, 5, 10, 40, 160)  # above the mean: how many draws are counted with
 _PLACES = (Fraction(1, 2), Fraction(3, 4), Fraction(15, 16))  # of thresholds, between the two means
-_SHARES = (
-    Fraction(1, 2),
-    Fraction(7, 8),
-    Fraction(127, 128),
-)  # how far from one expected number of large outcomes to the other
+_SHARES = Fraction(1, 2), Fraction(7, 8), Fraction(127, 128)  # of the way from one expected number of hits to the other
 _BISECTIONS = 40
 
 # Where the other routes can plan in doubles.
@@ -121,8 +117,9 @@ class _Bounds:
     @classmethod
     def of(cls, product: GaussianProduct) -> _Bounds:
         parts = tuple(_Part(pair, count) for pair, count in product if isinstance(pair, SampledGaussians))
-        fixed = sum((pair.squared_shift * n for pair, n in product if isinstance(pair, ShiftedGaussians)), Fraction(0))
-        return cls(product, parts, fixed, _PRECISION + 2 * sum(part.count for part in parts).bit_length())
+        return cls(
+            product, parts, squared_shift_of(product), _PRECISION + 2 * sum(part.count for part in parts).bit_length()
+        )
 
     @property
     def whole(self) -> Fraction:
@@ -240,15 +237,12 @@ def _numbers_of_hits(r: arb, p: arb, count: int) -> list[int]:
 
 def _many(hits: int, r: arb, log_r: arb, p: arb, count: int, epsilon: Fraction) -> arb:
     """P(at least so many) - e^ε Q(at least so many)."""
-    if hits == 1:
-        log_false = arb(count).log() + log_r  # a union bound
-        found = -(count * (-p).log1p()).expm1()
-    else:
-        if not count * r < hits < count * p:
-            return arb(0)
-        log_false = -_divergence(hits, count, r, log_r)
-        found = 1 - (-_divergence(hits, count, p, p.log())).exp()
-    return found - (ball(epsilon) + log_false).exp()
+    if hits == 1:  # with a union bound for Q
+        return -(count * (-p).log1p()).expm1() - (ball(epsilon) + (arb(count).log() + log_r)).exp()
+    if not count * r < hits < count * p:
+        return arb(0)
+    log_false = -_divergence(hits, count, r, log_r)
+    return 1 - (-_divergence(hits, count, p, p.log())).exp() - (ball(epsilon) + log_false).exp()
 
 
 def _few(hits: int, r: arb, log_r: arb, p: arb, count: int, epsilon: Fraction) -> arb:

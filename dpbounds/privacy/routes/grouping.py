@@ -13,9 +13,11 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.pairs.pairs import (
@@ -50,11 +52,23 @@ class Between:
     dearer: Product
 
 
-def costs_of(pair: Pair) -> Costs | None:
-    """What the pair costs, such that its profile grows with each cost while the rest stays; None: nothing is claimed.
+# The fields of which a pair spends more the larger they are (``pairs.md``, section 7); four families have more to say.
+_FIELDS: dict[type[Pair], tuple[str, ...]] = {
+    SampledLaplaces: ("sample_rate", "shift"),
+    SampledBalls: ("sample_rate", "squared_shift"),
+    ShiftedGaussians: ("squared_shift",),
+    UniformBalls: ("squared_shift",),
+    ShiftedLaplaces: ("shift",),
+    BoundedRangeProfile: ("span",),
+    Responses: ("epsilon",),
+    TwoResponses: ("epsilon",),
+    FourPoints: ("epsilon", "delta"),
+    RenyiProfile: ("rho",),
+}
 
-    All in ``pairs.md``, section 7: rates and draws, then inverse noise, shifts, ranges and guarantees.
-    """
+
+def costs_of(pair: Pair) -> Costs | None:
+    """What the pair costs: its profile grows with each cost while the rest stays. None: nothing is claimed."""
     match pair:
         case SampledGaussians(sample_rate=rate, variance=variance):
             return rate, 1 / variance
@@ -62,25 +76,16 @@ def costs_of(pair: Pair) -> Costs | None:
             return draws.rate, *(costs_of(base) or ())
         case DrawnGaussians(draws=draws, squared_shift=squared):
             return draws.rate, squared
-        case SampledLaplaces(sample_rate=rate, shift=shift):
-            return rate, shift
-        case SampledBalls(sample_rate=rate, squared_shift=squared):
-            return rate, squared
-        case ShiftedGaussians(squared_shift=one) | UniformBalls(squared_shift=one):
-            return (one,)
-        case ShiftedLaplaces(shift=one) | BoundedRangeProfile(span=one):
-            return (one,)
-        case Responses(epsilon=one) | TwoResponses(epsilon=one):
-            return (one,)
-        case FourPoints(epsilon=epsilon, delta=delta):
-            return epsilon, delta
-        case RenyiProfile(points=(), rho=rho) if rho is not None:
-            return (rho,)
-    return None
+        case RenyiProfile(points=points, rho=rho) if points or rho is None:
+            return None
+    fields = _FIELDS.get(type(pair))
+    return None if fields is None else tuple(getattr(pair, field) for field in fields)
 
 
 def with_costs(pair: Pair, costs: Costs) -> Pair:
     """The pair of the same family with other costs: ``with_costs(pair, costs_of(pair)) == pair``."""
+    if not costs:
+        return pair
     match pair:
         case SampledGaussians():
             return replace(pair, sample_rate=costs[0], variance=1 / costs[1])
@@ -88,24 +93,8 @@ def with_costs(pair: Pair, costs: Costs) -> Pair:
             return replace(pair, draws=replace(draws, rate=costs[0]), base=with_costs(base, costs[1:]))
         case DrawnGaussians(draws=draws):
             return replace(pair, draws=replace(draws, rate=costs[0]), squared_shift=costs[1])
-        case SampledLaplaces():
-            return replace(pair, sample_rate=costs[0], shift=costs[1])
-        case SampledBalls():
-            return replace(pair, sample_rate=costs[0], squared_shift=costs[1])
-        case ShiftedGaussians() | UniformBalls():
-            return replace(pair, squared_shift=costs[0])
-        case ShiftedLaplaces():
-            return replace(pair, shift=costs[0])
-        case BoundedRangeProfile():
-            return replace(pair, span=costs[0])
-        case Responses() | TwoResponses():
-            return replace(pair, epsilon=costs[0])
-        case FourPoints():
-            return replace(pair, epsilon=costs[0], delta=costs[1])
-        case RenyiProfile(points=()):
-            return replace(pair, rho=costs[0])
-    assert not costs
-    return pair
+    changes: dict[str, Any] = dict(zip(_FIELDS[type(pair)], costs, strict=True))
+    return replace(pair, **changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +107,14 @@ class _Group:
         columns = list(zip(*(costs for _, costs, _ in self.members), strict=True))
         return tuple(min(column) for column in columns), tuple(max(column) for column in columns)
 
+    @property
+    def count(self) -> int:
+        """How many releases."""
+        return sum(number for _, _, number in self.members)
+
     def widths(self) -> list[float]:
         """How far rounding in each cost alone may move what the group spends; in floating point, decides nothing."""
-        low, high = self.box
-        pair, _, _ = self.members[0]
-        count = sum(number for _, _, number in self.members)
+        (low, high), (pair, _, _), count = self.box, self.members[0], self.count
         top = _weight(with_costs(pair, high))
         return [
             count * (top - _weight(with_costs(pair, (*high[:index], low[index], *high[index + 1 :]))))
@@ -139,12 +131,6 @@ class _Group:
         below = tuple(member for member in self.members if member[1][index] <= middle)
         above = tuple(member for member in self.members if member[1][index] > middle)
         return _Group(below), _Group(above)
-
-    @property
-    def split(self) -> bool:
-        """Whether it can be."""
-        low, high = self.box
-        return low != high
 
 
 def _weight(pair: Pair) -> float:
@@ -188,7 +174,7 @@ def between(product: Product, most: int) -> Between:
     waiting = [(-max(group.widths()), number, group) for number, group in enumerate(whole)]
     heapq.heapify(waiting)
     names = itertools.count(len(waiting))
-    while len(waiting) + len(kept) < most and waiting and waiting[0][2].split:
+    while len(waiting) + len(kept) < most and waiting and len(set(waiting[0][2].box)) == 2:
         for half in heapq.heappop(waiting)[2].halves():
             heapq.heappush(waiting, (-max(half.widths()), next(names), half))
     groups = [group for _, _, group in sorted(waiting, key=lambda entry: entry[1])]
@@ -204,10 +190,9 @@ def by_groups(product: Product, most: int, prove: Callable[[Product], Proof]) ->
 
 
 def _rounded(groups: Sequence[_Group], kept: Sequence[tuple[Pair, int]], end: int) -> Product:
-    found: dict[Pair, int] = {}
+    found: Counter[Pair] = Counter()
     for group in groups:
-        pair = with_costs(group.members[0][0], group.box[end])
-        found[pair] = found.get(pair, 0) + sum(count for _, _, count in group.members)
+        found[with_costs(group.members[0][0], group.box[end])] += group.count
     for pair, count in kept:
-        found[pair] = found.get(pair, 0) + count
+        found[pair] += count
     return tuple(found.items())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 from flint import arb
 
@@ -110,11 +111,7 @@ def _nearby(
 
     Slopes are doubles: a guess whose reciprocal is no double is left to the slower search.
     """
-
-    def excess(epsilon: Fraction) -> float:
-        found = _log_excess(estimate, delta, epsilon)
-        return -math.inf if found is None else float(found)
-
+    excess = partial(_excess, estimate, delta)
     if not 1 / _SECANT_REACH < guess < _SECANT_REACH:
         return None
     point = _dyadic(guess)
@@ -142,13 +139,14 @@ def _log_excess(estimate: Callable[[Fraction], arb], delta: arb, epsilon: Fracti
     return (middle / delta).mid().log().mid() if middle > 0 else None
 
 
+def _excess(estimate: Callable[[Fraction], arb], delta: arb, epsilon: Fraction) -> float:
+    found = _log_excess(estimate, delta, epsilon)
+    return -math.inf if found is None else float(found)
+
+
 def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: Fraction) -> Fraction:
     """Where the estimate crosses δ, to some 58 bits: a search, which proves nothing."""
-
-    def excess(epsilon: Fraction) -> float:
-        found = _log_excess(estimate, delta, epsilon)
-        return -math.inf if found is None else float(found)
-
+    excess = partial(_excess, estimate, delta)
     step = Fraction(1, 8)
     low, high = Fraction(0), _dyadic(max(guess, Fraction(1, 1 << 60)))
     value_low, value_high = excess(low), excess(high)

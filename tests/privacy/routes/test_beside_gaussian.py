@@ -17,14 +17,10 @@ from dpbounds.privacy.pairs.pairs import (
 )
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.beside_gaussian import ROUTE, delta_beside, epsilon_beside, lies_beside
+from tests.privacy.routes.twins import gaussian_profile
 
 REPLACE = "replace-one"
 GAUSSIAN = ShiftedGaussians(Fraction(1, 4))
-
-
-def profile(mu, epsilon):
-    """H of shifted Gaussians at any real ε, in mpmath."""
-    return mpmath.ncdf(mu / 2 - epsilon / mu) - mpmath.exp(epsilon) * mpmath.ncdf(-mu / 2 - epsilon / mu)
 
 
 def by_quadrature(span, mu, epsilon):
@@ -33,7 +29,7 @@ def by_quadrature(span, mu, epsilon):
         eta = mpmath.mpf(span)
         norm = 2 * (1 - mpmath.exp(-eta))
         return mpmath.quad(
-            lambda loss: mpmath.exp((loss - eta) / 2) / norm * profile(mpmath.mpf(mu), epsilon - loss),
+            lambda loss: mpmath.exp((loss - eta) / 2) / norm * gaussian_profile(mpmath.mpf(mu), epsilon - loss),
             [-eta, -eta / 2, 0, eta / 2, eta],
         )
 
@@ -53,7 +49,9 @@ def test_two_points_against_the_sum():
     with mpmath.workdps(60):
         t, low = mpmath.mpf("0.5"), mpmath.mpf("-0.2")
         share = (1 - mpmath.exp(-low)) / (mpmath.exp(-t) - mpmath.exp(-low))
-        exact = share * profile(mpmath.mpf("0.5"), 1 - t) + (1 - share) * profile(mpmath.mpf("0.5"), 1 - low)
+        exact = share * gaussian_profile(mpmath.mpf("0.5"), 1 - t) + (1 - share) * gaussian_profile(
+            mpmath.mpf("0.5"), 1 - low
+        )
     found = delta_beside(((TwoPoints(Fraction(1, 2), Fraction(7, 10)), 1), (GAUSSIAN, 1)), Fraction(1), 1e-9)
     assert abs(found.enclosure.exact_upper / Fraction(mpmath.nstr(exact, 50)) - 1) < Fraction(1, 10**24)
     assert found.route == ROUTE

@@ -1,7 +1,5 @@
 """Levels in groups: what is rounded up spends more, what is rounded down less, and more groups are never worse."""
 
-from __future__ import annotations
-
 import math
 import typing
 from collections import Counter
@@ -75,13 +73,13 @@ ALONE: list[Pair] = [
 ]
 
 
-def _profile(pair: Pair) -> list[arb]:
+def _profile(pair):
     with working(160):
         law = law_at(pair, 160)
         return [law.delta(arb(log_alpha)) for log_alpha in ALPHAS]
 
 
-def test_every_pair_is_grouped_or_left_alone() -> None:
+def test_every_pair_is_grouped_or_left_alone():
     assert {type(pair) for pair in GROUPED + ALONE} == set(typing.get_args(Pair))
     assert all(costs_of(pair) is None for pair in ALONE)
     for pair in GROUPED:
@@ -93,7 +91,7 @@ def test_every_pair_is_grouped_or_left_alone() -> None:
 
 
 @pytest.mark.parametrize("pair", GROUPED, ids=str)
-def test_whoever_has_more_of_a_cost_spends_more_at_every_threshold(pair: Pair) -> None:
+def test_whoever_has_more_of_a_cost_spends_more_at_every_threshold(pair):
     costs = costs_of(pair)
     assert costs is not None
     least = _profile(pair)
@@ -104,7 +102,7 @@ def test_whoever_has_more_of_a_cost_spends_more_at_every_threshold(pair: Pair) -
         assert any(one < other for one, other in zip(least, dearer, strict=True))  # and not by rounding alone
 
 
-def _gaussians(direction: Direction, levels: int) -> Product:
+def _gaussians(direction, levels):
     rates, low = (Fraction(1, 20), Fraction(1, 10)), Fraction(3, 2)
     return tuple((SampledGaussians(direction, rates[k % 2], low + Fraction(k, 20)), 20 + k) for k in range(levels))
 
@@ -125,7 +123,7 @@ PRODUCTS: dict[str, Product] = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_the_rounded_products_enclose_what_all_levels_spend(name: str) -> None:
+def test_the_rounded_products_enclose_what_all_levels_spend(name):
     """The exact value by the lattice, the groups' by whatever route serves; rounding the wrong way fails by 1e-3."""
     product = PRODUCTS[name]
     ends = between(product, 3)
@@ -137,7 +135,7 @@ def test_the_rounded_products_enclose_what_all_levels_spend(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_more_groups_refine_fewer(name: str) -> None:
+def test_more_groups_refine_fewer(name):
     product = PRODUCTS[name]
     steps = sum(count for _, count in product)
     coarser: list[list[Pair]] | None = None
@@ -154,15 +152,15 @@ def test_more_groups_refine_fewer(name: str) -> None:
     assert Counter(dict(between(product, len(product)).dearer)) == Counter(dict(product))
 
 
-def _size(pair: Pair) -> Fraction:
+def _size(pair):
     return sum(costs_of(pair) or (), Fraction(0))
 
 
-def _order_of(pair: Pair) -> tuple[str, Fraction]:
+def _order_of(pair):
     return type(pair).__name__, _size(pair)
 
 
-def test_narrower_with_more_groups() -> None:
+def test_narrower_with_more_groups():
     product = PRODUCTS["remove"]
     widths = []
     for most in (2, 4):
@@ -172,7 +170,7 @@ def test_narrower_with_more_groups() -> None:
     assert widths == sorted(widths, reverse=True)
 
 
-def _schedule(levels: int, weaker: float = 1.0) -> dp.Mechanism:
+def _schedule(levels, weaker=1.0):
     """Noise that falls at every step."""
     return dp.Composed(
         tuple((dp.PoissonSampled(dp.Gaussian(weaker * (2 - k / levels)), "0.05"), 20) for k in range(levels))
@@ -180,7 +178,7 @@ def _schedule(levels: int, weaker: float = 1.0) -> dp.Mechanism:
 
 
 @pytest.fixture
-def little_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def little_time(monkeypatch):
     monkeypatch.setattr(accountants, "_MANY", 3)
     monkeypatch.setattr(accountants, "_FEWEST_GROUPS", 4)
     monkeypatch.setattr(accountants, "_EXACT_WORK", 1)
@@ -190,7 +188,7 @@ def little_time(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("given", ["delta", "epsilon"])
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 @pytest.mark.usefixtures("little_time")
-def test_accounts_in_groups_hold_what_all_levels_give(given: str, relation: str) -> None:
+def test_accounts_in_groups_hold_what_all_levels_give(given, relation):
     mechanism = _schedule(6)
     target: dict[str, typing.Any] = {given: DELTA if given == "delta" else 1}
     found = account(mechanism, relation=relation, **target)
@@ -205,7 +203,7 @@ def test_accounts_in_groups_hold_what_all_levels_give(given: str, relation: str)
 
 
 @pytest.mark.usefixtures("little_time")
-def test_a_demanded_tolerance_takes_its_time() -> None:
+def test_a_demanded_tolerance_takes_its_time():
     found = account(_schedule(6), delta=DELTA, tolerance=9e-10)
     assert found.proofs[0][1].route == "contour"
 
@@ -214,7 +212,7 @@ def test_a_demanded_tolerance_takes_its_time() -> None:
 @pytest.mark.parametrize(
     ("levels", "exact"), [(1000, Fraction("1.53041660242")), (300, Fraction("1.03338403263"))]
 )  # by one contour for all levels
-def test_long_schedules_of_noise(levels: int, exact: Fraction) -> None:
+def test_long_schedules_of_noise(levels, exact):
     steps = tuple(
         (dp.PoissonSampled(dp.Gaussian(Fraction(round(10**6 * (2 - 1.2 * k / (levels - 1))), 10**6)), "0.01"), 1)
         for k in range(levels)
@@ -224,7 +222,7 @@ def test_long_schedules_of_noise(levels: int, exact: Fraction) -> None:
     assert found.width < 0.05 * found.upper
 
 
-def test_thousands_of_levels_need_few_pairs() -> None:
+def test_thousands_of_levels_need_few_pairs():
     levels: Product = tuple(
         (SampledGaussians(Direction.REMOVE, Fraction(1, 100 + k % 7), Fraction(1000 + k, 1000)), 1) for k in range(1500)
     )

@@ -24,12 +24,9 @@ from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes import outcomes
 from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds
 from dpbounds.privacy.routes.outcomes import ROUTE, delta_by_outcomes, epsilon_by_outcomes
+from tests.privacy.routes.twins import real
 
 HALF, TENTH = Fraction(1, 2), Fraction(1, 10)
-
-
-def real(number):
-    return mpmath.mpf(number.numerator) / number.denominator
 
 
 def sampled(rate, response):
@@ -101,7 +98,7 @@ def test_every_outcome_is_counted(product):
         for epsilon in (Fraction(0), Fraction(1, 7), HALF, Fraction(9, 7)):
             exact = twin(product, real(epsilon))
             found = delta_by_outcomes(product, epsilon, 1e-9).enclosure
-            low, high = real(Fraction(found.exact_lower)), real(Fraction(found.exact_upper))
+            low, high = real(found.exact_lower), real(found.exact_upper)
             assert low - mpmath.mpf(10) ** -50 <= exact <= high + mpmath.mpf(10) ** -50, epsilon
             assert high - low <= exact * mpmath.mpf(2) ** -64
 
@@ -113,7 +110,7 @@ def test_epsilon_is_where_the_sum_crosses(product):
         for share in ("0.5", "0.05", "1e-6"):
             delta = Fraction(mpmath.nstr(certain + (everything - certain) * mpmath.mpf(share), 40))
             proof = epsilon_by_outcomes(product, delta, 1e-9)
-            low, high = real(Fraction(proof.enclosure.exact_lower)), real(Fraction(proof.enclosure.exact_upper))
+            low, high = real(proof.enclosure.exact_lower), real(proof.enclosure.exact_upper)
             assert twin(product, high) <= real(delta) < twin(product, low)
             assert high - low <= high * mpmath.mpf(10) ** -14
 

@@ -56,6 +56,24 @@ def soft_step(x: Ball) -> Ball:
     return x.erfc() / 2
 
 
+def angle(p: arb, v: arb) -> arb:
+    """arg(1 - p + p e^{iv}) for 0 < v < π, increasing in p."""
+    sine, cosine = v.sin_cos()
+    return acb(1 - p + p * cosine, p * sine).arg()
+
+
+def dent(low: arb, high: arb, v: arb) -> arb:
+    """Upper bound on 4p(1-p) sin²(v/2) for p in [low, high]: |A(t+iy)|² = A² (1 - this)."""
+    half = (v / 2).sin()
+    if high <= arb(fmpq(1, 2)):
+        share = 4 * high * (1 - high)
+    elif low >= arb(fmpq(1, 2)):
+        share = 4 * low * (1 - low)
+    else:
+        share = arb(1)
+    return share * half * half
+
+
 @dataclass(frozen=True, slots=True)
 class Observation(Generic[Ball]):
     """What the bounds need to know at one t, real or complex: log A, log A₋ and the weights p, p₋."""
@@ -256,32 +274,16 @@ class Moments:
         need(slope > 0, "the cut-off's tail decays")
         return upper(exponent.exp() / self.sqrt_two_pi * (1 / slope))
 
-    def angle(self, p: arb, v: arb) -> arb:
-        """arg(1 - p + p e^{iv}) for 0 < v < π, increasing in p."""
-        sine, cosine = v.sin_cos()
-        return acb(1 - p + p * cosine, p * sine).arg()
-
-    def dent(self, low: arb, high: arb, v: arb) -> arb:
-        """Upper bound on 4p(1-p) sin²(v/2) for p in [low, high]: |A(t+iy)|² = A² (1 - this)."""
-        half = (v / 2).sin()
-        if high <= arb(fmpq(1, 2)):
-            share = 4 * high * (1 - high)
-        elif low >= arb(fmpq(1, 2)):
-            share = 4 * low * (1 - low)
-        else:
-            share = arb(1)
-        return share * half * half
-
     @cached_property
     def _cell_turns(self) -> list[tuple[arb, arb]]:
         """Per cell and tail: (largest total argument, largest dent) on the line Im t = d, left tail first."""
         v = self.turn
         turns = []
         for (low, high), minus in self.spans:
-            angle = self.angle(high, v)
+            turn = angle(high, v)
             if self.direction is Direction.REPLACE:
-                angle = angle + self.angle(minus[1], v)
-            turns.append((angle, self.shrinking(v, (low, high), minus)))
+                turn = turn + angle(minus[1], v)
+            turns.append((turn, self.shrinking(v, (low, high), minus)))
         return turns
 
     @cached_property
@@ -296,15 +298,15 @@ class Moments:
         """The dent of |A| (add) or |A₋| (replace), of which e^{λL} has a negative power."""
         if self.direction is Direction.REMOVE:
             return arb(0)
-        return self.dent(*(p if self.direction is Direction.ADD else p_minus), v)
+        return dent(*(p if self.direction is Direction.ADD else p_minus), v)
 
     @_remembered
     def line_integral(self, tilt: float, frequency: float, bulk: bool = False) -> arb:
         """Upper bound on ∫ |F(t ± id; tilt + iw)| dt (or ψF) for all |w| <= frequency."""
         a, w = arb(tilt), arb(frequency)
         total = arb(0)
-        for mass, (angle, dent) in zip(self.cell_masses(tilt, bulk), self._cell_turns, strict=True):
-            total = total + upper(mass * (w * angle - a / 2 * (-dent).log1p()).exp())
+        for mass, (turn, gone) in zip(self.cell_masses(tilt, bulk), self._cell_turns, strict=True):
+            total = total + upper(mass * (w * turn - a / 2 * (-gone).log1p()).exp())
         return upper(total * self.bend(self.strip, bulk).exp())
 
     def bend(self, y: arb, bulk: bool) -> arb:

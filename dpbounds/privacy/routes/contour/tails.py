@@ -13,7 +13,7 @@ import math
 from flint import arb, fmpz
 
 from dpbounds.privacy.pairs.pairs import Direction
-from dpbounds.privacy.routes.contour.moments import Moments, need, upper
+from dpbounds.privacy.routes.contour.moments import Moments, angle, need, upper
 
 _HEIGHT_BITS = 120  # densities near an atom exceed those of the jumps by many orders of magnitude
 _RECTANGLES, _FEW_RECTANGLES = 320, 96
@@ -124,7 +124,7 @@ def turned_bound(moments: Moments, tilt: float, frequency: arb) -> arb:
     total = arb(0)
     for mass, (p, p_minus), right in zip(moments.cell_masses(tilt, False), moments.spans, ends, strict=True):
         gained = arb(tilt) / 2 * (-moments.shrinking(v, p, p_minus)).log1p()
-        share = mass * (-frequency * moments.angle(p[0], v) - gained).exp()
+        share = mass * (-frequency * angle(p[0], v) - gained).exp()
         if nodes.bulk is not None and right is not None:
             share = share * moments.above_bulk_edge(right)
         total = total + upper(share)

@@ -24,7 +24,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import to_float
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import Pair, Product, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.lattice import saddle as choices
 from dpbounds.privacy.routes.lattice.composed import (
@@ -36,8 +36,8 @@ from dpbounds.privacy.routes.lattice.composed import (
     discretise,
     log_of,
 )
-from dpbounds.privacy.routes.lattice.discretisation import Atoms, RoundingDown, settled, working_precision
-from dpbounds.privacy.routes.lattice.fourier import FourierComposed, InexactFloats, RepeatedAtoms, compose_fourier
+from dpbounds.privacy.routes.lattice.discretisation import RoundingDown, settled, working_precision
+from dpbounds.privacy.routes.lattice.fourier import FourierComposed, InexactFloats, compose_fourier
 from dpbounds.privacy.routes.lattice.integer_measures import LARGEST_WINDOW, LARGEST_WORK, Slots, Work
 from dpbounds.privacy.routes.lattice.rough import Rough, sharpened
 from dpbounds.privacy.routes.lattice.steps import AnyStep, LossStep, as_step, natural_spacing
@@ -60,10 +60,8 @@ _LARGEST_LOG = 1500.0  # of 1/δ
 _LOGS = (15.0, 120.0, _LARGEST_LOG)  # looked at in turn
 _MARGINS = (0.0, 1e-12, 1e-9, 1e-6, 1e-5, 1e-4)  # relative, in ε: tried in turn when the proof is written
 _INFINITE = "moved to infinity"  # as a source of error
-_BLIND, _SOMEWHAT_FINER = (
-    1.0,
-    0.3,
-)  # a width of log δ that says little about how much finer a lattice must be; then this
+_BLIND = 1.0  # a width of log δ that says little about how much finer a lattice must be
+_SOMEWHAT_FINER = 0.3  # then this
 _WIDEST = 0.5
 _MARGIN = 1e-8  # in log δ: room for floating point in the search, so that the proof that follows succeeds
 
@@ -74,13 +72,12 @@ Side = FourierComposed | ComposedMeasure
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """Both sides for one set of choices; no sides where the one-step measures already showed it to be too coarse."""
+    """Both sides for one set of choices."""
 
     chosen: Choices
-    gap: float
-    window: int = 0
-    upper: Side | None = None
-    lower: Side | None = None
+    window: int
+    upper: Side
+    lower: Side
 
 
 @dataclass(slots=True)
@@ -91,15 +88,10 @@ class _Knobs:
     cut_off: float = 1.0
     guard_bits: int = 0
     rounds: int = 0
+    engine: Engine = "fourier"
 
 
-def _choose(
-    sketches: Sequence[choices.Sketch],
-    aim: choices.GaussianSaddle,
-    width: float,
-    knobs: _Knobs,
-    engine: Engine,
-) -> Choices:
+def _choose(sketches: Sequence[choices.Sketch], aim: choices.GaussianSaddle, width: float, knobs: _Knobs) -> Choices:
     """Turn what is wanted (a width in ε) into choices.
 
     Raises:
@@ -114,7 +106,7 @@ def _choose(
         raise Declined(f"lattice: about {spread:.3g} lattice points are needed, more than the work limit")
     fine = min(effective * aim.slope, 1.0) * 2.0 ** -(_FINE_BITS + knobs.guard_bits)
     composing, share = aim.tilt, aim.share  # where float64 sees best
-    if engine == "integers":
+    if knobs.engine == "integers":
         composing, share = choices.composing_tilt(sketches, aim, wanted, fine)
     allowance = fine * share
     tilt = Fraction(composing)
@@ -131,7 +123,7 @@ def _choose(
     window = max(2 * spread, *(mark[-1] - mark[0] for mark in marks))
     bits = math.ceil(math.log2(2 * steps * window / allowance)) + 2
     slots = Slots.holding(bits)
-    if engine == "integers" and steps >= _MANY_STEPS and _PASSES * spread * slots.width / 8 > LARGEST_WORK:
+    if knobs.engine == "integers" and steps >= _MANY_STEPS and _PASSES * spread * slots.width / 8 > LARGEST_WORK:
         raise Declined("lattice: the powers would go beyond the work limit; ask for a looser tolerance")
     return Choices(
         tilt=tilt,
@@ -159,38 +151,30 @@ def _spacing(
     return wanted, Fraction(math.floor(math.ldexp(mantissa, 20))) * Fraction(2) ** (exponent - 20)
 
 
-def _attempt(steps: Steps, chosen: Choices, near: float, gap_limit: float, work: Work, engine: Engine) -> _Attempt:
+def _attempt(
+    steps: Steps, chosen: Choices, near: float, knobs: _Knobs, work: Work, slope: float, width: float
+) -> _Attempt | None:
+    """Both sides, near an ε; None where the choices turn out too coarse or floats too inexact, and knobs are turned.
+
+    ``slope`` times ``width`` is the width of log δ that is wanted; infinite where any will do.
+    """
     work.spend(_WORK_PER_CELL * sum(map(len, chosen.marks)))
     discretised = discretise(steps, chosen)
     gap = discretised.gap(steps)
-    if gap > gap_limit:
-        return _Attempt(chosen, gap)
-    if engine == "fourier":
-        high = _by_fourier(steps, chosen, discretised.uppers, discretised.infinite, near, work)
-        low = _by_fourier(steps, chosen, discretised.lowers, None, near, work)
-        return _Attempt(chosen, gap, max(high.window.length, low.window.length), high, low)
-    upper, window = compose(steps, chosen, discretised.uppers, discretised.infinite, work)
-    lower, other = compose(steps, chosen, discretised.lowers, None, work)
-    return _Attempt(chosen, gap, max(window, other), upper, lower)
-
-
-def _by_fourier(
-    steps: Steps, chosen: Choices, tilted_atoms: Sequence[Atoms], infinite: arb | None, near: float, work: Work
-) -> FourierComposed:
-    parts = [
-        RepeatedAtoms(atoms, lattice.offset, count)
-        for (_, count), lattice, atoms in zip(steps, chosen.lattices, tilted_atoms, strict=True)
-    ]
-    return compose_fourier(
-        parts,
-        chosen.tilt,
-        chosen.spacing,
-        infinite,
-        near=near,
-        log_allowance=math.log(chosen.allowance),
-        precision=chosen.precision,
-        work=work,
-    )
+    if gap > _HOPEFUL * slope * width:
+        knobs.refinement *= (_SAFETY * slope * width / gap) ** _ORDER
+        return None
+    if knobs.engine == "integers":
+        upper, window = compose(steps, chosen, discretised.uppers, discretised.infinite, work)
+        lower, other = compose(steps, chosen, discretised.lowers, None, work)
+        return _Attempt(chosen, max(window, other), upper, lower)
+    try:
+        high = compose_fourier(steps, chosen, discretised.uppers, discretised.infinite, near, work)
+        low = compose_fourier(steps, chosen, discretised.lowers, None, near, work)
+    except InexactFloats:
+        knobs.engine = "integers"
+        return None
+    return _Attempt(chosen, max(high.window.length, low.window.length), high, low)
 
 
 def _revise(
@@ -221,29 +205,24 @@ def _shares(upper: Side, epsilon: float, log_delta: float) -> dict[str, float]:
 
 
 def _proof(enclosure: Enclosure, attempt: _Attempt, knobs: _Knobs, epsilon: float, log_delta: float) -> Proof:
-    chosen, upper, lower = attempt.chosen, attempt.upper, attempt.lower
-    budget = {}
-    if upper is not None and lower is not None:
-        shares = _shares(upper, epsilon, log_delta)
-        both = upper.approximate(epsilon) - lower.approximate(epsilon)
-        budget = {"discretisation": max(0.0, math.expm1(min(both, 600.0)) - sum(shares.values())), **shares}
+    chosen, upper = attempt.chosen, attempt.upper
+    shares = _shares(upper, epsilon, log_delta)
+    both = upper.approximate(epsilon) - attempt.lower.approximate(epsilon)
+    budget = {"discretisation": max(0.0, math.expm1(min(both, 600.0)) - sum(shares.values())), **shares}
+    engine: dict[str, object] = {"engine": "integers", "bits": chosen.slots.unit_bits}
+    if isinstance(upper, FourierComposed):
+        engine = {"engine": "fourier", "exact frequencies": upper.exact_frequencies}
     parameters = {
         "tilt": float(chosen.tilt),
         "lattice step": float(chosen.spacing),
         "offsets": tuple(float(lattice.offset) for lattice in chosen.lattices),
         "cells": tuple(len(marks) - 1 for marks in chosen.marks),
         "largest window": attempt.window,
-        **_engine_of(upper, chosen),
+        **engine,
         "working precision": chosen.precision,
         "attempts": knobs.rounds,
     }
     return Proof(enclosure, "lattice", parameters, budget)
-
-
-def _engine_of(side: Side | None, chosen: Choices) -> dict[str, object]:
-    if isinstance(side, FourierComposed):
-        return {"engine": "fourier", "exact frequencies": side.exact_frequencies}
-    return {"engine": "integers", "bits": chosen.slots.unit_bits}
 
 
 def steps_of(product: Product) -> Steps:
@@ -252,13 +231,9 @@ def steps_of(product: Product) -> Steps:
     for pair, count in product:
         if count < 1:
             raise InvalidValue("count", count, "a positive whole number")
-        if _loses_something(pair):
+        if not (isinstance(pair, ShiftedGaussians) and pair.squared_shift == 0):  # that one loses nothing
             counts[as_step(pair)] += count
     return tuple(counts.items())
-
-
-def _loses_something(pair: Pair) -> bool:
-    return not (isinstance(pair, ShiftedGaussians) and pair.squared_shift == 0)
 
 
 def _largest_loss(steps: Steps) -> Enclosure | None:
@@ -366,7 +341,7 @@ def epsilon_bounds(
     sketches = sketches_of(steps, log_delta)
     work = work or Work()
     costly = _costly(steps)
-    knobs, expected, found = _Knobs(_CAREFUL if costly else 1.0, _CUT_OFF * tolerance), None, None
+    knobs, expected, found = _Knobs(_CAREFUL if costly else 1.0, _CUT_OFF * tolerance, engine=engine), None, None
     upper_limit = math.inf if limit is None else limit.lower
     first = choices.saddle_for_delta(
         cut_sketches(sketches, log_delta + math.log(knobs.cut_off)), log_delta, upper_limit, tolerance
@@ -381,15 +356,10 @@ def epsilon_bounds(
         if expected is None:  # where the answer may be 0, a coarse look comes first
             expected = max(aim.epsilon, 0.0 if aim.tilt > 0 else aim.deviation)
         width = tolerance * expected
-        chosen = _choose(parts, aim, width, knobs, engine)
+        chosen = _choose(parts, aim, width, knobs)
         near = aim.epsilon if found is None else found
-        try:
-            attempt = _attempt(steps, chosen, near, _gap_limit(aim, width), work, engine)
-        except InexactFloats:
-            engine = "integers"
-            continue
-        if attempt.upper is None or attempt.lower is None:
-            knobs.refinement *= (_SAFETY * aim.slope * width / attempt.gap) ** _ORDER
+        attempt = _attempt(steps, chosen, near, knobs, work, aim.slope if aim.tilt > 0 else math.inf, width)
+        if attempt is None:
             continue
         high, low = attempt.upper.solve(log_delta - _MARGIN), attempt.lower.solve(log_delta + _MARGIN)
         if limit is not None:
@@ -406,25 +376,17 @@ def epsilon_bounds(
                 proof = _proof(enclosure, attempt, knobs, high, log_delta)
                 if narrow and enclosure.width <= tolerance * enclosure.upper:
                     return proof
-                _keep(proof, kept)
+                if kept is not None:
+                    kept.append(proof)
         slope = _slope(attempt.upper, low, high)
         found = high if slope * (high - low) > 1 else low  # the lower side may have lost sight of δ
         _revise(knobs, attempt.upper, found, log_delta, slope * (high - low), slope * tolerance * max(low, high / 4))
     raise Declined(f"lattice: a relative width of {tolerance:g} was not reached in {_ROUNDS} attempts")
 
 
-def _keep(proof: Proof, kept: list[Proof] | None) -> None:
-    if kept is not None:
-        kept.append(proof)
-
-
 def _costly(steps: Steps) -> bool:
     """Whether cutting takes nearly all the time: a closer look and a finer lattice beat a second attempt."""
     return any(isinstance(step, LossStep) and step.draws.slots > 1 for step, _ in steps)
-
-
-def _gap_limit(aim: choices.GaussianSaddle, width: float) -> float:
-    return _HOPEFUL * aim.slope * width if aim.tilt > 0 else math.inf
 
 
 def _slope(upper: Side, low: float, high: float) -> float:
@@ -470,10 +432,9 @@ def delta_bounds(
         product: Pairs with multiplicities (independent).
         epsilon: ε >= 0.
         tolerance: Wanted width of log δ, relative to max(1, log 1/δ); in (0, 1).
-        work: What may still be spent, where several attempts share it.
-        engine: "fourier" (float64 with a proven bound on round-off; integers where that does not suffice) or
-            "integers" (exact: the independent check).
-        kept: Where given, proofs that came out too wide are added to it: what there is where the work or the time ends.
+        work: As for :func:`epsilon_bounds`.
+        engine: The same.
+        kept: The same.
         also: Further ε at which the lattice that served is looked at: those it serves as well get their proofs.
 
     Returns:
@@ -498,7 +459,7 @@ def delta_bounds(
         return Proof(Enclosure.from_balls(certain, certain, "lattice", SUM_PRECISION).within(0, 1), "lattice")
     value, work = to_float(epsilon, "up"), work or Work()
     costly = _costly(steps)
-    knobs = _Knobs(_CAREFUL if costly else 1.0, _CUT_OFF * tolerance)
+    knobs = _Knobs(_CAREFUL if costly else 1.0, _CUT_OFF * tolerance, engine=engine)
     log_delta = _expected_log_delta(steps, value, math.inf if limit is None else limit.lower)
     if costly:
         log_delta = _estimated(steps, value, log_delta)
@@ -509,14 +470,9 @@ def delta_bounds(
         if costly:
             aim = sharpened(parts, aim)
         wanted = tolerance * max(1.0, -log_delta)
-        chosen = _choose(parts, aim, wanted / aim.slope, knobs, engine)
-        try:
-            attempt = _attempt(steps, chosen, value, _HOPEFUL * wanted if aim.tilt > 0 else math.inf, work, engine)
-        except InexactFloats:
-            engine = "integers"
-            continue
-        if attempt.upper is None or attempt.lower is None:
-            knobs.refinement *= (_SAFETY * wanted / attempt.gap) ** _ORDER
+        chosen = _choose(parts, aim, wanted / aim.slope, knobs)
+        attempt = _attempt(steps, chosen, value, knobs, work, 1.0 if aim.tilt > 0 else math.inf, wanted)
+        if attempt is None:
             continue
         expected = log_delta
         lowest, log_delta, prove = _delta_on(attempt, knobs, epsilon, certain)
@@ -541,8 +497,6 @@ def _delta_on(
     attempt: _Attempt, knobs: _Knobs, epsilon: Fraction, certain: arb
 ) -> tuple[float, float, Callable[[], Proof]]:
     """Both bounds on log δ of the finite losses, and the proof to write; ``certain`` is P(some loss is infinite)."""
-    assert attempt.upper is not None
-    assert attempt.lower is not None
     below, above = attempt.lower.delta(epsilon), attempt.upper.delta(epsilon)
 
     def proof() -> Proof:
@@ -607,7 +561,7 @@ def estimated_profile(product: Product, log_delta: float) -> Callable[[float], f
             return lambda epsilon: 0.0
         certain = log_of(infinite)
         limit = _largest_loss(steps)
-    parts = cut_sketches(sketches_of(steps, log_delta), log_delta - _FAR_OUT)
+    parts = _far_out(steps, log_delta)
     plain = Rough.of(parts, 0.0)
 
     def at(epsilon: float) -> float:
@@ -624,23 +578,23 @@ def estimated_profile(product: Product, log_delta: float) -> Callable[[float], f
 
 def _estimated(steps: Steps, epsilon: float, log_delta: float) -> float:
     """A better estimate of log δ(ε) from a rough one."""
-    parts = cut_sketches(sketches_of(steps, log_delta), log_delta - _FAR_OUT)
+    parts = _far_out(steps, log_delta)
     aim = choices.saddle_for_epsilon(parts, epsilon)
     return sharpened(parts, aim).log_delta if _costly(steps) else aim.log_delta
 
 
-def _expected_log_delta(steps: Steps, epsilon: float, limit: float) -> float:
-    """Roughly the logarithm of δ(ε): the one for which ``epsilon`` is the expected answer.
+def _far_out(steps: Steps, log_delta: float) -> list[choices.Sketch]:
+    """The steps in floats, for an estimate of δ of that size."""
+    return cut_sketches(sketches_of(steps, log_delta), log_delta - _FAR_OUT)
 
-    Raises:
-        Declined: δ is too small for this route.
-    """
+
+def _expected_log_delta(steps: Steps, epsilon: float, limit: float) -> float:
+    """Roughly the logarithm of δ(ε): the one for which ``epsilon`` is the expected answer."""
     low = math.log(1e-3)
 
     def answer(depth: float) -> float:
         log_delta = -math.exp(depth)
-        parts = cut_sketches(sketches_of(steps, log_delta), log_delta - _FAR_OUT)
-        return choices.saddle_for_delta(parts, log_delta, limit, 1e-9).epsilon
+        return choices.saddle_for_delta(_far_out(steps, log_delta), log_delta, limit, 1e-9).epsilon
 
     for largest in _LOGS:  # the farther out, the more of each law must be looked at
         high = math.log(largest)

@@ -21,12 +21,13 @@ from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Combined, Discrete, Pair, Product, Sampled, TwoGuarantees
 from dpbounds.privacy.routes.lattice import saddle as choices
 from dpbounds.privacy.routes.lattice.bounds import certainly_infinite, cut_sketches, sketches_of, steps_of
-from dpbounds.privacy.routes.lattice.composed import SUM_PRECISION, Choices, compose, upper_measures
+from dpbounds.privacy.routes.lattice.composed import SUM_PRECISION, Choices, compose, discretise
 from dpbounds.privacy.routes.lattice.discretisation import RoundingDown, settled, working_precision
 from dpbounds.privacy.routes.lattice.integer_measures import Slots, Work, unpack
 from dpbounds.privacy.routes.lattice.steps import natural_spacing
 
 _LOG_NEGLIGIBLE = -700.0  # P-mass that may go to infinity
+_NEGLIGIBLE = math.exp(_LOG_NEGLIGIBLE)
 _BITS = 1100  # of the integers: rounding loses less than that
 _FINENESS = 6e-4  # variance that the lattice may add, relative
 _MOST_POINTS = 1 << 14
@@ -50,11 +51,7 @@ def _resolved(pair: Pair) -> Pair:
 
 @lru_cache(maxsize=32)
 def as_discrete(product: Product) -> Discrete:
-    """Return a discrete pair that dominates the product of the pairs.
-
-    Raises:
-        Declined: It would go beyond the work limit.
-    """
+    """A discrete pair that dominates the product of the pairs; Declined where it would go beyond the work limit."""
     steps = steps_of(product)
     with working(SUM_PRECISION):
         if certainly_infinite(steps) >= 1:  # one output tells for sure, whatever the others say
@@ -73,15 +70,15 @@ def as_discrete(product: Product) -> Discrete:
             spacing=Fraction(spacing),
             lattices=lattices,
             marks=tuple(
-                tuple(choices.marks_for(part, 0.0, lattice, math.exp(_LOG_NEGLIGIBLE)))
+                tuple(choices.marks_for(part, 0.0, lattice, _NEGLIGIBLE))
                 for part, lattice in zip(sketches, lattices, strict=True)
             ),
             slots=Slots.holding(_BITS),
-            allowance=math.exp(_LOG_NEGLIGIBLE),
+            allowance=_NEGLIGIBLE,
             rules=tuple(RoundingDown(0.0, 0.0, slack) for _ in sketches),
             precision=precision,
         )
-        uppers, _ = upper_measures(steps, chosen)
+        uppers = discretise(steps, chosen, downwards=False).uppers
         side, _ = compose(steps, chosen, uppers, None, Work())  # rounded down: what is missing goes to infinity below
         scale = ball(side.log_scale).exp() * arb(2) ** -side.slots.unit_bits
         first = side.measure.start

@@ -18,6 +18,7 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.routes.lattice import integer_measures as integers
 from dpbounds.privacy.routes.lattice.discretisation import (
     Atoms,
     RoundingDown,
@@ -27,20 +28,7 @@ from dpbounds.privacy.routes.lattice.discretisation import (
     total,
     upper_atoms,
 )
-from dpbounds.privacy.routes.lattice.integer_measures import (
-    IntegerMeasure,
-    Slots,
-    Work,
-    as_floats,
-    convolution,
-    mass_from,
-    missing_mass,
-    pack,
-    power,
-    scaled,
-    trimmed,
-    unpack,
-)
+from dpbounds.privacy.routes.lattice.integer_measures import IntegerMeasure, Slots, Work
 from dpbounds.privacy.routes.lattice.steps import AnyStep, Cells, Lattice, cut
 
 SUM_PRECISION = 128  # bits in the weighted sums
@@ -97,20 +85,20 @@ class ComposedMeasure:
             t = ball(first * self.spacing - remaining)
             slow, fast = (-ball(self.tilt * self.spacing)).exp(), (-ball((self.tilt + 1) * self.spacing)).exp()
             first_sum, second_sum = arb(0), arb(0)
-            for mass in reversed(unpack(self.measure, self.slots, first, last)):
+            for mass in reversed(integers.unpack(self.measure, self.slots, first, last)):
                 first_sum = first_sum * slow + mass
                 second_sum = second_sum * fast + mass
             result = (-ball(self.tilt) * t).exp() * first_sum - (-ball(self.tilt + 1) * t).exp() * second_sum
             result *= unit
             if self.missing is not None and last < end:  # there the weights are at most e^(-λt), which decreases
                 t = ball(last * self.spacing - remaining)
-                result += (-ball(self.tilt) * t).exp() * mass_from(self.measure, self.slots, last) * unit
+                result += (-ball(self.tilt) * t).exp() * integers.mass_from(self.measure, self.slots, last) * unit
         return result if self.missing is None else result + largest_weight(self.tilt) * self.missing
 
     def approximate(self, epsilon: float) -> float:
         """Logarithm of this side's δ(ε), in floating point."""
         tilt, spacing = float(self.tilt), float(self.spacing)
-        remaining = self.offset_from(epsilon)
+        remaining = epsilon - float(self.origin)
         t = (np.arange(self.measure.length) + self.measure.start) * spacing - remaining
         first = int(np.searchsorted(t, 0.0, side="right"))
         t = t[first:]
@@ -122,23 +110,19 @@ class ComposedMeasure:
         scale = float(self.log_scale) - tilt * remaining
         if self.missing is None:
             return value + scale
-        return float(np.logaddexp(np.logaddexp(value, self.log_lost()) + scale, log_of(self.infinite)))
+        return float(np.logaddexp(np.logaddexp(value, self._log_lost()) + scale, log_of(self.infinite)))
 
     def log_shares(self, epsilon: float) -> dict[str, float]:
         """Logarithms of what each source of error may add to δ(ε)."""
-        scale = float(self.log_scale) - float(self.tilt) * self.offset_from(epsilon)
-        return {"moved to infinity": log_of(self.infinite), "rounding and cutting off": self.log_lost() + scale}
+        scale = float(self.log_scale) - float(self.tilt) * (epsilon - float(self.origin))
+        return {"moved to infinity": log_of(self.infinite), "rounding and cutting off": self._log_lost() + scale}
 
-    def log_lost(self) -> float:
+    def _log_lost(self) -> float:
         """Logarithm of what the missing mass may weigh."""
         if self.missing is None:
             return -math.inf
         with working(SUM_PRECISION):
             return log_of(largest_weight(self.tilt) * self.missing)
-
-    def offset_from(self, epsilon: float) -> float:
-        """ε less the origin of the lattice."""
-        return epsilon - float(self.origin)
 
     def solve(self, log_delta: float) -> float | None:
         """The ε at which this side's δ is as wanted (in floating point); None where it is above it everywhere."""
@@ -185,20 +169,8 @@ class Discretised:
         return sum(count * float((total(up) / total(low)).log().mid()) for (_, count), up, low in pairs)
 
 
-def upper_measures(steps: Steps, chosen: Choices) -> tuple[tuple[Atoms, ...], arb]:
-    """Move each step upwards to its lattice, and tilt it; the second value is the P-mass that went to infinity."""
-    uppers: list[Atoms] = []
-    infinite = arb(0)
-    with working(chosen.precision):
-        for i, (step, count) in enumerate(steps):
-            cells = cut(step, chosen.lattices[i], chosen.marks[i])
-            uppers.append(tilted(upper_atoms(cells, chosen.lattices[i]), chosen.tilt, chosen.spacing))
-            infinite += count * cells.above
-    return tuple(uppers), infinite
-
-
-def discretise(steps: Steps, chosen: Choices) -> Discretised:
-    """Move each step to its lattice, both ways, and tilt it."""
+def discretise(steps: Steps, chosen: Choices, *, downwards: bool = True) -> Discretised:
+    """Move each step to its lattice, upwards and (if asked for) downwards, and tilt it."""
     uppers: list[Atoms] = []
     lowers: list[Atoms] = []
     infinite = arb(0)
@@ -207,7 +179,8 @@ def discretise(steps: Steps, chosen: Choices) -> Discretised:
             lattice = chosen.lattices[i]
             cells = cut(step, lattice, chosen.marks[i])
             uppers.append(tilted(upper_atoms(cells, lattice), chosen.tilt, chosen.spacing))
-            lowers.append(_lower_measure(cells, lattice, chosen, i))
+            if downwards:
+                lowers.append(_lower_measure(cells, lattice, chosen, i))
             infinite += count * cells.above
     return Discretised(tuple(uppers), tuple(lowers), infinite)
 
@@ -242,18 +215,19 @@ def compose(
         for (_, count), lattice, atoms in zip(steps, chosen.lattices, tilted_atoms, strict=True):
             log_mass = Fraction(float(total(atoms).log().mid()))  # any number would do: it makes the total about 1
             factor = (-ball(log_mass)).exp()
-            base = pack([(index, scaled(mass * factor, slots, upwards=upwards)) for index, mass in atoms], slots)
+            masses = [(index, integers.scaled(mass * factor, slots, upwards=upwards)) for index, mass in atoms]
+            base = integers.pack(masses, slots)
             log_scale += count * log_mass
             origin += count * lattice.offset
             bases.append((base, count))
-            part, window = power(base, count, slots, chosen.allowance, work)
-            result = (
-                part if result is None else trimmed(convolution(result, part, slots, work), slots, chosen.allowance)
-            )
+            part, window = integers.power(base, count, slots, chosen.allowance, work)
+            if result is not None:
+                part = integers.trimmed(integers.convolution(result, part, slots, work), slots, chosen.allowance)
+            result = part
             largest = max(largest, window, result.length)
         if result is None:
             raise InvalidValue("product", steps, "at least one step")
-        missing = missing_mass(bases, result, slots) if upwards else None
+        missing = integers.missing_mass(bases, result, slots) if upwards else None
     return (
         ComposedMeasure(
             measure=result,
@@ -264,7 +238,7 @@ def compose(
             log_scale=log_scale,
             missing=missing,
             infinite=arb(0) if infinite is None else infinite,
-            log_masses=_logarithms(as_floats(result, slots)),
+            log_masses=_logarithms(integers.as_floats(result, slots)),
         ),
         largest,
     )

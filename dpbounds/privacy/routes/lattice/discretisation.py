@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from flint import arb
 
@@ -93,19 +94,14 @@ def pieces_of(cells: Cells) -> tuple[list[Masses], int]:
     Returns:
         The pieces, and the position of the bulk (or of the first piece at or above index 0).
     """
-    placed = [
-        (mark, next_mark, mass)
-        for mark, next_mark, mass in zip(cells.marks, cells.marks[1:], cells.masses, strict=False)
-    ]
+    placed = [(first, last, mass) for (first, last), mass in zip(pairwise(cells.marks), cells.masses, strict=True)]
     placed += [(atom.first, atom.last, (atom.p, atom.r)) for atom in cells.atoms]
     placed.sort(key=lambda piece: piece[0])
     bulk = [mass for first, last, mass in placed if first >= -1 and last <= 1]
     before = [mass for first, last, mass in placed if first < 0 and not (first >= -1 and last <= 1)]
-    after = [mass for first, last, mass in placed if first >= 0 and not (first >= -1 and last <= 1)]
-    if not bulk:
-        return before + after, len(before)
+    after = [mass for first, last, mass in placed if first >= 0 and not last <= 1]
     whole = (sum((p for p, _ in bulk), arb(0)), sum((r for _, r in bulk), arb(0)))
-    return [*before, whole, *after], len(before)
+    return [*before, *([whole] if bulk else []), *after], len(before)
 
 
 def lower_atoms(pieces: Sequence[Masses], lattice: Lattice, rule: RoundingDown, from_left: int) -> Atoms:

@@ -19,7 +19,7 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.lattice.composed import SUM_PRECISION, largest_weight, log_of
+from dpbounds.privacy.routes.lattice.composed import SUM_PRECISION, Choices, Steps, largest_weight, log_of
 from dpbounds.privacy.routes.lattice.discretisation import Atoms, total
 from dpbounds.privacy.routes.lattice.integer_measures import Work
 from dpbounds.privacy.routes.lattice.spectra import ComposedSpectrum
@@ -33,15 +33,6 @@ _WORK_PER_TERM = 80  # the same for one atom at one frequency in ball arithmetic
 
 class InexactFloats(Declined):
     """Float64 does not suffice for a composition; exact integers may."""
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatedAtoms:
-    """Steps of one kind."""
-
-    atoms: Atoms  # the tilted measure of one step: lattice index and mass (balls), in increasing order
-    offset: Fraction  # s, the loss at index 0
-    count: int  # T_i
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,27 +142,17 @@ class FourierComposed:
 
 
 def compose_fourier(
-    parts: Sequence[RepeatedAtoms],
-    tilt: Fraction,
-    spacing: Fraction,
-    infinite: arb | None,
-    *,
-    near: float,
-    log_allowance: float,
-    precision: int,
-    work: Work,
+    steps: Steps, chosen: Choices, tilted_atoms: Sequence[Atoms], infinite: arb | None, near: float, work: Work
 ) -> FourierComposed:
     """One side of the proof: the upper side where ``infinite`` mass is given, the lower side where it is None.
 
     Args:
-        parts: The steps; all on lattices of the same spacing, each with its own offset, all tilted alike.
-        tilt: λ >= 0.
-        spacing: h > 0.
+        steps: The steps with their multiplicities.
+        chosen: Tilt λ >= 0, spacing h > 0, lattices, and the mass (relative to a total of about one) that each source
+            of error may weigh: a wish; what they weigh in the end is counted.
+        tilted_atoms: Of each step lattice index and tilted mass, computed at the chosen precision, by rising index.
         infinite: P-mass moved to an infinite loss, counted once per step.
         near: The ε about which δ will be asked for (any value is sound; a good one makes the bound narrow).
-        log_allowance: Logarithm of the mass, relative to a total of about one, that each source of error may weigh (a
-            wish: what they weigh in the end is counted).
-        precision: Working precision in bits at which the atoms were computed.
         work: What may still be spent.
 
     Raises:
@@ -179,24 +160,26 @@ def compose_fourier(
         InexactFloats: Float64 does not suffice.
         Declined: The measure is empty, its tails are too heavy for the longest window, or there is too much work.
     """
-    if not parts:
-        raise InvalidValue("parts", parts, "at least one step")
-    if any(second[0] <= first[0] for part in parts for first, second in pairwise(part.atoms)):
-        raise InvalidValue("parts", parts, "atoms in increasing order")
+    tilt, spacing = chosen.tilt, chosen.spacing
+    if not steps:
+        raise InvalidValue("product", steps, "at least one step")
+    if any(second[0] <= first[0] for atoms in tilted_atoms for first, second in pairwise(atoms)):
+        raise InvalidValue("tilted_atoms", tilted_atoms, "atoms in increasing order")
     if tilt < 0:
         raise InvalidValue("tilt", tilt, "at least 0")
     laws, origin, log_scale = [], Fraction(0), Fraction(0)
-    with working(precision):
-        for part in parts:
-            mass = total(part.atoms)
-            if not (part.atoms and mass > 0) or not mass.is_finite():
+    with working(chosen.precision):
+        for (_, count), lattice, atoms in zip(steps, chosen.lattices, tilted_atoms, strict=True):
+            mass = total(atoms)
+            if not (atoms and mass > 0) or not mass.is_finite():
                 raise Declined("lattice: the tilted measure of one step is empty; the discretisation is too coarse")
             log_mass = Fraction(float(mass.log()))  # any number would do: it makes the total about 1
-            laws.append(TiltedMeasure.of(part.atoms, (-ball(log_mass)).exp(), part.count))
-            start = part.atoms[0][0] * spacing  # position 0 is the first atom; the tilt was taken from index 0
-            log_scale += part.count * (log_mass - tilt * start)
-            origin += part.count * (part.offset + start)
+            laws.append(TiltedMeasure.of(atoms, (-ball(log_mass)).exp(), count))
+            start = atoms[0][0] * spacing  # position 0 is the first atom; the tilt was taken from index 0
+            log_scale += count * (log_mass - tilt * start)
+            origin += count * (lattice.offset + start)
         log_weight = float(largest_weight(tilt).log())
+    log_allowance = math.log(chosen.allowance)
     window = choose_window(laws, tilt, spacing, near - float(origin), log_allowance, log_weight)
     work.spend(_WORK_PER_POINT * window.length * len(laws))
     with working(SUM_PRECISION):
@@ -205,7 +188,7 @@ def compose_fourier(
         target = math.exp(max(log_allowance + log_weight - float(norm.log()), -600.0)) / 8
     spectrum = ComposedSpectrum.of(laws, window.length, target)
     exact = spectrum.for_balls(target)
-    work.spend(_WORK_PER_TERM * len(exact) * sum(len(part.atoms) for part in parts))
+    work.spend(_WORK_PER_TERM * len(exact) * sum(map(len, tilted_atoms)))
     values = spectrum.in_balls(exact)
     with working(SUM_PRECISION):
         sums: WeightedSum

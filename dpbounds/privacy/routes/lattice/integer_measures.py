@@ -2,7 +2,7 @@
 
 All masses sit in one large integer, in slots of equal width (Kronecker substitution): one product of large integers is
 one convolution, one shift and one mask round every mass down. What rounding and cutting off lost is known exactly,
-because total masses multiply.
+because total masses multiply. What would overflow a slot, or goes beyond the limits below, is declined.
 """
 
 from __future__ import annotations
@@ -71,11 +71,7 @@ class IntegerMeasure:
 
 
 def pack(masses: Sequence[tuple[int, int]], slots: Slots) -> IntegerMeasure:
-    """Build a measure from (index, integer mass >= 0) pairs with distinct increasing indices.
-
-    Raises:
-        Declined: There is no mass, more of it than a slot holds, or a window beyond the work limit.
-    """
+    """Build a measure from (index, integer mass >= 0) pairs with distinct increasing indices."""
     everything = sum(mass for _, mass in masses)
     if not 0 < everything < 1 << (slots.width - slots.unit_bits):
         raise Declined(
@@ -117,11 +113,7 @@ def mass_from(measure: IntegerMeasure, slots: Slots, first: int) -> int:
 
 
 def convolution(a: IntegerMeasure, b: IntegerMeasure, slots: Slots, work: Work) -> IntegerMeasure:
-    """The convolution of two measures, every mass rounded down to a multiple of 2^-B.
-
-    Raises:
-        Declined: A sum could overflow its slot, or the window is larger than the work limit.
-    """
+    """The convolution of two measures, every mass rounded down to a multiple of 2^-B."""
     length = a.length + b.length - 1
     _check_length(length)
     work.spend(length * slots.width // 8)

@@ -11,11 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpbounds.privacy.routes.lattice.saddle import GaussianSaddle, Sketch, cumulants
-
-Floats = NDArray[np.float64]
+from dpbounds.privacy.routes.lattice.saddle import Floats, GaussianSaddle, Sketch, cumulants
 
 _REACH = 12  # deviations on either side of the mean
 _SHORTEST, _LONGEST = 1 << 10, 1 << 18  # lengths of the transform

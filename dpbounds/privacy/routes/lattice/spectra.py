@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 
 from dpbounds.expressions.working import working
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.lattice.transform import TINY, UNIT, Floats, Spectrum, forward, inverse, relative_error
+from dpbounds.privacy.routes.lattice.transform import (
+    TINY,
+    UNIT,
+    Floats,
+    Spectrum,
+    above,
+    forward,
+    inverse,
+    relative_error,
+)
 from dpbounds.privacy.routes.lattice.window import PRECISION, TiltedMeasure
 
 Frequencies = NDArray[np.intp]
@@ -64,7 +73,7 @@ class ComposedSpectrum:
                 total = law.total()
                 most *= total.max(arb(1)) ** law.count
                 computed = spectrum.magnitudes() * (1 + 8 * UNIT) + _TINY_ROOT
-                size = np.maximum(computed, np.minimum((computed + error) * (1 + 2 * UNIT), _above(total)))
+                size = np.maximum(computed, np.minimum((computed + error) * (1 + 2 * UNIT), above(total)))
                 negligible = (target * _NEGLIGIBLE) ** (1 / law.count)
                 everywhere &= size > negligible
                 left_out = left_out.max(arb(negligible) ** law.count)
@@ -146,7 +155,7 @@ def _error_of(law: TiltedMeasure, length: int) -> float:
     for mass, number in zip(law.masses, law.nearest.tolist(), strict=True):
         norm += arb(number) ** 2
         distance += abs(mass - number).upper() ** 2
-    return _above(arb(length).sqrt() * (arb(relative_error(length)) * norm.sqrt() + distance.sqrt()) + 2 * TINY)
+    return above(arb(length).sqrt() * (arb(relative_error(length)) * norm.sqrt() + distance.sqrt()) + 2 * TINY)
 
 
 def _norm(re: Floats, im: Floats) -> arb:
@@ -172,8 +181,3 @@ def _power(re: Floats, im: Floats, count: int) -> tuple[Floats, Floats]:
         if bit == "1":
             power_re, power_im = power_re * re - power_im * im, power_re * im + power_im * re
     return power_re, power_im
-
-
-def _above(value: arb) -> float:
-    """A double at or above a ball."""
-    return float(np.nextafter(float(value.upper()), np.inf))

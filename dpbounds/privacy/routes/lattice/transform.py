@@ -57,7 +57,7 @@ def relative_error(length: int) -> float:
         halves = turn * (1 + u) + u
         split = u + (1 + u) * (u * u + halves * halves).sqrt()
         stages = (length // 2).bit_length() - 1
-        return _above((1 + stage) ** stages * (1 + turn) * (1 + split) - 1)
+        return above((1 + stage) ** stages * (1 + turn) * (1 + split) - 1)
 
 
 def forward(values: Floats) -> Spectrum:
@@ -235,6 +235,6 @@ def _twist(size: int) -> tuple[Floats, Floats]:
     return turned_cos, turned_sin
 
 
-def _above(value: arb) -> float:
+def above(value: arb) -> float:
     """A double at or above a ball."""
     return float(np.nextafter(float(value.upper()), np.inf))

@@ -124,11 +124,7 @@ class Blocks:
 
     @classmethod
     def of(cls, values: Floats, start: int, tilt: Fraction, spacing: Fraction) -> Blocks:
-        """Sum up the blocks.
-
-        Raises:
-            Declined: The weights could not be tabulated.
-        """
+        """Sum up the blocks."""
         width = 1 << ((len(values).bit_length() - 1) // 2)
         table = values.reshape(-1, width)
         slow, rising = np.empty(width), np.empty(width)

@@ -14,15 +14,12 @@ from itertools import pairwise
 
 import numpy as np
 from flint import acb, arb
-from numpy.typing import NDArray
 
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.lattice.discretisation import Atoms
-from dpbounds.privacy.routes.lattice.transform import LARGEST_LENGTH
-
-Floats = NDArray[np.float64]
+from dpbounds.privacy.routes.lattice.transform import LARGEST_LENGTH, Floats
 
 PRECISION = 128  # bits, for what need not be better
 

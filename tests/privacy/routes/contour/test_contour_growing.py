@@ -1,14 +1,12 @@
 """Schedules that grow: fast when asked after each epoch, and the same bits whatever was asked before."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 
 import pytest
 
 from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
-from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.contour import contour_epsilon, growing
 from dpbounds.privacy.routes.contour.estimate import settled_plan
 from tests.work import calls
@@ -18,7 +16,7 @@ LOG_DELTA = -11.512925464970229
 Schedule = tuple[tuple[SampledGaussians | ShiftedGaussians, int], ...]
 
 
-def schedule(levels: int, direction: Direction = Direction.REMOVE, steps: int = 100) -> Schedule:
+def schedule(levels, direction=Direction.REMOVE, steps=100):
     """A little more noise in each epoch."""
     return tuple(
         (SampledGaussians(direction, Fraction(1, 100), (Fraction(4, 5) + Fraction(level, 80)) ** 2), steps)
@@ -26,7 +24,7 @@ def schedule(levels: int, direction: Direction = Direction.REMOVE, steps: int = 
     )
 
 
-def falling(levels: int, steps: int = 5) -> Schedule:
+def falling(levels, steps=5):
     """A little less noise in each epoch, of few steps: where jumps matter, each asks for a tilt of its own."""
     return tuple(
         (SampledGaussians(Direction.REMOVE, Fraction(1, 100), (2 - Fraction(level, 100)) ** 2), steps)
@@ -34,13 +32,13 @@ def falling(levels: int, steps: int = 5) -> Schedule:
     )
 
 
-def fresh(product: Schedule) -> Proof:
+def fresh(product):
     growing.forget()
     return contour_epsilon(product, DELTA)
 
 
 @pytest.mark.thorough
-def test_an_answer_does_not_depend_on_earlier_ones() -> None:
+def test_an_answer_does_not_depend_on_earlier_ones():
     lengths = [16, 17, 23, 24]
     alone = {levels: fresh(schedule(levels)) for levels in lengths}
     growing.forget()
@@ -56,7 +54,7 @@ def test_an_answer_does_not_depend_on_earlier_ones() -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("direction", Direction)
 @pytest.mark.parametrize("levels", [16, 23, 31])
-def test_the_beginning_serves_the_whole(direction: Direction, levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_beginning_serves_the_whole(direction, levels, monkeypatch):
     """Its answer is narrow and meets the one of the schedule's own plan."""
     product = ((ShiftedGaussians(Fraction(1, 20)), 1), *schedule(levels, direction))
     growing.growing_plan(product, LOG_DELTA, 1e-13)  # is not declined
@@ -68,7 +66,7 @@ def test_the_beginning_serves_the_whole(direction: Direction, levels: int, monke
 
 
 @pytest.mark.thorough
-def test_one_more_epoch_is_a_small_part_of_the_work() -> None:
+def test_one_more_epoch_is_a_small_part_of_the_work():
     whole = calls(lambda: fresh(schedule(23)))
     growing.forget()
     contour_epsilon(schedule(22), DELTA)
@@ -77,7 +75,7 @@ def test_one_more_epoch_is_a_small_part_of_the_work() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("steps", [5, 100])
-def test_noise_that_falls_is_served_as_well(steps: int) -> None:
+def test_noise_that_falls_is_served_as_well(steps):
     """Of four epochs in a row at most two need a contour of their own, and every answer is narrow."""
     growing.forget()
     works = []
@@ -89,7 +87,7 @@ def test_noise_that_falls_is_served_as_well(steps: int) -> None:
 
 
 @pytest.mark.thorough
-def test_a_beginning_unlike_the_whole_is_not_relied_on() -> None:
+def test_a_beginning_unlike_the_whole_is_not_relied_on():
     last = (SampledGaussians(Direction.REMOVE, Fraction(1, 20), Fraction(1)), 20_000)
     product = (*schedule(16), last)
     with pytest.raises(Declined):

@@ -1,7 +1,5 @@
 """The planner's choices: that any choice is sound, that its own are good, and that searches in doubles are close."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import replace
@@ -14,42 +12,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbounds.expressions.enclosure import ball_end
-from dpbounds.privacy.pairs.pairs import Direction, Product, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
 from dpbounds.privacy.routes.contour import contour_delta, contour_epsilon
-from dpbounds.privacy.routes.contour.choices import Bulk, ContourChoices, Nodes, dyadic
+from dpbounds.privacy.routes.contour.choices import Bulk, dyadic
 from dpbounds.privacy.routes.contour.curve import ContourCurve
 from dpbounds.privacy.routes.contour.estimate import float_curve, settled_plan
 from dpbounds.privacy.routes.contour.landscape import RepeatedPair
 from dpbounds.privacy.routes.contour.plan import chernoff_plan, make_draft
+from tests.privacy.routes.twins import DIRECTIONS, product
 
-ORDERS = tuple(Direction)
-
-
-def product(direction: Direction, *parts: tuple[float, float, int], squared_shift: str | None = None) -> Product:
-    """Sampled parts (q, z, T), and one Gaussian part."""
-    sampled = tuple(
-        (SampledGaussians(direction, Fraction(str(q)), Fraction(str(z)) ** 2), count) for q, z, count in parts
-    )
-    return sampled if squared_shift is None else ((ShiftedGaussians(Fraction(squared_shift)), 1), *sampled)
-
+every_direction = pytest.mark.parametrize("direction", DIRECTIONS)
 
 # --- every choice is sound -------------------------------------------------------------------------------------------
 
-QUESTIONS: list[tuple[Product, str]] = [
-    (product(Direction.REMOVE, (0.3, 1.5, 30)), "5/2"),
-    (product(Direction.ADD, (0.3, 1.5, 30)), "5/2"),
-    (product(Direction.REPLACE, (0.3, 1.5, 30)), "5"),
-    (product(Direction.REMOVE, (0.05, 0.8, 40), (0.2, 2.0, 20), squared_shift="1/16"), "2"),
-    (product(Direction.REMOVE, (0.3, 1.0, 1)), "1/2"),  # peeled: one release, with a closed form
-    (product(Direction.REPLACE, (0.2, 0.8, 1)), "3/4"),
-    (product(Direction.ADD, (0.6, 1.0, 1)), "1/4"),
+QUESTIONS = [
+    (product("remove", (0.3, 1.5, 30)), "5/2"),
+    (product("add", (0.3, 1.5, 30)), "5/2"),
+    (product("replace", (0.3, 1.5, 30)), "5"),
+    (product("remove", (0.05, 0.8, 40), (0.2, 2.0, 20), squared_shift="1/16"), "2"),
+    (product("remove", (0.3, 1.0, 1)), "1/2"),  # peeled: one release, with a closed form
+    (product("replace", (0.2, 0.8, 1)), "3/4"),
+    (product("add", (0.6, 1.0, 1)), "1/4"),
 ]
 
 
 @functools.cache
-def base(index: int) -> tuple[ContourChoices, Fraction, tuple[Fraction, Fraction]]:
+def base(index):
     """A modest plan, ε, and tight ends for δ(ε): the closed form where there is one."""
     question, text = QUESTIONS[index]
     epsilon = Fraction(text)
@@ -76,7 +66,7 @@ changes = st.fixed_dictionaries(
         "edge": st.floats(-3.0, 1.0),
         "softness": st.sampled_from([0.3, 0.7, 1.0, 2.0]),
         "turn": st.one_of(st.none(), st.floats(0.05, 0.95)),
-        "bulk": st.tuples(st.floats(-2.0, 4.0), st.floats(0.15, 1.0)),
+        "bulk": st.builds(Bulk, st.floats(-2.0, 4.0), st.floats(0.15, 1.0)),
         "bulk_tilt": st.floats(0.2, 12.0),
         "precision": st.integers(64, 192),
         "bits": st.floats(10, 150),
@@ -87,58 +77,53 @@ changes = st.fixed_dictionaries(
 )
 
 
-def changed_nodes(nodes: Nodes, change: dict[str, object], random: np.random.Generator) -> Nodes:
+def changed_nodes(nodes, change, random):
     """Other nodes, other cells, another cut-off; only what the proof asks of the cells' ends is kept."""
-    number = {name: float(value) for name, value in change.items() if isinstance(value, float | int)}
-    step = dyadic(nodes.step * number["step"])  # few bits, so that corners on the grid are doubles
-    first, last = (round(end / number["step"] * number["nodes"]) for end in (nodes.first, nodes.last))
+    step = dyadic(nodes.step * change["step"])  # few bits, so that corners on the grid are doubles
+    first, last = (round(end / change["step"] * change["nodes"]) for end in (nodes.first, nodes.last))
     corners = nodes.corners or tuple(np.linspace(nodes.first - 9, nodes.last + 9, 150) * nodes.step)
     low = min(first, math.floor(corners[0] / step)) - 1
     high = max(last, math.ceil(corners[-1] / step)) + 1
-    exact = Fraction(step)
-    required = {float(exact * end) for end in (low, first, last, high)}
-    inner = {corner for corner in corners if low * step < corner < high * step and random.random() < number["kept"]}
-    z = math.sqrt(nodes.part.pair.variance)
-    turn = nodes.turn if change["turn"] is None else number["turn"] * math.pi * z
-    bulk = nodes.bulk
+    required = {float(Fraction(step) * end) for end in (low, first, last, high)}
+    inner = {corner for corner in corners if low * step < corner < high * step and random.random() < change["kept"]}
+    turn, bulk = nodes.turn, nodes.bulk
+    if change["turn"] is not None:
+        turn = change["turn"] * math.pi * nodes.part.z
     if bulk is not None:
-        assert isinstance(change["bulk"], tuple)
-        bulk = Bulk(*change["bulk"])
-        turn = turn if turn is not None else 0.4
-    bare = bool(change["bare"]) and bulk is None and turn is None
+        bulk, turn = change["bulk"], 0.4 if turn is None else turn
+    bare = change["bare"] and bulk is None and turn is None
     return replace(
         nodes,
         step=step,
         first=first,
         last=last,
-        strip=nodes.strip * number["strip"],
+        strip=nodes.strip * change["strip"],
         corners=() if bare else tuple(sorted(required | inner)),
-        edge=nodes.edge + number["edge"],
-        softness=number["softness"],
+        edge=nodes.edge + change["edge"],
+        softness=change["softness"],
         turn=turn,
         bulk=bulk,
-        lifted=bool(change["lifted"]),
+        lifted=change["lifted"],
     )
 
 
-def changed(plan: ContourChoices, change: dict[str, object]) -> ContourChoices:
-    number = {name: float(value) for name, value in change.items() if isinstance(value, float | int)}
-    random = np.random.default_rng(int(number["seed"]))
-    tilt = plan.tilt * number["tilt"]
+def changed(plan, change):
+    random = np.random.default_rng(change["seed"])
+    tilt = plan.tilt * change["tilt"]
     return replace(
         plan,
         tilt=tilt,
-        spacing=plan.spacing * number["spacing"],
-        frequencies=max(1, round(plan.frequencies * number["frequencies"])),
-        aliases=(tilt * (1 + number["right"]), tilt * number["left"]),
+        spacing=plan.spacing * change["spacing"],
+        frequencies=max(1, round(plan.frequencies * change["frequencies"])),
+        aliases=(tilt * (1 + change["right"]), tilt * change["left"]),
         nodes=tuple(changed_nodes(nodes, change, random) for nodes in plan.nodes),
-        bulk_tilt=None if plan.bulk_tilt is None else number["bulk_tilt"],
-        precision=int(number["precision"]),
-        bits=number["bits"],
+        bulk_tilt=None if plan.bulk_tilt is None else change["bulk_tilt"],
+        precision=change["precision"],
+        bits=change["bits"],
     )
 
 
-def enclosed(index: int, change: dict[str, object]) -> float | None:
+def enclosed(index, change):
     """Assert that the changed plan encloses the truth; return its relative width (None: refused)."""
     plan, epsilon, (low, high) = base(index)
     other = changed(plan, change)
@@ -157,16 +142,16 @@ def enclosed(index: int, change: dict[str, object]) -> float | None:
 
 
 @pytest.mark.thorough
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.integers(0, len(QUESTIONS) - 1), changes)
-def test_any_choice_is_sound(index: int, change: dict[str, object]) -> None:
+def test_any_choice_is_sound(index, change):
     enclosed(index, change)
 
 
-def drawn(random: np.random.Generator, boldness: float) -> dict[str, object]:
+def drawn(random, boldness):
     """A change near the planner's own choice for small boldness."""
 
-    def around(low: float, high: float) -> float:
+    def around(low, high):
         return float(1 + boldness * random.uniform(low - 1, high - 1))
 
     return {
@@ -182,7 +167,7 @@ def drawn(random: np.random.Generator, boldness: float) -> dict[str, object]:
         "edge": float(boldness * random.uniform(-3, 1)),
         "softness": float(random.choice([0.3, 0.7, 1.0])),
         "turn": None if random.random() < 0.6 else float(random.uniform(0.05, 0.9)),
-        "bulk": (float(random.uniform(-1, 2)), 0.25),
+        "bulk": Bulk(float(random.uniform(-1, 2)), 0.25),
         "bulk_tilt": float(random.uniform(1, 10)),
         "precision": (precision := int(random.integers(80, 192))),
         "bits": precision - 35.0,
@@ -194,7 +179,7 @@ def drawn(random: np.random.Generator, boldness: float) -> dict[str, object]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("index", range(len(QUESTIONS)))
-def test_choices_near_the_planners_are_sound_and_say_something(index: int) -> None:
+def test_choices_near_the_planners_are_sound_and_say_something(index):
     random = np.random.default_rng(index)
     widths = [enclosed(index, drawn(random, 0.1)) for _ in range(40)]
     assert sum(width is not None and width < 0.7 for width in widths) >= 2
@@ -203,7 +188,7 @@ def test_choices_near_the_planners_are_sound_and_say_something(index: int) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("index", range(len(QUESTIONS)))
 @pytest.mark.parametrize("boldness", [0.1, 0.4, 1.0])
-def test_many_choices_are_sound(index: int, boldness: float) -> None:
+def test_many_choices_are_sound(index, boldness):
     random = np.random.default_rng(1000 + index)
     widths = [enclosed(index, drawn(random, boldness)) for _ in range(250)]
     assert sum(width is not None for width in widths) >= 10
@@ -219,16 +204,20 @@ ORDINARY = [
 ]
 
 
-@pytest.mark.parametrize("direction", ORDERS)
+@every_direction
 @pytest.mark.parametrize(("q", "z", "T", "delta"), ORDINARY)
-def test_plans_reach_the_accuracy_they_aim_at(direction: Direction, q: float, z: float, T: int, delta: str) -> None:
+def test_plans_reach_the_accuracy_they_aim_at_and_doubles_are_close(direction, q, z, T, delta):
+    question, log_delta = product(direction, (q, z, T)), math.log(float(delta))
     for accuracy in (1e-4, 1e-13):
-        proof = contour_epsilon(product(direction, (q, z, T)), Fraction(delta), accuracy)
+        proof = contour_epsilon(question, Fraction(delta), accuracy)
         assert all(share < 10 * accuracy for share in proof.error_budget.values())
+    plan, found = settled_plan(question, log_delta=log_delta, accuracy=1e-12), proof.enclosure.upper
+    assert float_curve(plan).solve(log_delta) == pytest.approx(found, rel=1e-8)
+    assert plan.guess == pytest.approx(found, abs=plan.spread)
 
 
-@pytest.mark.parametrize("direction", ORDERS)
-def test_grids_are_exact(direction: Direction) -> None:
+@every_direction
+def test_grids_are_exact(direction):
     """Few bits in steps and spacings: node positions and frequencies are exact doubles."""
     plan = make_draft(product(direction, (0.02, 1.1, 500)), log_delta=math.log(1e-7)).finished()
     assert Fraction(plan.spacing * plan.frequencies) == Fraction(plan.spacing) * plan.frequencies
@@ -242,7 +231,7 @@ def test_grids_are_exact(direction: Direction) -> None:
 
 
 @given(st.floats(1e-300, 1e300), st.integers(2, 40))
-def test_dyadic_numbers_are_near_and_short(value: float, bits: int) -> None:
+def test_dyadic_numbers_are_near_and_short(value, bits):
     short = dyadic(value, bits)
     assert abs(short - value) <= value * 2.0**-bits
     numerator, _ = short.as_integer_ratio()
@@ -252,20 +241,8 @@ def test_dyadic_numbers_are_near_and_short(value: float, bits: int) -> None:
     assert dyadic(short, bits) == short
 
 
-@pytest.mark.parametrize("direction", ORDERS)
-@pytest.mark.parametrize(("q", "z", "T", "delta"), ORDINARY)
-def test_the_search_in_doubles_is_close_to_the_proof(
-    direction: Direction, q: float, z: float, T: int, delta: str
-) -> None:
-    question = product(direction, (q, z, T))
-    plan = settled_plan(question, log_delta=math.log(float(delta)), accuracy=1e-12)
-    found = contour_epsilon(question, Fraction(delta)).enclosure
-    assert float_curve(plan).solve(math.log(float(delta))) == pytest.approx(found.upper, rel=1e-8)
-    assert plan.guess == pytest.approx(found.upper, abs=plan.spread)
-
-
-def test_plans_for_delta_and_for_epsilon_serve_the_same_point() -> None:
-    question = product(Direction.REMOVE, (0.02, 0.9, 300))
+def test_plans_for_delta_and_for_epsilon_serve_the_same_point():
+    question = product("remove", (0.02, 0.9, 300))
     by_delta = make_draft(question, log_delta=math.log(1e-5)).finished()
     by_epsilon = make_draft(question, epsilon=by_delta.guess).finished()
     assert by_epsilon.tilt == pytest.approx(by_delta.tilt, rel=0.02)
@@ -275,21 +252,21 @@ def test_plans_for_delta_and_for_epsilon_serve_the_same_point() -> None:
 @pytest.mark.parametrize(
     ("direction", "delta"), [(Direction.ADD, 1e-300), (Direction.REMOVE, 1e-300), (Direction.REPLACE, 1e-6)]
 )
-def test_plans_do_not_depend_on_the_last_bits_of_the_target(direction: Direction, delta: float) -> None:
+def test_plans_do_not_depend_on_the_last_bits_of_the_target(direction, delta):
     question = product(direction, (0.01, 1.0, 10_000))
     goals = [math.log(delta) * (1 + k * 2.0**-51) for k in range(-3, 4)]
     plans = [settled_plan(question, log_delta=goal, accuracy=1e-13) for goal in goals]
     assert max(plan.cost for plan in plans) <= 2 * min(plan.cost for plan in plans)
 
 
-def test_a_plan_for_one_bound_has_no_frequencies() -> None:
-    plan = chernoff_plan(product(Direction.REMOVE, (0.02, 0.9, 300)), 2.0, math.log(1e-5))
+def test_a_plan_for_one_bound_has_no_frequencies():
+    plan = chernoff_plan(product("remove", (0.02, 0.9, 300)), 2.0, math.log(1e-5))
     assert plan.frequencies == 0
     assert plan.tilt > 0
 
 
-@pytest.mark.parametrize("direction", ORDERS)
-def test_log_ratios_at_the_ends_of_the_rates(direction: Direction) -> None:
+@every_direction
+def test_log_ratios_at_the_ends_of_the_rates(direction):
     """The searches use doubles, where 1 - q may round to 0 or q e^x overflow."""
     for rate in (Fraction(1), 1 - Fraction(1, 10**20), Fraction(1, 10**12)):
         part = RepeatedPair(SampledGaussians(direction, rate, Fraction(1, 25)), 1)

@@ -1,10 +1,7 @@
 """Sums over nodes in fixed point, against balls at three times the precision and against exact integers."""
 
-from __future__ import annotations
-
 import cmath
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -20,14 +17,11 @@ from dpbounds.privacy.routes.contour.power_sums import BITS, UNDIVIDED, power_su
 PRECISION = 256
 
 
-Numbers = Sequence[complex]
-
-
-def plainly(weights: Numbers, angles: Numbers, k: int) -> acb:
+def plainly(weights, angles, k):
     return sum((acb(w) * (acb(0, 1) * acb(a) * k).exp() for w, a in zip(weights, angles, strict=True)), acb(0))
 
 
-def farthest(weights: Numbers, angles: Numbers, frequencies: int, bits: float) -> float:
+def farthest(weights, angles, frequencies, bits):
     """The largest distance from the truth, in radii of the balls."""
     sums = power_sums([[acb(w) for w in weights]], [acb(a) for a in angles], frequencies, bits)[0]
     assert len(sums) == frequencies + 1
@@ -45,16 +39,14 @@ below = st.floats(0, 3) | st.floats(0, 1e-6) | st.just(0.0)  # how far powers sh
 
 
 @pytest.mark.rotating(4)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(sizes, circle, circle, below), min_size=1, max_size=40),
     st.integers(0, 40),
     st.floats(20, 150),
     st.booleans(),
 )
-def test_sums_enclose_the_definition(
-    terms: list[tuple[float, float, float, float]], frequencies: int, bits: float, real: bool
-) -> None:
+def test_sums_enclose_the_definition(terms, frequencies, bits, real):
     """Positive weights and unit numbers, or complex weights and numbers of modulus up to 1."""
     weights = [size if real else cmath.rect(size, phase) for size, phase, _, _ in terms]
     if max(map(abs, weights)) == 0:
@@ -66,7 +58,7 @@ def test_sums_enclose_the_definition(
 
 @pytest.mark.parametrize("bits", [40.0, 84.0, 130.0])
 @pytest.mark.parametrize("nodes", [3, 700])
-def test_what_is_counted_as_lost_is_little(bits: float, nodes: int) -> None:
+def test_what_is_counted_as_lost_is_little(bits, nodes):
     random = np.random.default_rng(nodes)
     weights, angles = random.exponential(size=nodes).tolist(), random.normal(0, 3, nodes).tolist()
     with working(PRECISION):
@@ -74,7 +66,7 @@ def test_what_is_counted_as_lost_is_little(bits: float, nodes: int) -> None:
         assert float(sums[7].real.rad()) < 2.0 ** (8 - max(bits, 3 * BITS)) * sum(weights) * 8
 
 
-def test_several_lists_of_weights_share_the_powers() -> None:
+def test_several_lists_of_weights_share_the_powers():
     random = np.random.default_rng(1)
     first, second, angles = ([acb(x) for x in random.uniform(0, 2, 30).tolist()] for _ in range(3))
     with working(PRECISION):
@@ -86,7 +78,7 @@ def test_several_lists_of_weights_share_the_powers() -> None:
 
 @pytest.mark.parametrize("limbs", [3, 4, 5])
 @pytest.mark.parametrize("nodes", [1, 1024, 2500])
-def test_products_of_the_largest_limbs_are_exact(limbs: int, nodes: int) -> None:
+def test_products_of_the_largest_limbs_are_exact(limbs, nodes):
     """All limbs at the ends of their range, one sign or mixed: the sums of products must come out as integers."""
     random = np.random.default_rng(limbs * nodes)
     for draw in (lambda shape: np.ones(shape, dtype=np.int64), lambda shape: random.choice([-1, 1], shape)):
@@ -106,25 +98,23 @@ def test_products_of_the_largest_limbs_are_exact(limbs: int, nodes: int) -> None
             assert found == exact.reshape(-1).tolist()
 
 
-def test_a_matrix_product_of_limbs_stays_below_what_a_double_holds() -> None:
+def test_a_matrix_product_of_limbs_stays_below_what_a_double_holds():
     assert module._NODES * ((1 << BITS) + 1) ** 2 < 1 << 53
     assert module._MOST_NODES * ((1 << BITS) + 1) ** 2 < 1 << 62
     assert UNDIVIDED // 16 <= 1 << 14
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.integers(3, 6),
     st.lists(st.tuples(*[st.tuples(st.floats(-math.pi, math.pi), below)] * 2), min_size=1, max_size=20),
 )
-def test_products_are_at_most_one_unit_off(
-    limbs: int, pairs: list[tuple[tuple[float, float], tuple[float, float]]]
-) -> None:
+def test_products_are_at_most_one_unit_off(limbs, pairs):
     with working(40 * limbs):
         first, second = (module._disc([acb(*pair[side]) for pair in pairs], limbs) for side in (0, 1))
         found = module._multiplied(first, second)
 
-    def whole(numbers: np.ndarray, index: int) -> tuple[int, int]:
+    def whole(numbers, index):
         a, b = (sum(int(limb) << (BITS * i) for i, limb in enumerate(part[:, index])) for part in numbers)
         return a, b
 
@@ -137,7 +127,7 @@ def test_products_are_at_most_one_unit_off(
 
 @pytest.mark.parametrize("limbs", [3, 5])
 @pytest.mark.parametrize("count", [1, 2, 3, 37, 200])
-def test_powers_are_no_further_off_than_they_say(limbs: int, count: int) -> None:
+def test_powers_are_no_further_off_than_they_say(limbs, count):
     angles = [acb(0.0), acb(1.0), acb(-2.5), acb(3.0), acb(1e-9), acb(-2.5, 0.01), acb(0.5, 3.0), acb(0.0, 1e-12)]
     with working(60 * limbs):
         table, error = module._powers(module._disc(angles, limbs), count)
@@ -150,7 +140,7 @@ def test_powers_are_no_further_off_than_they_say(limbs: int, count: int) -> None
                 assert abs(gap) <= (error + 1e-6) * unit
 
 
-def test_too_little_precision_is_refused() -> None:
+def test_too_little_precision_is_refused():
     weights, angles = [acb(1), acb("0.3")], [acb(1), acb(2)]
     with working(64), pytest.raises(Declined, match="last place"):
         power_sums([weights], [angle / 3 for angle in angles], 5, 100)
@@ -158,17 +148,17 @@ def test_too_little_precision_is_refused() -> None:
         power_sums([[acb(1), acb(arb(1.99, 0.1))]], angles, 5, 60)
 
 
-def test_powers_that_grow_are_refused() -> None:
+def test_powers_that_grow_are_refused():
     with working(PRECISION), pytest.raises(Declined, match="no power grows"):
         power_sums([[acb(1), acb(1)]], [acb(1), acb(1, -1e-30)], 5, 60)
 
 
 @pytest.mark.parametrize("name", ["_disc", "_powers"])
-def test_errors_that_are_not_counted_are_noticed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_errors_that_are_not_counted_are_noticed(monkeypatch, name):
     """Perturb the table by more than it says, and the balls miss."""
     original = getattr(module, name)
 
-    def worse(*args: object) -> object:
+    def worse(*args):
         found = original(*args)
         table = found[0] if name == "_powers" else found
         table[:, 0] += 1 << 14

@@ -1,7 +1,5 @@
 """What the lattice expects of δ decides how long it takes, never what it proves."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
@@ -20,9 +18,7 @@ ONE: Product = ((SampledGaussians(Direction.REMOVE, Fraction(1, 10), Fraction(4)
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize("product", [SEVERAL, ONE])
 @pytest.mark.parametrize("wrong_by", [-6.0, -2.0, 2.0, 6.0])
-def test_a_wrong_expectation_costs_attempts_only(
-    product: Product, wrong_by: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_expectation_costs_attempts_only(product, wrong_by, monkeypatch):
     truth = delta_bounds(product, Fraction(1), tolerance=1e-3)
     expected = math.log(truth.enclosure.upper)
     monkeypatch.setattr(bounds, "_expected_log_delta", lambda *_: min(expected + wrong_by, -1e-3))
@@ -33,7 +29,7 @@ def test_a_wrong_expectation_costs_attempts_only(
     assert 1e-5 < found.error_budget["moved to infinity"] < 1e-3
 
 
-def test_a_delta_that_the_precision_hides_is_declined(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_delta_that_the_precision_hides_is_declined(monkeypatch):
     monkeypatch.setattr(bounds, "log_of", lambda _: -math.inf)
     with pytest.raises(Declined, match="precision"):
         delta_bounds(ONE, Fraction(1), tolerance=1e-3)
@@ -47,14 +43,14 @@ HEAVY: Product = ((Sampled(Direction.REPLACE, Draws(Fraction(1, 1000), 100), Shi
 @pytest.mark.thorough
 @pytest.mark.parametrize("product", [SEVERAL, HEAVY])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(2)])
-def test_estimates_of_delta_are_close(product: Product, epsilon: Fraction) -> None:
+def test_estimates_of_delta_are_close(product, epsilon):
     proven = delta_bounds(product, epsilon, tolerance=1e-3).enclosure
     middle = math.log((proven.lower + proven.upper) / 2)
     assert abs(expected_log_delta(product, float(epsilon)) - middle) < 0.03
 
 
 @pytest.mark.thorough
-def test_a_transform_sees_rare_large_losses_that_a_saddle_point_does_not() -> None:
+def test_a_transform_sees_rare_large_losses_that_a_saddle_point_does_not():
     steps = bounds.steps_of(HEAVY)
     parts = bounds.cut_sketches(bounds.sketches_of(steps, -12.0), -22.0)
     aim = saddle_for_epsilon(parts, 1.0)
@@ -66,7 +62,7 @@ def test_a_transform_sees_rare_large_losses_that_a_saddle_point_does_not() -> No
     assert there.epsilon == pytest.approx(1.0, rel=1e-3)
 
 
-def test_where_a_transform_sees_nothing_the_saddle_point_stands() -> None:
+def test_where_a_transform_sees_nothing_the_saddle_point_stands():
     steps = bounds.steps_of(SEVERAL)
     parts = bounds.cut_sketches(bounds.sketches_of(steps, -12.0), -22.0)
     aim = saddle_for_epsilon(parts, 1.0)
@@ -75,13 +71,11 @@ def test_where_a_transform_sees_nothing_the_saddle_point_stands() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("factor", [0.2, 5.0])
-def test_a_wrong_transform_misleads_nobody(factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_transform_misleads_nobody(factor, monkeypatch):
     truth = epsilon_bounds(SEVERAL, Fraction(1, 10**6), tolerance=1e-4).enclosure
     honest = bounds.sharpened
 
-    def misled(
-        parts: list[bounds.choices.Sketch], aim: GaussianSaddle, log_delta: float | None = None
-    ) -> GaussianSaddle:
+    def misled(parts, aim, log_delta=None):
         seen = honest(parts, aim, log_delta)
         return GaussianSaddle(
             seen.tilt,
