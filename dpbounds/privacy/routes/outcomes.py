@@ -54,11 +54,7 @@ class _Outcomes:
 
     @classmethod
     def of(cls, product: Product) -> _Outcomes:
-        """List them.
-
-        Raises:
-            Declined: They are too many, or one release certainly has an infinite loss.
-        """
+        """List them."""
         laws = [(law_at(pair, working_bits()), count) for pair, count in product]
         _demand_few([(len(law.points), count) for law, count in laws])
         if not all(law.infinite < 1 for law, _ in laws):

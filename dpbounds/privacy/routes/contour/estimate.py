@@ -57,11 +57,7 @@ class FloatCurve:
         return math.log(self.plan.spacing / math.pi * total) + self.scale - self.plan.tilt * epsilon
 
     def solve(self, log_delta: float) -> float:
-        """The ε >= 0 near the plan's guess at which the curve crosses log δ (0 if it starts below).
-
-        Raises:
-            Declined: Rounding has eaten the curve there (a ``_LostError``, which is one).
-        """
+        """The ε >= 0 near the plan's guess at which the curve crosses log δ (0 if it starts below)."""
         guess = self.plan.guess
         window = 8 * max(self.plan.spread, 1 / self.plan.tilt)
         low, high = max(0.0, guess - window), guess + window
@@ -84,11 +80,7 @@ class FloatCurve:
 
 
 def float_curve(plan: ContourChoices, moments: FloatMoments | None = None) -> FloatCurve:
-    """Sum the plan's integral in double precision; ``moments`` may be a cache of :func:`float_moments`.
-
-    Raises:
-        Declined: The plan is too large for a quick estimate.
-    """
+    """Sum the plan's integral in double precision; ``moments`` may be a cache of :func:`float_moments`."""
     frequencies = np.arange(plan.frequencies + 1) * plan.spacing
     s = plan.tilt + 1j * frequencies
     shift = float(plan.squared_shift)
@@ -175,11 +167,7 @@ def settled_plan(
     accuracy: float,
     softnesses: tuple[float, ...] = SOFTNESSES,
 ) -> ContourChoices:
-    """A plan whose tilt serves the ε that solves the problem, at the best accuracy of δ that is not too dear.
-
-    Raises:
-        Declined: Even at a modest accuracy every plan is too large.
-    """
+    """A plan whose tilt serves the ε that solves the problem, at the best accuracy of δ that is not too dear."""
     dear: Draft | None = None
     reason: Declined | None = None
     ladder = [1e7, 1e4, 1e2, 1.0]
@@ -202,11 +190,7 @@ def settled_plan(
 
 
 def quick_draft(product: GaussianProduct, log_delta: float, accuracy: float) -> Draft:
-    """The draft that :func:`settled_plan` tries first.
-
-    Raises:
-        Declined: It is too large.
-    """
+    """The draft that :func:`settled_plan` tries first."""
     draft = _settled(product, log_delta, None, accuracy, SOFTNESSES)
     if draft.plan.cost > _DEAR:
         raise TooDearError(draft.plan.cost)

@@ -27,6 +27,7 @@ from dpbounds.privacy.routes.contour.spectrum import (
     bulk_softness,
     depth,
     edge_at,
+    first_index,
     last_frequency,
     last_jump,
     shortest_period,
@@ -143,9 +144,6 @@ def make_draft(
 
     Only cut-offs of the given softnesses are tried. With both targets given, the tilt is the saddle point for ε and
     log δ is taken at its word.
-
-    Raises:
-        Declined: Every plan would take too many nodes and frequencies.
     """
     best: Draft | None = None
     reasons: list[str] = []
@@ -205,24 +203,19 @@ def _turned(draft: Draft) -> Draft:
         raise Declined("too many steps for turned lines")
     tables = [turn_table(law, draft.saddle.tilt, None) for law in landscape.laws]
 
-    def excess(K: int) -> float:
+    allowance = draft.allowance
+
+    def enough(K: int) -> bool:
         w = K * draft.spacing
         best = (law.part.count * table.best(w)[0] for law, table in zip(landscape.laws, tables, strict=True))
-        return sum(best) - 0.5 * w * w * landscape.squared_shift - math.log(math.pi * w) + 0.7 - draft.allowance
+        return sum(best) - 0.5 * w * w * landscape.squared_shift - math.log(math.pi * w) + 0.7 - allowance <= 0
 
-    low, high = 3, 4
-    while excess(high) > 0:
-        low, high = high, 2 * high
-        if high > MOST_FREQUENCIES:
-            raise Declined("the tilted law decays too slowly on a turned line")
-    while high - low > max(1, high // 16):
-        middle = (low + high) // 2
-        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
-    turns = tuple(
-        dyadic(table.best(high * draft.spacing)[1] * law.part.z)
-        for law, table in zip(landscape.laws, tables, strict=True)
-    )
-    return replace(draft, frequencies=high, turns=turns)
+    last = first_index(enough, MOST_FREQUENCIES, 16)
+    if last is None:
+        raise Declined("the tilted law decays too slowly on a turned line")
+    best = [table.best(last * draft.spacing)[1] for table in tables]
+    turns = tuple(dyadic(v * law.part.z) for v, law in zip(best, landscape.laws, strict=True))
+    return replace(draft, frequencies=last, turns=turns)
 
 
 def _peeled(draft: Draft) -> Draft:

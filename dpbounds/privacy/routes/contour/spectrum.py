@@ -6,6 +6,7 @@ These are the floating-point twins of the bounds in ``tails``; a poor choice onl
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,12 +101,20 @@ def last_frequency(landscape: LossSum, saddle: SaddlePoint, spacing: float, nats
             decay += float(counts @ np.log1p(-np.minimum(lost, 1 - 1e-12)))
         return decay - math.log(math.pi * spacing * K) < allowance
 
+    found = first_index(enough, 2 * MOST_FREQUENCIES, 64)
+    if found is None:
+        raise Declined("the tilted law decays too slowly in the frequency")
+    return found
+
+
+def first_index(enough: Callable[[int], bool], most: int, fineness: int) -> int | None:
+    """About the first K > 3 from which on it is enough, to K/``fineness``; None where it is still not at ``most``."""
     low, high = 3, 4
     while not enough(high):
         low, high = high, 2 * high
-        if high >= 2 * MOST_FREQUENCIES:
-            raise Declined("the tilted law decays too slowly in the frequency")
-    while high - low > max(1, high // 64):
+        if high > most:
+            return None
+    while high - low > max(1, high // fineness):
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high

@@ -92,11 +92,7 @@ class _Knobs:
 
 
 def _choose(sketches: Sequence[choices.Sketch], aim: choices.GaussianSaddle, width: float, knobs: _Knobs) -> Choices:
-    """Turn what is wanted (a width in ε) into choices.
-
-    Raises:
-        Declined: They would go beyond the work limit.
-    """
+    """Turn what is wanted (a width in ε) into choices."""
     steps = sum(part.count for part in sketches)
     effective = width * knobs.refinement**2  # the width grows with the square of the spacing
     slack = _SLACK * effective / steps
@@ -250,13 +246,14 @@ def _largest_loss(steps: Steps) -> Enclosure | None:
 
 def certainly_infinite(steps: Steps) -> arb:
     """P(some loss is infinite) = 1 - Π (1 - a_i)^(T_i): δ(ε) is at least that for every ε."""
-    exponent = arb(0)
-    for step, count in steps:
-        one = step.infinite()
-        if one >= 1:
-            return arb(1)
-        exponent += count * (-one).log1p()
-    return -exponent.expm1()
+    with working(SUM_PRECISION):
+        exponent = arb(0)
+        for step, count in steps:
+            one = step.infinite()
+            if one >= 1:
+                return arb(1)
+            exponent += count * (-one).log1p()
+        return -exponent.expm1()
 
 
 def _total_variation_at_most(steps: Steps, delta: Fraction) -> bool:
@@ -453,8 +450,7 @@ def delta_bounds(
         raise InvalidValue("epsilon", epsilon, "at least 0")
     tolerance, steps = _checked_tolerance(tolerance), steps_of(product)
     limit = _largest_loss(steps) if steps else Enclosure(Fraction(0), Fraction(0))
-    with working(SUM_PRECISION):
-        certain = certainly_infinite(steps)
+    certain = certainly_infinite(steps)
     if limit is not None and limit.at_most(epsilon) is True:
         return Proof(Enclosure.from_balls(certain, certain, "lattice", SUM_PRECISION).within(0, 1), "lattice")
     value, work = to_float(epsilon, "up"), work or Work()
@@ -535,9 +531,7 @@ def expected_log_delta(product: Product, epsilon: float) -> float:
     steps = steps_of(product)
     if not steps:
         return -math.inf
-    with working(SUM_PRECISION):
-        certain = log_of(certainly_infinite(steps))
-        limit = _largest_loss(steps)
+    certain, limit = log_of(certainly_infinite(steps)), _largest_loss(steps)
     if limit is not None and limit.lower <= epsilon:
         return certain
     try:
@@ -555,12 +549,10 @@ def estimated_profile(product: Product, log_delta: float) -> Callable[[float], f
     steps = steps_of(product)
     if not steps:
         return lambda epsilon: -math.inf
-    with working(SUM_PRECISION):
-        infinite = certainly_infinite(steps)
-        if infinite >= 1:
-            return lambda epsilon: 0.0
-        certain = log_of(infinite)
-        limit = _largest_loss(steps)
+    infinite, limit = certainly_infinite(steps), _largest_loss(steps)
+    if infinite >= 1:
+        return lambda epsilon: 0.0
+    certain = log_of(infinite)
     parts = _far_out(steps, log_delta)
     plain = Rough.of(parts, 0.0)
 

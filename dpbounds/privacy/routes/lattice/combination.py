@@ -21,7 +21,7 @@ from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Combined, Discrete, Pair, Product, Sampled, TwoGuarantees
 from dpbounds.privacy.routes.lattice import saddle as choices
 from dpbounds.privacy.routes.lattice.bounds import certainly_infinite, cut_sketches, sketches_of, steps_of
-from dpbounds.privacy.routes.lattice.composed import SUM_PRECISION, Choices, compose, discretise
+from dpbounds.privacy.routes.lattice.composed import Choices, compose, discretise
 from dpbounds.privacy.routes.lattice.discretisation import RoundingDown, settled, working_precision
 from dpbounds.privacy.routes.lattice.integer_measures import Slots, Work, unpack
 from dpbounds.privacy.routes.lattice.steps import natural_spacing
@@ -53,9 +53,8 @@ def _resolved(pair: Pair) -> Pair:
 def as_discrete(product: Product) -> Discrete:
     """A discrete pair that dominates the product of the pairs; Declined where it would go beyond the work limit."""
     steps = steps_of(product)
-    with working(SUM_PRECISION):
-        if certainly_infinite(steps) >= 1:  # one output tells for sure, whatever the others say
-            return Discrete((), Fraction(1))
+    if certainly_infinite(steps) >= 1:  # one output tells for sure, whatever the others say
+        return Discrete((), Fraction(1))
     sketches = cut_sketches(sketches_of(steps, _LOG_NEGLIGIBLE), _LOG_NEGLIGIBLE)
     aim = choices.without_tilt(sketches)
     spacing = _spacing(sketches, aim.deviation)

@@ -53,11 +53,7 @@ class ComposedSpectrum:
 
     @classmethod
     def of(cls, laws: Sequence[TiltedMeasure], length: int, target: float) -> ComposedSpectrum:
-        """Transform each law; frequencies with |G| far below ``target`` are left out.
-
-        Raises:
-            Declined: Too many steps, or too long spectra, for the error bounds or the memory.
-        """
+        """Transform each law; frequencies with |G| far below ``target`` are left out."""
         if len(laws) * length > _LARGEST_SPECTRA:
             raise Declined("lattice: so many different steps need too much memory; ask for a looser tolerance")
         steps = sum(law.count for law in laws)

@@ -125,11 +125,6 @@ class GaussianStep:
         return {Direction.REMOVE: (0, 1), Direction.ADD: (0, -1), Direction.REPLACE: (0, 1, -1)}[self.direction]
 
     @property
-    def bounded_below(self) -> bool:
-        """Whether no loss falls below log(1-q)."""
-        return self.direction is Direction.REMOVE and self.sample_rate < 1
-
-    @property
     def bounded_above(self) -> bool:
         """Whether no loss exceeds -log(1-q)."""
         return self.direction is Direction.ADD
@@ -208,8 +203,8 @@ class GaussianStep:
     def _tails(self, loss: arb) -> list[_Tail]:
         """For each Gaussian, the smaller tail at the point where the loss is ``loss``."""
         position, spread = self._position(loss), (2 * ball(self.variance)).sqrt()
-        if position is None:
-            return [(self.bounded_below, arb(0))] * len(self.means)
+        if position is None:  # below all losses (remove), or above them (add)
+            return [(self.direction is Direction.REMOVE, arb(0))] * len(self.means)
         tails: list[_Tail] = []
         for mean in self.means:
             distance = (position - mean) / spread

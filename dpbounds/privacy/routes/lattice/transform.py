@@ -187,11 +187,7 @@ def _reversed_bits(size: int) -> NDArray[np.intp]:
 
 
 def _exact_roots(steps: range, size: int) -> tuple[Floats, Floats]:
-    """exp(-2πi k / size) for k in ``steps``, each off by less than u.
-
-    Raises:
-        Declined: The conversion to doubles was less accurate than that (never seen).
-    """
+    """exp(-2πi k / size) for k in ``steps``, each off by less than u."""
     cos, sin = np.empty(len(steps)), np.empty(len(steps))
     with working(_TABLE_BITS):
         allowed = arb(0.7 * UNIT)  # for either part, so that the two together stay below u

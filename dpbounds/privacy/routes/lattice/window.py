@@ -126,9 +126,6 @@ def choose_window(
         aim: ε' = ε less the loss at position 0, where δ is asked for.
         log_allowance: Logarithm of the mass that may be lost.
         log_weight: Logarithm of the largest weight.
-
-    Raises:
-        Declined: No window within the work limit is long enough.
     """
     rate, unit = float(tilt), float(spacing)
     moments = [(law, *law.mean_and_variance()) for law in laws]
