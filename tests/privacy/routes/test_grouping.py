@@ -185,6 +185,7 @@ def little_time(monkeypatch):
     monkeypatch.setattr(accountants, "_GROUPED_WORK", 1)
 
 
+@pytest.mark.rotating(2)
 @pytest.mark.parametrize("given", ["delta", "epsilon"])
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 @pytest.mark.usefixtures("little_time")
@@ -224,7 +225,7 @@ def test_long_schedules_of_noise(levels, exact):
 
 def test_thousands_of_levels_need_few_pairs():
     levels: Product = tuple(
-        (SampledGaussians(Direction.REMOVE, Fraction(1, 100 + k % 7), Fraction(1000 + k, 1000)), 1) for k in range(1500)
+        (SampledGaussians(Direction.REMOVE, Fraction(1, 100 + k % 7), Fraction(1000 + k, 1000)), 1) for k in range(700)
     )
     ends = between(levels, 100)
     assert max(len(ends.cheaper), len(ends.dearer)) <= 100

@@ -32,7 +32,7 @@ class Nodes:
     last: int
     strip: float  # half-width d of the strip of analyticity used
     corners: tuple[float, ...]  # of the cells over which the line bounds are summed; tails lie outside
-    edge: float  # the cut-off's position (ignored for the order without one)
+    edge: float  # the cut-off's position (ignored for the direction without one)
     softness: float
     turn: float | None  # |Im t| of the line on which M (or the jumps' part) is bounded; None: by rectangles
     bulk: Bulk | None

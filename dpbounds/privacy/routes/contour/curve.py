@@ -1,4 +1,4 @@
-"""The contour integral added up: certified δ(ε), ε(δ), and a quick proof that one order is dominated."""
+"""The contour integral added up: certified δ(ε), ε(δ), and a quick proof that one direction is dominated."""
 
 from __future__ import annotations
 
@@ -101,14 +101,10 @@ class ContourCurve:
         # few rectangles show enough of many steps' decay, unless next to no time goes into them
         steps = sum(part.count for part in self.parts) if plan.products < _LARGE else 1
         rectangles = [
-            None if nodes.turn is not None else rectangles_below(part, plan.tilt, steps) for nodes, part in self._pairs
+            None if part.nodes.turn is not None else rectangles_below(part, plan.tilt, steps) for part in self.parts
         ]
         bound = self._jumps(w) if self.peeled else self._decay(w, rectangles)
         return upper(bound / (arb.pi() * self.spacing * plan.frequencies))
-
-    @property
-    def _pairs(self) -> list[tuple[Nodes, Moments]]:
-        return list(zip(self.plan.nodes, self.parts, strict=True))
 
     def _decay(self, w: arb, rectangles: list[Rectangles | None]) -> arb:
         """Upper bound on |G(λ + iw')| for w' >= w."""
@@ -239,7 +235,7 @@ def contour_epsilon(product: GaussianProduct, delta: Fraction, accuracy: float =
     """Enclose ε(δ) of one product of pairs.
 
     Args:
-        product: Pairs with multiplicities, one order.
+        product: Pairs with multiplicities, one direction.
         delta: In (0, 1).
         accuracy: Relative accuracy of δ that the plan aims at.
 
@@ -350,16 +346,13 @@ def contour_at_most(product: GaussianProduct, epsilon: Fraction, delta: Fraction
 def chernoff_bound(product: GaussianProduct, epsilon: Fraction, log_delta: float, softness: float = 1.0) -> Fraction:
     """Upper bound c_s e^{-sε} Π M_i(s)^{T_i} + (what the cut-offs remove) on δ(ε): one tilt s, no frequency.
 
-    From (1 - e^{-t})_+ <= c_s e^{st} with c_s = s^s/(s+1)^{s+1}.
+    From (1 - e^{-t})_+ <= c_s e^{st} with c_s = s^s/(s+1)^{s+1}. Errors as for :func:`contour_epsilon`.
 
     Args:
-        product: Pairs with multiplicities, one order.
+        product: Pairs with multiplicities, one direction.
         epsilon: At least 0.
         log_delta: How large the bound may usefully be; the cut-offs are placed accordingly.
         softness: Of the cut-offs; any positive one is sound.
-
-    Raises:
-        Declined: A condition of the proof is unmet.
     """
     plan = chernoff_plan(product, float(epsilon), log_delta, softness)
     with working(plan.precision):
@@ -369,8 +362,7 @@ def chernoff_bound(product: GaussianProduct, epsilon: Fraction, log_delta: float
         total = _peak(s) * (s * (s + 1) * ball(plan.squared_shift) / 2 - s * ball(epsilon)).exp()
         for part in parts:
             total = total * upper(part.at_real(plan.tilt)) ** part.count
-        for part in parts:
-            total = total + part.count * part.cut_mass()
+        total = sum((part.count * part.cut_mass() for part in parts), total)
         need(total.is_finite(), "the bound is finite")
         return ball_end(total, "up")
 

@@ -366,7 +366,7 @@ class Moments:
 
     @cached_property
     def _whole_turn(self) -> arb:
-        """Upper bound on the argument of e^{L(t+id)}: v; twice that for the replace order, unless p + p₋ <= 1."""
+        """Upper bound on the argument of e^{L(t+id)}: v; twice that for the replace direction, unless p + p₋ <= 1."""
         if self.direction is not Direction.REPLACE or self.q * (-self.kappa).exp() <= 1 - self.q:
             return self.turn
         return 2 * self.turn

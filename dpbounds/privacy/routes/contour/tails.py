@@ -111,7 +111,7 @@ def _rectangles(heights: list[int]) -> list[tuple[fmpz, int, int]]:
 def turned_bound(moments: Moments, tilt: float, frequency: arb) -> arb:
     """Upper bound on |M(λ + iw)| for every w >= frequency; of the jumps' part ∫ (1-ψ)F alone where there is a bulk.
 
-    On the line Im t = y (-y for the add order) every factor of F grows by a known amount, while
+    On the line Im t = y (-y for the add direction) every factor of F grows by a known amount, while
     |A^{±iw}| = e^{-w|arg A|} shrinks it; |arg A| increases with t.
     """
     nodes = moments.nodes

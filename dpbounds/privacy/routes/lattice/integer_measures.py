@@ -30,12 +30,7 @@ class Work:
     left: int = LARGEST_WORK
 
     def spend(self, amount: int) -> None:
-        """Account for work before it is done.
-
-        Raises:
-            Declined: It would go beyond the limit.
-            TimeIsUp: A time limit has passed.
-        """
+        """Account for work before it is done: Declined beyond the limit, TimeIsUp beyond a time limit."""
         checkpoint()
         if amount > self.left:
             raise Declined("lattice: the work limit is reached; ask for a looser tolerance")

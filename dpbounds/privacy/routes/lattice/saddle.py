@@ -263,13 +263,8 @@ def composing_tilt(
     """The tilt to compose under, and the share of the largest weight that the sum then has.
 
     Where one large loss is as likely as none, the saddle point lies between the two, and the composed law spans several
-    of them. Under a slightly smaller tilt large losses are rare: a few more bits buy a much shorter window.
-
-    Args:
-        sketches: The steps, cut off at their right ends.
-        saddle: The saddle point.
-        spacing: Of the lattice.
-        allowance: Mass that may be lost, relative to the sum.
+    of them. Under a slightly smaller tilt large losses are rare: a few more bits buy a much shorter window. The mass
+    that may be lost is ``allowance``, relative to the sum.
     """
     if saddle.tilt <= 0 or saddle.deviation / spacing < _SHORT_WINDOW:
         return saddle.tilt, saddle.share
@@ -408,11 +403,7 @@ def lattice_for(part: Sketch, spacing: Fraction, slack: float) -> Lattice:
 def marks_for(part: Sketch, tilt: float, lattice: Lattice, negligible: float) -> list[int]:
     """Where to cut one step: at every lattice point where the tilted law has its mass, at fewer where it has little.
 
-    Args:
-        part: The step, cut off at its right end.
-        tilt: λ.
-        lattice: Its lattice.
-        negligible: Tilted mass that may be left below the first cut.
+    Tilted mass of ``negligible`` may be left below the first cut; what the step has beyond its right end is cut off.
     """
     start, spacing = float(lattice.offset), float(lattice.spacing)
     if isinstance(part.step, LossStep) and part.step.discrete:  # atoms only: nothing to cut

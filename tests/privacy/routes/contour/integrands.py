@@ -115,7 +115,7 @@ def numerical_integrand(nodes, s, t, share="all"):
     return value * _soft_step(sign * (t - nodes.bulk.edge) / nodes.bulk.softness)
 
 
-def integrated(nodes, s, share="all", points=6001):
+def integrated(nodes, s, share="all", points=3001):
     """∫ F(t; s) dt on a fine grid."""
     t = np.linspace(-15.0, 15.0, points)
     return numerical_integrand(nodes, s, t, share).sum() * (t[1] - t[0])

@@ -84,6 +84,7 @@ def two_releases(direction, q, z, epsilon):
     return float(((half * weights).ravel() * density) @ one_step(direction, q, z, epsilon - loss))
 
 
+@pytest.mark.rotating(2)
 @pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.REPLACE])
 @pytest.mark.parametrize(
     ("q", "z", "epsilon", "width"),
@@ -203,7 +204,7 @@ def test_reference_values(parts, delta, direction, value):
 @every_direction
 def test_accuracies_parts_and_inverses_agree_with_each_other(direction):
     question, delta = product(direction, (0.02, 0.9, 300)), Fraction("1e-5")
-    found = [contour_epsilon(question, delta, accuracy).enclosure for accuracy in (0.3, 1e-2, 1e-4, 1e-9, 1e-13)]
+    found = [contour_epsilon(question, delta, accuracy).enclosure for accuracy in (0.3, 1e-4, 1e-13)]
     for first in found:
         assert all(first.overlaps(second) for second in found)
     assert found[0].width > found[-1].width

@@ -262,7 +262,7 @@ def test_tails_hold():
 # --- sides ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("tilt", [Fraction(0), Fraction(1, 3), Fraction(4)])
 def test_small_compositions_against_rational_convolutions(seed, tilt):
     dice = np.random.default_rng(seed)
@@ -412,7 +412,7 @@ def test_what_wraps_around_is_counted(tilt, start):
     for exponents in ((1, 1, 1), (5, 4, 3)):
         high, low, alias = (Fraction(k) for k in exponents)
         tails = Tails.of([law], spacing, high, low, min(tilt, alias))
-        for first in range(start - 10, start + length + 10, 3):
+        for first in range(start - 10, start + length + 10, 7):
             remaining = first * spacing - Fraction(1, 100)
             inside = {j: m for j, m in masses.items() if max(first, start) <= j < start + length}
             everything = weighted(masses, tilt, spacing, remaining)
