@@ -34,12 +34,12 @@ REFERENCES = [
 
 
 def product(direction, *parts, squared_shift=None):
-    """Sampled parts (q, z, T), and one Gaussian part."""
+    """Sampled parts (q, z, T), and a Gaussian part in two halves."""
     sampled = tuple(
         (SampledGaussians(Direction(direction), Fraction(str(q)), Fraction(str(z)) ** 2), count)
         for q, z, count in parts
     )
-    return sampled if squared_shift is None else ((ShiftedGaussians(Fraction(squared_shift)), 1), *sampled)
+    return sampled if squared_shift is None else ((ShiftedGaussians(Fraction(squared_shift) / 2), 2), *sampled)
 
 
 # --- in mpmath, to the working precision -----------------------------------------------------------------------------

@@ -1,9 +1,11 @@
 """The Fourier engine of the lattice route, held against exact convolutions, the integer engine and planted errors."""
 
 import math
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import product as cartesian
 
 import flint
 import numpy as np
@@ -50,18 +52,8 @@ def composed_by(engine, parts, tilt, spacing, *more, upper, allowance, infinite=
     return engine(steps, chosen, atoms, (infinite or arb(0)) if upper else None, *more)
 
 
-def fourier(parts, tilt, spacing, near, *, upper, allowance=1e-12, infinite=None, work=10**12):
-    return composed_by(
-        compose_fourier,
-        parts,
-        tilt,
-        spacing,
-        near,
-        Work(work),
-        upper=upper,
-        allowance=allowance,
-        infinite=infinite,
-    )
+def fourier(parts, tilt, spacing, near, *, work=10**12, allowance=1e-12, **more):
+    return composed_by(compose_fourier, parts, tilt, spacing, near, Work(work), allowance=allowance, **more)
 
 
 def integers(parts, tilt, spacing, *, upper):
@@ -88,10 +80,9 @@ def convolution(parts):
     result = {0: Fraction(1)}
     for masses, _, count in parts:
         for _ in range(count):
-            step: dict[int, Fraction] = {}
-            for j, a in result.items():
-                for k, b in masses:
-                    step[j + k] = step.get(j + k, Fraction(0)) + a * b
+            step = Counter()
+            for (j, a), (k, b) in cartesian(result.items(), masses):
+                step[j + k] += a * b
             result = step
     return result
 
@@ -267,13 +258,10 @@ def test_tails_hold():
 def test_small_compositions_against_rational_convolutions(seed, tilt):
     dice = np.random.default_rng(seed)
     spacing = Fraction(1, 16)
+    atoms, offsets, counts = (dice.integers(*ends, size=1 + seed % 2).tolist() for ends in ((2, 7), (-9, 9), (1, 4)))
     parts = [
-        (
-            random_measure(dice, int(dice.integers(2, 7)), 12),
-            Fraction(int(dice.integers(-9, 9)), 100),
-            int(dice.integers(1, 4)),
-        )
-        for _ in range(int(dice.integers(1, 3)))
+        (random_measure(dice, n, 12), Fraction(offset, 100), count)
+        for n, offset, count in zip(atoms, offsets, counts, strict=True)
     ]
     mean = sum(n * (float(s) + float(sum(k * m for k, m in masses)) / 16) for masses, s, n in parts)
     near = max(0.0, mean)
@@ -417,11 +405,10 @@ def test_what_wraps_around_is_counted(tilt, start):
             inside = {j: m for j, m in masses.items() if max(first, start) <= j < start + length}
             everything = weighted(masses, tilt, spacing, remaining)
             kept = weighted(inside, tilt, spacing, remaining)
-            folded: dict[int, Fraction] = {}
+            folded = Counter()
             for j, m in masses.items():
-                place = start + (j - start) % length
-                if place >= first:
-                    folded[place] = folded.get(place, Fraction(0)) + m
+                folded[start + (j - start) % length] += m
+            folded = {place: m for place, m in folded.items() if place >= first}
             periodic = weighted(folded, tilt, spacing, remaining)
             window = replace(sides[True].window, length=length, start=start)
             over, under = (
@@ -453,7 +440,7 @@ def test_a_forgotten_return_of_the_tails_would_show():
     spacing = Fraction(1, 64)
     near = 0.9
     epsilon = Fraction(near)
-    truth = exact_delta_by_integers(parts, spacing, epsilon)
+    truth = upper_end(integers(parts, Fraction(0), spacing, upper=True).delta(epsilon))
     lower = fourier(parts, Fraction(0), spacing, near, upper=False, allowance=0.02)
     assert lower_end(lower.delta(epsilon)) <= truth
     nothing = (arb(0), arb(-(10**6)))
@@ -494,10 +481,6 @@ def test_what_is_left_out_of_the_spectrum_is_counted(count, several):
         masses, error = spectrum.masses([])  # all in float64
         assert float(np.linalg.norm(masses - truth)) <= float(error) + 1e-14
     assert missed[-1] > 1e-6, "forgetting it would show"
-
-
-def exact_delta_by_integers(parts, spacing, epsilon):
-    return upper_end(integers(parts, Fraction(0), spacing, upper=True).delta(epsilon))
 
 
 def test_forgotten_round_off_would_show(monkeypatch):
