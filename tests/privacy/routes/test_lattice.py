@@ -267,11 +267,11 @@ def test_cells_hold_the_masses_of_both_laws(direction, q, z):
 
 
 @functools.cache
-def small_composition(bits):
+def small_composition(bits, cut_off=1e-12):
     """Two sides for six composed Gaussians, an ε, and δ there by the closed form."""
     steps = ((as_step(ShiftedGaussians(Fraction(1, 4))), 6),)
     log_delta, knobs = math.log(1e-6), lattice._Knobs(engine="integers")
-    parts = lattice.cut_sketches(lattice.sketches_of(steps, log_delta), math.log(1e-12))
+    parts = lattice.cut_sketches(lattice.sketches_of(steps, log_delta), math.log(cut_off))
     aim = saddle.saddle_for_delta(parts, log_delta, math.inf, 1e-3)
     chosen = lattice._choose(parts, aim, 1e-3 * aim.epsilon, knobs)
     chosen = replace(chosen, slots=Slots.holding(bits), allowance=1e-15)
@@ -300,6 +300,11 @@ def test_planted_bugs_would_show():
     half = replace(upper, tilt=upper.tilt / 2)  # one tilt going in, another coming out
     for wrong in (uncompensated, half):
         assert not 0.9 * truth < float(wrong.delta(epsilon).mid()) < 1.1 * truth
+
+
+def test_what_is_cut_off_counts_as_infinite_loss():
+    upper, _, epsilon, truth = small_composition(60, 0.05)
+    assert float(replace(upper, infinite=arb(0)).delta(epsilon).upper()) < truth <= float(upper.delta(epsilon).lower())
 
 
 def test_integer_convolution_is_exact_up_to_the_floor():

@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product as cartesian
+from unittest.mock import Mock
 
 import flint
 import numpy as np
@@ -19,7 +20,7 @@ from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import exact
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.lattice import epsilon_bounds, spectra, transform
+from dpbounds.privacy.routes.lattice import bounds, epsilon_bounds, spectra, transform
 from dpbounds.privacy.routes.lattice.composed import Choices, compose, largest_weight
 from dpbounds.privacy.routes.lattice.fourier import InexactFloats, compose_fourier
 from dpbounds.privacy.routes.lattice.integer_measures import Slots, Work
@@ -559,10 +560,20 @@ def test_enclosures_by_both_engines_overlap(order, q, z, steps, delta):
     assert by_fourier.error_budget["wrap-around"] < 1e-6
 
 
-def test_integers_take_over_where_float64_does_not_suffice():
-    proof = epsilon_bounds(product("remove", ("1e-5", "0.3", 10**5)), exact("1e-50"))
-    assert proof.enclosure.contains("87.14") or proof.enclosure.contains("87.15")
+def test_integers_take_over_where_float64_does_not_suffice(monkeypatch):
+    question, delta = product("remove", ("0.2", 2, 30)), Fraction(1, 10**6)
+    by_fourier = epsilon_bounds(question, delta)
+    monkeypatch.setattr(bounds, "compose_fourier", Mock(side_effect=InexactFloats("not enough")))
+    proof = epsilon_bounds(question, delta)
+    assert proof.parameters["engine"] == "integers"
+    assert proof.enclosure.overlaps(by_fourier.enclosure)
     assert proof.enclosure.width <= 1e-3 * proof.enclosure.upper
+
+
+def test_rare_and_large_losses_a_hundred_thousand_times():
+    found = epsilon_bounds(product("remove", ("1e-5", "0.3", 10**5)), Fraction("1e-50")).enclosure
+    assert found.contains("87.14") or found.contains("87.15")
+    assert found.width <= 1e-3 * found.upper
 
 
 @pytest.mark.slow
