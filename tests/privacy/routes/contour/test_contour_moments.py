@@ -257,6 +257,24 @@ def test_angle_and_dent(p_one, p_two, v, where):
     assert least - 1e-9 <= argument <= most + 1e-9
 
 
+@every_direction
+def test_no_point_of_a_cell_turns_or_shrinks_more_than_its_cell(direction):
+    q, z = 0.3, 0.8
+    nodes = hand_made(direction, q, z, cells=25)
+    with ctx.workprec(96):
+        moments = Moments(nodes)
+        inner = zip(moments.cells, moments._cell_turns[1:-1], strict=True)
+        cells = [(left.t, right.t, *bounds) for (left, right), bounds in inner]
+        v = float(moments.turn)
+    for left, right, turn, gone in (tuple(map(float, cell)) for cell in cells):
+        t = np.linspace(left, right, 9)
+        grown, shrunk = (q * np.exp(sign * t / z - 0.5 / z**2) for sign in (1, -1))
+        ahead, behind = (1 + part / (1 - q + part) * np.expm1(1j * v) for part in (grown, shrunk))
+        angle = np.angle(ahead) + (np.angle(behind) if direction == "replace" else 0)
+        assert (angle <= turn + 1e-12).all()
+        assert direction == "remove" or (1 - np.abs(ahead if direction == "add" else behind) ** 2 <= gone + 1e-12).all()
+
+
 @pytest.mark.parametrize("x", [-40.0, -7.5, -6.0001, -6.0, -1.0, 0.0, 3.0, 30.0])
 def test_the_soft_step_is_enclosed(x):
     with mpmath.workdps(60), ctx.workprec(180):
