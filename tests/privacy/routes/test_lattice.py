@@ -304,6 +304,7 @@ def test_planted_bugs_would_show():
 
 def test_what_is_cut_off_counts_as_infinite_loss():
     upper, _, epsilon, truth = small_composition(60, 0.05)
+    assert 0.02 < float(upper.infinite) <= 0.0501  # of all six steps
     assert float(replace(upper, infinite=arb(0)).delta(epsilon).upper()) < truth <= float(upper.delta(epsilon).lower())
 
 
