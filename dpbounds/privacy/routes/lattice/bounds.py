@@ -531,7 +531,8 @@ def expected_log_delta(product: Product, epsilon: float) -> float:
     steps = steps_of(product)
     if not steps:
         return -math.inf
-    certain, limit = log_of(certainly_infinite(steps)), _largest_loss(steps)
+    with working(SUM_PRECISION):
+        certain, limit = log_of(certainly_infinite(steps)), _largest_loss(steps)
     if limit is not None and limit.lower <= epsilon:
         return certain
     try:
@@ -552,7 +553,8 @@ def estimated_profile(product: Product, log_delta: float) -> Callable[[float], f
     infinite, limit = certainly_infinite(steps), _largest_loss(steps)
     if infinite >= 1:
         return lambda epsilon: 0.0
-    certain = log_of(infinite)
+    with working(SUM_PRECISION):
+        certain = log_of(infinite)
     parts = _far_out(steps, log_delta)
     plain = Rough.of(parts, 0.0)
 
