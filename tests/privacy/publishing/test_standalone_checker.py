@@ -16,9 +16,18 @@ import flint
 import pytest
 from flint import arb, ctx
 
+from dpbounds.errors import CertificateError
+from dpbounds.privacy.accountants import certified
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import calibrate
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
+from dpbounds.privacy.mechanisms import (
+    Composed,
+    Gaussian,
+    Mechanism,
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+)
 from dpbounds.privacy.publishing import standalone_checker as checker
 from dpbounds.privacy.publishing.certificates import certificate, exact_text
 from dpbounds.privacy.relations import Relation
@@ -290,6 +299,66 @@ def test_connected_dots_lie_above_the_curve_and_are_a_law() -> None:
                 value = curve(epsilon)[0]
                 assert value <= above + arb(2) ** -100
                 assert above < value * 2 + arb(2) ** -100
+
+
+# --- what it costs: counted, and refused where it is too much -------------------------------------------------------
+
+LEVELS = Composed(tuple((sampled("0.01", f"{100 + level}/100"), 100) for level in range(100)))
+TYPICAL = {
+    "full batch": (Gaussian(5) ** 7, checker.CONFIRMED),
+    "sampled": (sampled("0.01", "1") ** 10_000, checker.CONFIRMED),
+    "small": (sampled("0.5", "3") ** 5, checker.CONFIRMED),
+    "levels in groups": (LEVELS, checker.NOT_COVERED),
+    "rare jumps": (sampled("0.001", "0.3") ** 10, checker.CONFIRMED),
+    "rarer jumps": (sampled("0.00001", "0.2") ** 1000, checker.CONFIRMED),
+    "levels": (LEVELS, checker.CONFIRMED),
+}
+
+
+@pytest.mark.thorough_cases("rare*", "levels")
+@pytest.mark.parametrize("name", TYPICAL)
+def test_typical_certificates_are_cheap_or_refused_with_a_reason(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, expected = TYPICAL[name]
+    if name == "levels in groups":  # as the accountant does where all levels would take it too long
+        for limit in ("_MANY", "_FEWEST_GROUPS", "_EXACT_WORK", "_GROUPED_WORK"):
+            monkeypatch.setattr(certified, limit, 4)
+    status, lines = checker.check(plain(account(mechanism, delta="1e-6")))
+    assert status == expected, lines
+    assert checker.effort.done < checker.MOST_WORK / (4 if name.startswith(("rarer", "levels")) else 30)
+    assert status == checker.CONFIRMED or lines[0].endswith(checker.TOO_MUCH)
+
+
+def test_fixed_size_batches_have_no_certificate() -> None:
+    for scheme in (SampledWithoutReplacement, SampledWithReplacement):
+        with pytest.raises(CertificateError, match="no way to write Sampled"):
+            certificate(account(scheme(Gaussian(5), 10, 1000), delta="1e-3"))
+
+
+def costly() -> dict[str, tuple[Any, str]]:
+    """Certificates that would take hours or gigabytes, and what is said."""
+    lattice = plain(account(sampled("0.5", "1") ** 3, delta="1e-5"))
+    lattice["accounts"][0]["mechanism"][0]["count"] = 10**6
+    contour = plain(account(sampled("0.5", "3") ** 5, delta="1e-6"))
+    full = plain(account(Gaussian(5) ** 7, delta="1e-5"))
+    release = full["accounts"][0]["mechanism"][0]
+    full["accounts"][0]["mechanism"] = [{**release, "noise_multiplier": f"{10**1900 + k}/7"} for k in range(20)]
+    for proof in lattice["accounts"][0]["proofs"]:
+        proof.update(route="lattice", parameters={"lattice step": 1e-3})
+    for proof in contour["accounts"][0]["proofs"]:
+        proof["parameters"] = {**contour["accounts"][0]["proofs"][0]["parameters"], "frequencies": 99_999}
+    for document in (lattice, full):
+        entry = document["accounts"][0]
+        entry["digest"] = checker.digest(entry["mechanism"])
+    return {"lattice": (lattice, checker.TOO_MUCH), "contour": (contour, checker.TOO_MUCH), "sum": (full, "bits")}
+
+
+def test_what_would_take_hours_or_gigabytes_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "MOST_WORK", 20_000)
+    for document, reason in costly().values():
+        status, lines = checker.check(document)
+        assert status == checker.NOT_COVERED
+        assert lines[0].startswith(checker.VERDICTS[checker.NOT_COVERED])
+        assert lines[0].endswith(reason)
 
 
 # --- as a script of its own ------------------------------------------------------------------------------------------
