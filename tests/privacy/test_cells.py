@@ -17,7 +17,6 @@ from dp_accounting import GaussianDpEvent, LaplaceDpEvent, NeighboringRelation, 
 from dp_accounting.rdp import RdpAccountant
 from scipy import integrate, special
 
-from tests.privacy.brute_force import Grid
 from tests.privacy.oracle.attacks import (
     COARSE,
     ENDS,
@@ -44,6 +43,7 @@ from tests.privacy.oracle.boxes import (
     randomised_response,
     replaced,
 )
+from tests.privacy.oracle.games import Grid
 from tests.privacy.oracle.noise import (
     Additive,
     Array,

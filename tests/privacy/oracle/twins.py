@@ -22,7 +22,7 @@ k are. Everything that depends on α only through a base mechanism's profile is 
 | ``chain`` | h of (P, Q), h of (Q, R) | a bound for (P, R) |
 | ``envelope`` | any bound | the largest convex one below it, itself a profile |
 
-Losses: ``atoms`` gives the law of the loss on a ``brute_force.Grid``, so that ``brute_force.game`` composes profiles.
+Losses: ``atoms`` gives the law of the loss on a ``games.Grid``, so that ``games.game`` composes profiles.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from typing import Protocol
 import numpy as np
 from scipy import special, stats
 
-from tests.privacy.brute_force import Grid, game
+from tests.privacy.oracle.games import Grid, game
 from tests.privacy.oracle.noise import Array, Table, divergence
 from tests.privacy.oracle.samplings import (
     Full,

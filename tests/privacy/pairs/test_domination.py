@@ -21,7 +21,7 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.lattice import resolved
 from tests.privacy.oracle import twins
 from tests.privacy.oracle.samplings import Full, Order, Poisson, Sampling, WithoutReplacement, WithReplacement
-from tests.privacy.products import products_of
+from tests.privacy.products import curve_of, products_of
 
 AR, RE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
 ALPHAS = np.exp(np.concatenate([np.linspace(-6, 6, 49), [-0.35, 0.013, 1.999]]))
@@ -66,9 +66,7 @@ def profile(product: Product) -> np.ndarray:
     """H_α of a product that is a single pair, as doubles."""
     ((pair, count),) = product
     assert count == 1
-    with ctx.workprec(256):
-        law = law_of(pair)
-        return np.array([float(law.delta(arb(float(np.log(alpha))))) for alpha in ALPHAS])
+    return curve_of(pair, ALPHAS)
 
 
 NOISE: list[tuple[str, Mechanism, twins.Base]] = [

@@ -9,11 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import (
     Direction,
     DrawnGaussians,
@@ -28,14 +26,13 @@ from dpbounds.privacy.pairs.pairs import (
 from dpbounds.privacy.routes.lattice import delta_bounds
 from tests.privacy.oracle.boxes import above_threshold, pure
 from tests.privacy.oracle.noise import Array
+from tests.privacy.products import curve_of
 
 ALPHAS = np.exp(np.linspace(-1.5, 1.5, 13))
 
 
 def profile(pair: Pair, alphas: Array = ALPHAS) -> Array:
-    with ctx.workprec(160):
-        law = law_of(pair)
-        return np.array([float(law.delta(arb(float(np.log(alpha))))) for alpha in alphas])
+    return curve_of(pair, alphas)
 
 
 def normal(mean: float, points: Array, stddev: float = 1.0) -> Array:
