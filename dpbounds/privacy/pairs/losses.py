@@ -206,6 +206,23 @@ def _mirrored(tail: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
     return head
 
 
+def _mirrored_about_zero(above: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
+    """The tail at any loss of a symmetric law without continuous part at 0, from that at losses from 0 on."""
+    p, r = above(arb(0))
+    whole = p + r
+
+    def tail(loss: arb) -> Masses:
+        if loss >= 0:
+            return above(loss)
+        p, r = above((-loss).max(arb(0)))
+        if loss <= 0:
+            return whole - r, whole - p
+        right_p, right_r = above(loss.max(arb(0)))
+        return right_p.union(whole - r), right_r.union(whole - p)
+
+    return tail
+
+
 def _shifted_gaussians(squared_shift: Fraction) -> LossDistribution:
     # L ~ N(μ²/2, μ²) under P and N(-μ²/2, μ²) under Q
     mu = ball(squared_shift).sqrt()
@@ -566,7 +583,6 @@ def _symmetrised(law: LossDistribution) -> LossDistribution:
         UnsupportedMechanism: It is not decided which atoms lie above 0.
     """
     above_p, above_r = law.tail(arb(0))
-    start = (above_p, above_r)
     points = []
     for point in law.points:
         if point.loss > 0:
@@ -578,15 +594,7 @@ def _symmetrised(law: LossDistribution) -> LossDistribution:
     if not centre >= 0:  # a base that is an upper bound only need not be symmetric: its mirrored profile, made convex
         return envelope_law(ProfileBound(law.delta, reach_of(law)))
 
-    def tail(loss: arb) -> Masses:
-        if loss >= 0:
-            return law.tail(loss)
-        p, r = law.tail(-loss.min(arb(0)))
-        if loss < 0:
-            return start[0] + start[1] - r, start[0] + start[1] - p
-        right_p, right_r = law.tail(loss.max(arb(0)))
-        return right_p.union(start[0] + start[1] - r), right_r.union(start[0] + start[1] - p)
-
+    tail = _mirrored_about_zero(law.tail)
     return LossDistribution(
         tail=nothing if law.discrete else tail,
         head=nothing if law.discrete else _mirrored(tail),
@@ -681,18 +689,7 @@ def _sampled_laplaces(rate: arb, shift: arb) -> LossDistribution:
             unmoved + rate * ((-x - shift).exp() / 2 - far),
         )
 
-    start = above(arb(0))
-
-    def tail(loss: arb) -> Masses:
-        if loss >= 0:
-            return above(loss)
-        p, r = above((-loss).max(arb(0)))
-        left = start[0] + start[1] - r, start[0] + start[1] - p
-        if loss <= 0:
-            return left
-        right = above(loss.max(arb(0)))
-        return right[0].union(left[0]), right[1].union(left[1])
-
+    tail = _mirrored_about_zero(above)
     p, r = (1 - rate) * near + rate / 2, (1 - rate) * near + rate * far
     return LossDistribution(
         tail, _mirrored(tail), -largest, largest, (LossAtom(largest, p, r), LossAtom(-largest, r, p))

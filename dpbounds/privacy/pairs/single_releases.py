@@ -77,11 +77,12 @@ def single_release(mechanism: Mechanism, direction: Direction) -> StepBound:
     replace = direction is Direction.REPLACE
     match mechanism:
         case Gaussian():
-            return StepBound.attained(ShiftedGaussians(_gaussian_shift(mechanism, replace) ** 2))
+            return StepBound.attained(ShiftedGaussians(_shift(mechanism, mechanism.noise_stddev, replace) ** 2))
         case Laplace():
-            return StepBound.attained(ShiftedLaplaces(_laplace_shift(mechanism, replace)))
+            return StepBound.attained(ShiftedLaplaces(_shift(mechanism, mechanism.noise_scale, replace)))
         case UniformBall():
-            return StepBound.attained(UniformBalls(_ball_shift(mechanism, replace) ** 2, mechanism.dimension))
+            shift = (mechanism.sensitivity or (2 if replace else 1)) / mechanism.radius
+            return StepBound.attained(UniformBalls(shift**2, mechanism.dimension))
         case RandomizedResponse():
             if not replace:
                 raise UnsupportedMechanism(
@@ -101,26 +102,13 @@ def single_release(mechanism: Mechanism, direction: Direction) -> StepBound:
     raise UnsupportedMechanism(f"no dominating pair is proven here for {shown(mechanism)} ({direction})")
 
 
-def _gaussian_shift(mechanism: Gaussian, replace: bool) -> Fraction:
+def _shift(mechanism: Gaussian | Laplace, absolute: Fraction | None, replace: bool) -> Fraction:
+    """How far one record moves the answer, in units of the noise."""
     if mechanism.noise_multiplier is not None:
         return (2 if replace else 1) / mechanism.noise_multiplier
-    assert mechanism.noise_stddev is not None
+    assert absolute is not None
     assert mechanism.sensitivity is not None
-    return mechanism.sensitivity / mechanism.noise_stddev
-
-
-def _laplace_shift(mechanism: Laplace, replace: bool) -> Fraction:
-    if mechanism.noise_multiplier is not None:
-        return (2 if replace else 1) / mechanism.noise_multiplier
-    assert mechanism.noise_scale is not None
-    assert mechanism.sensitivity is not None
-    return mechanism.sensitivity / mechanism.noise_scale
-
-
-def _ball_shift(mechanism: UniformBall, replace: bool) -> Fraction:
-    if mechanism.sensitivity is None:
-        return (2 if replace else 1) / mechanism.radius
-    return mechanism.sensitivity / mechanism.radius
+    return mechanism.sensitivity / absolute
 
 
 def _times(mechanism: Mechanism, declared: Relation, replace: bool) -> int:
