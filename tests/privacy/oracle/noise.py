@@ -16,7 +16,8 @@ exact cell probabilities this is a lower bound that cannot be wrong (about 1e-14
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -56,31 +57,41 @@ class Noise(Protocol):
         ...
 
 
-def _masses(law: Sum, edges: list[Array], intervals: Callable[[Array, Array], Array]) -> Array:
-    """Of all cells, flat, under noise whose coordinates are independent."""
-    along = [intervals(centres, cuts) for centres, cuts in zip(law.values.T, edges, strict=True)]
-    if len(along) == 1:
-        return np.asarray(law.weights @ along[0])
-    return np.asarray(((law.weights[:, None] * along[0]).T @ along[1]).ravel())
+class _Independent(ABC):
+    """Noise whose coordinates are independent: products of intervals."""
+
+    @abstractmethod
+    def _edges(self, centres: Array, width: float) -> Array:
+        """Along one axis, ``width`` in units of the noise; the outermost cells reach to infinity."""
+
+    @abstractmethod
+    def _intervals(self, centres: Array, edges: Array) -> Array:
+        """Masses of the intervals around each centre, of shape (k, cells), accurate in both tails."""
+
+    def table(self, first: Sum, second: Sum, width: float) -> Table:
+        values = np.concatenate((first.values, second.values))
+        edges = [self._edges(centres, width) for centres in values.T]
+        return self._masses(first, edges), self._masses(second, edges)
+
+    def _masses(self, law: Sum, edges: list[Array]) -> Array:
+        along = [self._intervals(centres, cuts) for centres, cuts in zip(law.values.T, edges, strict=True)]
+        if len(along) == 1:
+            return np.asarray(law.weights @ along[0])
+        return np.asarray(((law.weights[:, None] * along[0]).T @ along[1]).ravel())
 
 
 @dataclass(frozen=True)
-class GaussianNoise:
+class GaussianNoise(_Independent):
     """N(0, stddev² I)."""
 
     stddev: float
 
-    def table(self, first: Sum, second: Sum, width: float) -> Table:
-        values = np.concatenate((first.values, second.values))
-        edges = [self._edges(centres, width * self.stddev) for centres in values.T]
-        return _masses(first, edges, self._intervals), _masses(second, edges, self._intervals)
-
     def _edges(self, centres: Array, width: float) -> Array:
         low, high = centres.min() - _REACH * self.stddev, centres.max() + _REACH * self.stddev
-        return np.concatenate(([-np.inf], np.linspace(low, high, 1 + math.ceil((high - low) / width)), [np.inf]))
+        inner = np.linspace(low, high, 1 + math.ceil((high - low) / (width * self.stddev)))
+        return np.concatenate(([-np.inf], inner, [np.inf]))
 
     def _intervals(self, centres: Array, edges: Array) -> Array:
-        """Shape (k, cells): accurate in both tails."""
         scaled = (edges[None, :] - centres[:, None]) / self.stddev
         left, right = scaled[:, :-1], scaled[:, 1:]
         flipped = left > 0  # Φ(b) - Φ(a) = Φ(-a) - Φ(-b): no cancellation on the right
@@ -89,24 +100,19 @@ class GaussianNoise:
 
 
 @dataclass(frozen=True)
-class LaplaceNoise:
+class LaplaceNoise(_Independent):
     """Density Π_i e^{-|x_i| / scale} / (2 scale)."""
 
     scale: float
 
-    def table(self, first: Sum, second: Sum, width: float) -> Table:
-        values = np.concatenate((first.values, second.values))
-        edges = [self._edges(centres, width * self.scale) for centres in values.T]
-        return _masses(first, edges, self._intervals), _masses(second, edges, self._intervals)
-
-    @staticmethod
-    def _edges(centres: Array, width: float) -> Array:
+    def _edges(self, centres: Array, width: float) -> Array:
         low, high = centres.min(), centres.max()
-        inner = np.linspace(low, high, 1 + math.ceil((high - low) / width)) if high > low else np.array([low])
+        count = 1 + math.ceil((high - low) / (width * self.scale))
+        inner = np.linspace(low, high, count) if high > low else np.array([low])
         return np.concatenate(([-np.inf], np.union1d(inner, centres), [np.inf]))
 
     def _intervals(self, centres: Array, edges: Array) -> Array:
-        """Shape (k, cells). No cell holds a centre inside, so that its mass is a difference of exponentials."""
+        # no cell holds a centre inside, so that its mass is a difference of exponentials
         left, right = ((ends[None, :] - centres[:, None]) / self.scale for ends in (edges[:-1], edges[1:]))
         near, far = np.minimum(np.abs(left), np.abs(right)), np.maximum(np.abs(left), np.abs(right))
         return np.asarray(0.5 * np.exp(-near) * -np.expm1(near - far))
