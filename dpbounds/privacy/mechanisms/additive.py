@@ -19,6 +19,14 @@ def positive(value: ExactLike, name: str) -> Fraction:
     return number
 
 
+def positive_rate(value: ExactLike) -> Fraction:
+    """Return the exact value of a sample rate in (0, 1], or raise ``InvalidValue``."""
+    rate = exact(value, "sample_rate")
+    if not 0 < rate <= 1:
+        raise InvalidValue("sample_rate", value, "greater than 0 and at most 1")
+    return rate
+
+
 def _one_way_of_giving(
     mechanism: str, multiplier: ExactLike | None, absolute: tuple[str, ExactLike | None], sensitivity: ExactLike | None
 ) -> dict[str, Fraction | None]:

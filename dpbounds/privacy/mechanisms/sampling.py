@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.privacy.mechanisms.additive import positive_rate
 from dpbounds.privacy.mechanisms.algebra import Mechanism
 
 
@@ -43,10 +44,7 @@ class PoissonSampled(Mechanism):
 
     def __init__(self, mechanism: Mechanism, sample_rate: ExactLike) -> None:
         _demand_mechanism(mechanism)
-        rate = exact(sample_rate, "sample_rate")
-        if not 0 < rate <= 1:
-            raise InvalidValue("sample_rate", sample_rate, "greater than 0 and at most 1")
-        self._hold(mechanism=mechanism, sample_rate=rate)
+        self._hold(mechanism=mechanism, sample_rate=positive_rate(sample_rate))
 
 
 @dataclass(frozen=True, slots=True, init=False)

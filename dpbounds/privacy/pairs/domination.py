@@ -346,10 +346,8 @@ def nested(mechanism: Mechanism) -> Iterator[Mechanism]:
     """The mechanism and everything inside it."""
     yield mechanism
     match mechanism:
-        case PoissonSampled(mechanism=inner):
-            yield from nested(inner)
-        case SampledWithoutReplacement(mechanism=inner) | SampledWithReplacement(mechanism=inner):
-            yield from nested(inner)
+        case PoissonSampled() | SampledWithoutReplacement() | SampledWithReplacement():
+            yield from nested(mechanism.mechanism)
         case InParallel(blocks=blocks):
             for block in blocks:
                 yield from nested(block)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -110,12 +110,7 @@ class LossDistribution:
         if self.highest is None and not self.discrete:
             return None
         ends = [point.loss for point in self.points] + ([] if self.highest is None else [self.highest])
-        if not ends:  # every loss is infinite
-            return arb(0)
-        largest = ends[0]
-        for end in ends[1:]:
-            largest = largest.max(end)
-        return largest
+        return reduce(arb.max, ends) if ends else arb(0)  # (without ends every loss is infinite)
 
 
 def nothing(loss: arb) -> Masses:

@@ -331,6 +331,21 @@ def test_what_would_take_hours_or_gigabytes_is_refused_in_one_line(monkeypatch: 
         assert lines[0].endswith(reason)
 
 
+def test_whatever_keeps_many_numbers_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    law = checker.Law("remove", Fraction(1, 20), Fraction(4), 1, (-11.0, 12.0))
+    curve = checker.closed_form("remove", Fraction(0), Counter({(Fraction(1, 10), Fraction(1)): 1}))
+
+    def atoms() -> checker.Atoms:
+        return checker.step_atoms(curve, Fraction(1, 20), arb(2) ** -30, 60)
+
+    step = atoms()
+    monkeypatch.setattr(checker.effort, "done", 0.0)
+    monkeypatch.setattr(checker, "MOST_BALLS", 10)
+    for act in (atoms, lambda: checker.product(step, step, 0, 60), lambda: checker.moments(law, arb(6), arb(1), 9, 60)):
+        with pytest.raises(checker.NotCovered, match="so much work"):
+            act()
+
+
 # --- as a script of its own ------------------------------------------------------------------------------------------
 
 
