@@ -22,23 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbounds.errors import UnsupportedMechanism
-from dpbounds.privacy.mechanisms import (
-    ZCDP,
-    AboveThreshold,
-    ApproximateDP,
-    ExponentialMechanism,
-    Gaussian,
-    Laplace,
-    Mechanism,
-    PoissonSampled,
-    PureDP,
-    RandomizedResponse,
-    RenyiDP,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-    UniformBall,
-    parts_of,
-)
+from dpbounds.privacy import mechanisms
 from dpbounds.privacy.relations import Relation
 
 FULL_BATCH, POISSON = "full-batch", "poisson"
@@ -52,31 +36,33 @@ class MechanismKind:
     """How one mechanism is written: its name, the class, and the fields, of which some may be missing (None)."""
 
     name: str
-    make: Callable[..., Mechanism]
+    make: Callable[..., mechanisms.Mechanism]
     fields: tuple[str, ...]
     optional: tuple[str, ...] = ()
 
 
 KINDS = (
-    MechanismKind("gaussian", Gaussian, (), ("noise_multiplier", "noise_stddev", "sensitivity")),
-    MechanismKind("laplace", Laplace, (), ("noise_multiplier", "noise_scale", "sensitivity", "dimension")),
-    MechanismKind("uniform-ball", UniformBall, ("radius", "dimension"), ("sensitivity",)),
-    MechanismKind("randomized-response", RandomizedResponse, ("epsilon", "options")),
-    MechanismKind("exponential", ExponentialMechanism, ("epsilon", "relation", "monotone")),
-    MechanismKind("above-threshold", AboveThreshold, ("threshold_noise", "query_noise", "relation", "monotone")),
-    MechanismKind("pure", PureDP, ("epsilon", "relation")),
-    MechanismKind("approximate", ApproximateDP, ("epsilon", "delta", "relation")),
-    MechanismKind("zcdp", ZCDP, ("rho", "relation")),
-    MechanismKind("renyi", RenyiDP, ("points", "relation")),
+    MechanismKind("gaussian", mechanisms.Gaussian, (), ("noise_multiplier", "noise_stddev", "sensitivity")),
+    MechanismKind("laplace", mechanisms.Laplace, (), ("noise_multiplier", "noise_scale", "sensitivity", "dimension")),
+    MechanismKind("uniform-ball", mechanisms.UniformBall, ("radius", "dimension"), ("sensitivity",)),
+    MechanismKind("randomized-response", mechanisms.RandomizedResponse, ("epsilon", "options")),
+    MechanismKind("exponential", mechanisms.ExponentialMechanism, ("epsilon", "relation", "monotone")),
+    MechanismKind(
+        "above-threshold", mechanisms.AboveThreshold, ("threshold_noise", "query_noise", "relation", "monotone")
+    ),
+    MechanismKind("pure", mechanisms.PureDP, ("epsilon", "relation")),
+    MechanismKind("approximate", mechanisms.ApproximateDP, ("epsilon", "delta", "relation")),
+    MechanismKind("zcdp", mechanisms.ZCDP, ("rho", "relation")),
+    MechanismKind("renyi", mechanisms.RenyiDP, ("points", "relation")),
 )
-SAMPLINGS: dict[str, tuple[Callable[..., Mechanism], tuple[str, ...]]] = {
-    POISSON: (PoissonSampled, ("sample_rate",)),
-    WITHOUT_REPLACEMENT: (SampledWithoutReplacement, ("batch_size", "dataset_size")),
-    WITH_REPLACEMENT: (SampledWithReplacement, ("batch_size", "dataset_size")),
+SAMPLINGS: dict[str, tuple[Callable[..., mechanisms.Mechanism], tuple[str, ...]]] = {
+    POISSON: (mechanisms.PoissonSampled, ("sample_rate",)),
+    WITHOUT_REPLACEMENT: (mechanisms.SampledWithoutReplacement, ("batch_size", "dataset_size")),
+    WITH_REPLACEMENT: (mechanisms.SampledWithReplacement, ("batch_size", "dataset_size")),
 }
 
 
-def described(mechanism: Mechanism, count: int) -> JsonObject:
+def described(mechanism: mechanisms.Mechanism, count: int) -> JsonObject:
     """A number of equal releases as an entry of a ledger.
 
     Raises:
@@ -93,15 +79,15 @@ def described(mechanism: Mechanism, count: int) -> JsonObject:
     return {**_described(mechanism), "sampling": FULL_BATCH, "count": count}
 
 
-def digest(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
+def digest(releases: mechanisms.Mechanism | Iterable[tuple[mechanisms.Mechanism, int]]) -> str:
     """The digest of releases: 64 hexadecimal digits; ``UnsupportedMechanism`` where a part is no single release."""
     return hashlib.sha256(canonical(releases).encode("ascii")).hexdigest()
 
 
-def canonical(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
+def canonical(releases: mechanisms.Mechanism | Iterable[tuple[mechanisms.Mechanism, int]]) -> str:
     """The text that the digest is of."""
-    joined: list[tuple[Mechanism, int]] = []
-    for part, count in parts_of(releases) if isinstance(releases, Mechanism) else releases:
+    joined: list[tuple[mechanisms.Mechanism, int]] = []
+    for part, count in mechanisms.parts_of(releases) if isinstance(releases, mechanisms.Mechanism) else releases:
         if joined and joined[-1][0] == part:
             joined[-1] = part, joined[-1][1] + count
         else:
@@ -110,12 +96,14 @@ def canonical(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
     return json.dumps(entries, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def _inside(mechanism: Mechanism) -> Mechanism:
-    assert isinstance(mechanism, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement)
+def _inside(mechanism: mechanisms.Mechanism) -> mechanisms.Mechanism:
+    assert isinstance(
+        mechanism, mechanisms.PoissonSampled | mechanisms.SampledWithoutReplacement | mechanisms.SampledWithReplacement
+    )
     return mechanism.mechanism
 
 
-def _described(mechanism: Mechanism) -> JsonObject:
+def _described(mechanism: mechanisms.Mechanism) -> JsonObject:
     for kind in KINDS:
         if type(mechanism) is kind.make:
             numbers = {field: getattr(mechanism, field) for field in (*kind.fields, *kind.optional)}

@@ -20,30 +20,8 @@ from flint import arb, fmpq
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working, working_bits
+from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.gaussian_sums import Places, RatioSum, Weights, tails_growing, tails_shrinking, upper_tail
-from dpbounds.privacy.pairs.pairs import (
-    BoundedRangeProfile,
-    Combined,
-    Direction,
-    Discrete,
-    DrawnGaussians,
-    Draws,
-    FourPoints,
-    Pair,
-    RenyiProfile,
-    Responses,
-    Sampled,
-    SampledBalls,
-    SampledGaussians,
-    SampledLaplaces,
-    ShiftedGaussians,
-    ShiftedLaplaces,
-    TwoGuarantees,
-    TwoPoints,
-    TwoResponses,
-    UniformBalls,
-    enlarged,
-)
 from dpbounds.privacy.proofs import Declined
 
 Masses = tuple[arb, arb]  # P-mass and Q-mass
@@ -128,53 +106,53 @@ def ball(number: Fraction | int) -> arb:
     return arb(fmpq(number.numerator, number.denominator))
 
 
-def law_of(pair: Pair) -> LossDistribution:
+def law_of(pair: pairs.Pair) -> LossDistribution:
     """Return the law of a pair's loss.
 
     Raises:
         UnsupportedMechanism: The pair is a combination of several, whose law has no closed form.
     """
     match pair:
-        case ShiftedGaussians(squared_shift=squared):
+        case pairs.ShiftedGaussians(squared_shift=squared):
             return _shifted_gaussians(squared)
-        case ShiftedLaplaces(shift=shift):
+        case pairs.ShiftedLaplaces(shift=shift):
             return _shifted_laplaces(ball(shift))
-        case UniformBalls(squared_shift=squared, dimension=dimension):
+        case pairs.UniformBalls(squared_shift=squared, dimension=dimension):
             tau = overlap_lost(squared, dimension)
             return _discrete([LossAtom(arb(0), 1 - tau, 1 - tau)], tau)
-        case Responses(epsilon=epsilon, options=options):
+        case pairs.Responses(epsilon=epsilon, options=options):
             return _responses(ball(epsilon), options)
-        case TwoResponses(epsilon=epsilon):
+        case pairs.TwoResponses(epsilon=epsilon):
             return _two_responses(ball(epsilon))
-        case FourPoints(epsilon=epsilon, delta=delta):
+        case pairs.FourPoints(epsilon=epsilon, delta=delta):
             return _four_points(ball(epsilon), ball(delta))
-        case BoundedRangeProfile(span=span):
+        case pairs.BoundedRangeProfile(span=span):
             return _bounded_range(ball(span))
-        case TwoPoints(high=high, span=span):
+        case pairs.TwoPoints(high=high, span=span):
             return _two_points(ball(high), ball(high - span))
-        case RenyiProfile(points=points, rho=rho):
+        case pairs.RenyiProfile(points=points, rho=rho):
             return envelope_law(_renyi_profile(points, rho))
-        case SampledGaussians():
+        case pairs.SampledGaussians():
             return _sampled_gaussians(pair)
-        case Sampled(direction=order, draws=draws, base=base):
+        case pairs.Sampled(direction=order, draws=draws, base=base):
             return _sampled(order, draws, base)
-        case DrawnGaussians(direction=order, draws=draws, squared_shift=squared):
+        case pairs.DrawnGaussians(direction=order, draws=draws, squared_shift=squared):
             return _drawn_gaussians(order, draws, squared)
-        case SampledLaplaces(sample_rate=rate, shift=shift):
+        case pairs.SampledLaplaces(sample_rate=rate, shift=shift):
             return _sampled_laplaces(ball(rate), ball(shift))
-        case SampledBalls(sample_rate=rate, squared_shift=squared, dimension=dimension):
+        case pairs.SampledBalls(sample_rate=rate, squared_shift=squared, dimension=dimension):
             return _sampled_balls(ball(rate), overlap_lost(squared, dimension), overlap_lost(4 * squared, dimension))
-        case TwoGuarantees(sample_rate=rate, present=present, replaced=replaced):
+        case pairs.TwoGuarantees(sample_rate=rate, present=present, replaced=replaced):
             return envelope_law(_two_guarantees(ball(rate), law_of(present), law_of(replaced)))
-        case Discrete(points=atoms, infinite=infinite):
+        case pairs.Discrete(points=atoms, infinite=infinite):
             return _given(atoms, infinite)
-        case Combined():
+        case pairs.Combined():
             raise UnsupportedMechanism(f"the law of several pairs taken as one has no closed form: {pair}")
     raise UnsupportedMechanism(f"the law of {pair} is not known")
 
 
 @lru_cache(maxsize=64)
-def law_at(pair: Pair, precision: int) -> LossDistribution:
+def law_at(pair: pairs.Pair, precision: int) -> LossDistribution:
     """The law of a pair at a precision in bits, remembered."""
     with working(precision):
         return law_of(pair)
@@ -418,7 +396,7 @@ def reach_of(law: LossDistribution) -> arb:
 _NEGLIGIBLE_BITS = 640  # of a chance, also where few digits are asked for: what is seen then still reaches far out
 
 
-def _counts(draws: Draws) -> tuple[list[arb], arb]:
+def _counts(draws: pairs.Draws) -> tuple[list[arb], arb]:
     """p_1, p_2, ..., as far as they matter, and an upper bound on the sum of the others."""
     rate, slots = ball(draws.rate), draws.slots
     if draws.rate == 1:
@@ -435,16 +413,16 @@ def _counts(draws: Draws) -> tuple[list[arb], arb]:
     return masses, arb(0)
 
 
-def _sampled(direction: Direction, draws: Draws, base: Pair) -> LossDistribution:
+def _sampled(direction: pairs.Direction, draws: pairs.Draws, base: pairs.Pair) -> LossDistribution:
     weights, rest = _counts(draws)
-    laws = [law_of(enlarged(base, k + 1)) for k in range(len(weights))]
+    laws = [law_of(pairs.enlarged(base, k + 1)) for k in range(len(weights))]
     sums = _plain_sums(weights, laws)
-    if isinstance(base, ShiftedGaussians) and draws.slots > 1:
+    if isinstance(base, pairs.ShiftedGaussians) and draws.slots > 1:
         sums = _gaussian_sums(weights, ball(base.squared_shift).sqrt())
     law = _mixture(weights, laws, sums, rest, ball(draws.rate), draws.slots)
-    if direction is Direction.REMOVE:
+    if direction is pairs.Direction.REMOVE:
         return law
-    return _swapped(law) if direction is Direction.ADD else _symmetrised(law)
+    return _swapped(law) if direction is pairs.Direction.ADD else _symmetrised(law)
 
 
 @dataclass(frozen=True, slots=True)
@@ -601,12 +579,12 @@ def _symmetrised(law: LossDistribution) -> LossDistribution:
     )
 
 
-def _sampled_gaussians(pair: SampledGaussians) -> LossDistribution:
+def _sampled_gaussians(pair: pairs.SampledGaussians) -> LossDistribution:
     """One Gaussian release on a Poisson sample: by the general mixture, or (replace) by its threshold on x."""
-    if pair.direction is not Direction.REPLACE:
+    if pair.direction is not pairs.Direction.REPLACE:
         rate, base = ball(pair.sample_rate), _shifted_gaussians(1 / pair.variance)
         law = _mixture([rate], [base], _plain_sums([rate], [base]), arb(0), rate, 1)
-        return law if pair.direction is Direction.REMOVE else _swapped(law)
+        return law if pair.direction is pairs.Direction.REMOVE else _swapped(law)
     # With y = e^{x/v}: (1-q + b y) = e^l (1-q + b/y), b = q e^{-1/2v}; the positive root of b y² - c y - b e^l = 0.
     q, v = ball(pair.sample_rate), ball(pair.variance)
     z = v.sqrt()
@@ -626,7 +604,7 @@ def _sampled_gaussians(pair: SampledGaussians) -> LossDistribution:
     return LossDistribution(tail, _mirrored(tail), None, None)
 
 
-def _drawn_gaussians(direction: Direction, draws: Draws, squared_shift: Fraction) -> LossDistribution:
+def _drawn_gaussians(direction: pairs.Direction, draws: pairs.Draws, squared_shift: Fraction) -> LossDistribution:
     weights, rest = _counts(draws)
     shift, rate = ball(squared_shift).sqrt(), ball(draws.rate)
     absent = (draws.slots * (-rate).log1p()).exp()
@@ -665,7 +643,7 @@ def _drawn_gaussians(direction: Direction, draws: Draws, squared_shift: Fraction
     # cells of x keep their true masses, which lie within the slack.
     infinite = arb(0) if rest.is_zero() else arb(0).union(rest)
     law = LossDistribution(tail, head, absent.log(), None, infinite=infinite, symmetric=False)
-    return law if direction is Direction.REMOVE else _swapped(law)
+    return law if direction is pairs.Direction.REMOVE else _swapped(law)
 
 
 def _sampled_laplaces(rate: arb, shift: arb) -> LossDistribution:
