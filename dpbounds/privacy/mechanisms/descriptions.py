@@ -23,6 +23,7 @@ from fractions import Fraction
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy import mechanisms
+from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 
 FULL_BATCH, POISSON = "full-batch", "poisson"
@@ -36,7 +37,7 @@ class MechanismKind:
     """How one mechanism is written: its name, the class, and the fields, of which some may be missing (None)."""
 
     name: str
-    make: Callable[..., mechanisms.Mechanism]
+    make: Callable[..., Mechanism]
     fields: tuple[str, ...]
     optional: tuple[str, ...] = ()
 
@@ -55,14 +56,14 @@ KINDS = (
     MechanismKind("zcdp", mechanisms.ZCDP, ("rho", "relation")),
     MechanismKind("renyi", mechanisms.RenyiDP, ("points", "relation")),
 )
-SAMPLINGS: dict[str, tuple[Callable[..., mechanisms.Mechanism], tuple[str, ...]]] = {
+SAMPLINGS: dict[str, tuple[Callable[..., Mechanism], tuple[str, ...]]] = {
     POISSON: (mechanisms.PoissonSampled, ("sample_rate",)),
     WITHOUT_REPLACEMENT: (mechanisms.SampledWithoutReplacement, ("batch_size", "dataset_size")),
     WITH_REPLACEMENT: (mechanisms.SampledWithReplacement, ("batch_size", "dataset_size")),
 }
 
 
-def described(mechanism: mechanisms.Mechanism, count: int) -> JsonObject:
+def described(mechanism: Mechanism, count: int) -> JsonObject:
     """A number of equal releases as an entry of a ledger.
 
     Raises:
@@ -79,15 +80,15 @@ def described(mechanism: mechanisms.Mechanism, count: int) -> JsonObject:
     return {**_described(mechanism), "sampling": FULL_BATCH, "count": count}
 
 
-def digest(releases: mechanisms.Mechanism | Iterable[tuple[mechanisms.Mechanism, int]]) -> str:
+def digest(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
     """The digest of releases: 64 hexadecimal digits; ``UnsupportedMechanism`` where a part is no single release."""
     return hashlib.sha256(canonical(releases).encode("ascii")).hexdigest()
 
 
-def canonical(releases: mechanisms.Mechanism | Iterable[tuple[mechanisms.Mechanism, int]]) -> str:
+def canonical(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
     """The text that the digest is of."""
-    joined: list[tuple[mechanisms.Mechanism, int]] = []
-    for part, count in mechanisms.parts_of(releases) if isinstance(releases, mechanisms.Mechanism) else releases:
+    joined: list[tuple[Mechanism, int]] = []
+    for part, count in mechanisms.parts_of(releases) if isinstance(releases, Mechanism) else releases:
         if joined and joined[-1][0] == part:
             joined[-1] = part, joined[-1][1] + count
         else:
@@ -96,14 +97,14 @@ def canonical(releases: mechanisms.Mechanism | Iterable[tuple[mechanisms.Mechani
     return json.dumps(entries, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def _inside(mechanism: mechanisms.Mechanism) -> mechanisms.Mechanism:
+def _inside(mechanism: Mechanism) -> Mechanism:
     assert isinstance(
         mechanism, mechanisms.PoissonSampled | mechanisms.SampledWithoutReplacement | mechanisms.SampledWithReplacement
     )
     return mechanism.mechanism
 
 
-def _described(mechanism: mechanisms.Mechanism) -> JsonObject:
+def _described(mechanism: Mechanism) -> JsonObject:
     for kind in KINDS:
         if type(mechanism) is kind.make:
             numbers = {field: getattr(mechanism, field) for field in (*kind.fields, *kind.optional)}

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from dpbounds.errors import UnsupportedMechanism, shown
 from dpbounds.privacy import mechanisms
+from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.relations import Relation
 
@@ -43,7 +44,7 @@ class StepBound:
         return self.attacks == (self.pair,)
 
 
-def single_release(mechanism: mechanisms.Mechanism, direction: pairs.Direction) -> StepBound:
+def single_release(mechanism: Mechanism, direction: pairs.Direction) -> StepBound:
     """The bound of one release on all the data it is given.
 
     Raises:
@@ -86,7 +87,7 @@ def _shift(mechanism: mechanisms.Gaussian | mechanisms.Laplace, absolute: Fracti
     return mechanism.sensitivity / absolute
 
 
-def _times(mechanism: mechanisms.Mechanism, declared: Relation, replace: bool) -> int:
+def _times(mechanism: Mechanism, declared: Relation, replace: bool) -> int:
     """How many steps of the declared relation one step of the relation asked for takes: 1, or 2 (remove, then add)."""
     if declared is Relation.REPLACE_ONE and not replace:
         raise UnsupportedMechanism(

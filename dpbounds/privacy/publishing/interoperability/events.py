@@ -18,6 +18,7 @@ from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import exact, positive_integer, to_float
 from dpbounds.expressions.working import working
 from dpbounds.privacy import mechanisms
+from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.refusals import refuse
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.relations import Relation, as_relation
@@ -53,7 +54,7 @@ _UNREADABLE = {
     "ExponentialMechanism(epsilon, relation=...) for weights exp(ε u / 2Δu), with the relation for which Δu holds",
 }
 
-_UNWRITABLE: dict[type[mechanisms.Mechanism], str] = {
+_UNWRITABLE: dict[type[Mechanism], str] = {
     mechanisms.UniformBall: "there is no event with noise on a ball, and none that stands for its (0, δ) guarantee",
     mechanisms.ExponentialMechanism: "there is no event for it; ZCDP(loss_range**2 / 8, relation=...) is what it "
     "satisfies",
@@ -66,7 +67,7 @@ _UNWRITABLE: dict[type[mechanisms.Mechanism], str] = {
 }
 
 
-def from_dp_event(event: DpEvent, relation: str | Relation | None = None) -> mechanisms.Mechanism:
+def from_dp_event(event: DpEvent, relation: str | Relation | None = None) -> Mechanism:
     """Return the mechanism that an event tree of dp-accounting describes.
 
     Args:
@@ -99,7 +100,7 @@ def from_dp_event(event: DpEvent, relation: str | Relation | None = None) -> mec
     return _NOTHING if found is None else found
 
 
-def to_dp_event(mechanism: mechanisms.Mechanism, relation: str | Relation | None = None) -> DpEvent:
+def to_dp_event(mechanism: Mechanism, relation: str | Relation | None = None) -> DpEvent:
     """Return the event tree of dp-accounting that describes a mechanism.
 
     Args:
@@ -144,7 +145,7 @@ class _Reader:
         self.library = library
         self.relation = relation
 
-    def read(self, event: DpEvent) -> mechanisms.Mechanism | None:
+    def read(self, event: DpEvent) -> Mechanism | None:
         name = type(event).__name__
         if type(event) is not getattr(self.library, name, None):
             raise UnsupportedMechanism(
@@ -174,7 +175,7 @@ class _Reader:
             refuse(_REFUSED[name], name)
         raise UnsupportedMechanism(f"{name}: {_UNREADABLE.get(name, 'an event that is not known here')}")
 
-    def _randomized_response(self, event: DpEvent) -> mechanisms.Mechanism | None:
+    def _randomized_response(self, event: DpEvent) -> Mechanism | None:
         p, k = exact(event.noise_parameter, "noise_parameter"), positive_integer(event.num_buckets, "num_buckets")
         if not 0 <= p <= 1:
             raise InvalidValue("noise_parameter", event.noise_parameter, "a number between 0 and 1")
@@ -186,7 +187,7 @@ class _Reader:
             epsilon = ball(k * (1 - p) / p).log1p()
             return mechanisms.RandomizedResponse(to_float(ball_end(epsilon, "up"), "up"), k)
 
-    def _zcdp(self, event: DpEvent) -> mechanisms.Mechanism | None:
+    def _zcdp(self, event: DpEvent) -> Mechanism | None:
         rho, xi = exact(event.rho, "rho"), exact(event.xi, "xi")
         if xi < 0 or rho < 0:
             raise InvalidValue("rho, xi", (event.rho, event.xi), "numbers that are at least 0")
@@ -203,13 +204,13 @@ class _Reader:
             )
         return mechanisms.ZCDP(rho, relation=self.relation)
 
-    def _poisson(self, event: DpEvent) -> mechanisms.Mechanism | None:
+    def _poisson(self, event: DpEvent) -> Mechanism | None:
         rate, inner = exact(event.sampling_probability, "sampling_probability"), self.read(event.event)
         if not 0 <= rate <= 1:
             raise InvalidValue("sampling_probability", event.sampling_probability, "a number between 0 and 1")
         return None if inner is None or rate == 0 else mechanisms.PoissonSampled(inner, rate)
 
-    def _fixed_size(self, event: DpEvent, name: str) -> mechanisms.Mechanism | None:
+    def _fixed_size(self, event: DpEvent, name: str) -> Mechanism | None:
         inner = self.read(event.event)
         if inner is None or event.sample_size == 0:
             return None
@@ -221,7 +222,7 @@ class _Reader:
         return scheme(inner, event.sample_size, event.source_dataset_size)
 
 
-def _composed(parts: Iterable[tuple[mechanisms.Mechanism | None, int]]) -> mechanisms.Mechanism | None:
+def _composed(parts: Iterable[tuple[Mechanism | None, int]]) -> Mechanism | None:
     released = tuple((mechanism, count) for mechanism, count in parts if mechanism is not None)
     return mechanisms.Composed(released) if released else None
 
@@ -233,7 +234,7 @@ class _Writer:
         self.library = library
         self.relation = relation
 
-    def write(self, mechanism: mechanisms.Mechanism) -> DpEvent:
+    def write(self, mechanism: Mechanism) -> DpEvent:
         events = self.library
         match mechanism:
             case mechanisms.Gaussian(noise_multiplier=multiplier, noise_stddev=noise, sensitivity=sensitivity):
@@ -263,7 +264,7 @@ class _Writer:
         reason = _UNWRITABLE.get(type(mechanism), "no event is known for it")
         raise UnsupportedMechanism(f"{type(mechanism).__name__} as an event of dp-accounting 0.6: {reason}")
 
-    def _repeated(self, mechanism: mechanisms.Mechanism, count: int) -> DpEvent:
+    def _repeated(self, mechanism: Mechanism, count: int) -> DpEvent:
         event = self.write(mechanism)
         return event if count == 1 else self.library.SelfComposedDpEvent(event, count)
 
