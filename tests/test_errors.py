@@ -114,7 +114,7 @@ def test_every_value_can_be_told(value):
     assert "0x" not in text or callable(value)
 
 
-@given(st.text(max_size=400), st.integers(20, 200))
+@given(st.text("aδ \n\x1b", max_size=400), st.integers(20, 200))
 def test_shortened(text, longest):
     short = shortened(text, longest)
     assert len(short) <= longest

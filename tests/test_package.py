@@ -14,7 +14,6 @@ import dpbounds
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-HEAVY = ("sympy", "torch", "opacus", "numpy", "scipy", "flint", "mpmath", "sklearn", "matplotlib", "rich")
 
 
 def in_a_new_process(code):
@@ -23,14 +22,8 @@ def in_a_new_process(code):
 
 
 @pytest.mark.parametrize("package", ["dpbounds", "dpbounds.algorithms", "dpbounds.cli"])
-def test_importing_loads_nothing_heavy(package):
-    code = f"import sys, {package}; print([name for name in {HEAVY} if name in sys.modules])"
-    assert in_a_new_process(code) == "[]"
-
-
-@pytest.mark.parametrize("package", ["dpbounds", "dpbounds.algorithms", "dpbounds.cli"])
 def test_importing_is_quick(package):
-    """It loads a handful of modules, of ours and of the standard library."""
+    """It loads a handful of modules, of ours and of the standard library, and nothing heavy."""
     code = f"import sys; before = set(sys.modules); import {package}; print(*sorted(set(sys.modules) - before))"
     loaded = in_a_new_process(code).split()
     ours = [name for name in loaded if name.split(".")[0] == "dpbounds"]
@@ -40,6 +33,7 @@ def test_importing_is_quick(package):
     assert len(loaded) <= 150, loaded
 
 
+@pytest.mark.thorough
 def test_accounting_needs_no_computer_algebra():
     code = "import sys, dpbounds as dp; dp.epsilon(dp.Gaussian(5), delta='1e-5'); print('sympy' in sys.modules)"
     assert in_a_new_process(code) == "False"
@@ -57,39 +51,10 @@ def test_the_version_is_the_same_everywhere():
     assert dated[1] == released[2]
 
 
-def test_the_promised_names_are_there():
-    promised = {
-        "Gaussian",
-        "Laplace",
-        "UniformBall",
-        "RandomizedResponse",
-        "ExponentialMechanism",
-        "AboveThreshold",
-        "PureDP",
-        "ApproximateDP",
-        "ZCDP",
-        "RenyiDP",
-        "PoissonSampled",
-        "SampledWithoutReplacement",
-        "SampledWithReplacement",
-        "InParallel",
-        "group_account",
-        "remaining",
-        "plan",
-        "ZCDPFilter",
-        "GaussianFilter",
-        "RenyiFilter",
-        "Odometer",
-        "epsilon",
-        "delta",
-        "calibrate",
-        "get_noise_multiplier",
-        "Enclosure",
-        "DpboundsError",
-    }
-    assert promised <= set(dir(dpbounds))
+def test_all_names_are_there():
+    """Which ones are promised, docs/api.rst says: tests/documentation/test_generated.py compares."""
     for name in dpbounds.__all__:
-        assert getattr(dpbounds, name) is not None
+        assert getattr(dpbounds, name).__module__.startswith("dpbounds.")
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         dpbounds.nonsense  # noqa: B018
 
@@ -98,43 +63,6 @@ def test_the_console_script_is_the_command_line():
     assert PROJECT["scripts"] == {"dpbounds": "dpbounds.cli:main"}
     module, _, name = PROJECT["scripts"]["dpbounds"].partition(":")
     assert in_a_new_process(f"import {module} as m; print(callable(m.{name}))") == "True"
-
-
-def imported_by(file):
-    """Names of the modules of this project that a file imports, anywhere in it."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{file}: imports are absolute here"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def room_of(module):
-    """The room of a module of this project, or None."""
-    parts = module.split(".")
-    if parts[:2] == ["dpbounds", "algorithms"]:
-        return "algorithms"
-    return parts[1] if parts[0] == "dpbounds" and len(parts) > 1 and parts[1] in ROOMS else None
-
-
-ROOMS = ("errors", "expressions", "privacy", "cli")  # from the ground floor up; each may use those before it
-MAY_USE = {room: ROOMS[: index + 1] for index, room in enumerate(ROOMS)}
-MAY_USE["cli"] += ("algorithms",)  # the roof knows both packages
-MAY_USE["algorithms"] = ("errors", "expressions", "privacy", "algorithms")
-
-
-@pytest.mark.thorough
-def test_rooms_import_only_from_rooms_above_them():
-    # the same contracts as in pyproject.toml, for those who have no import-linter
-    seen = 0
-    for file in {*ROOT.glob("dpbounds/**/*.py"), *(ROOT / "dpbounds" / "algorithms").rglob("*.py")}:  # maybe a link
-        room = room_of(".".join(file.relative_to(ROOT).with_suffix("").parts))
-        for module in imported_by(file) if room is not None else ():
-            used = room_of(module)
-            assert used is None or used in MAY_USE[room], f"{file} imports {module}"
-            seen += used is not None
-    assert seen > 100
 
 
 def test_types_are_shipped():

@@ -28,6 +28,7 @@ from dpbounds.opacus.watching import OPTIMIZERS, PoissonLoader, PoissonSampler, 
 from dpbounds.privacy.accountants.certified import Account
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
+from dpbounds.privacy.mechanisms.additive import positive
 from dpbounds.privacy.publishing import certificates
 from dpbounds.privacy.publishing.interoperability.opacus_accountant import NAME, POISSON, CertifiedAccountant
 from dpbounds.privacy.publishing.interoperability.opacus_sampler import demand_known_sampler, drawn_rate
@@ -144,10 +145,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         """
         _demand_decided({**options, "noise_multiplier": 1})
         sampling = self._sampling(options["data_loader"])
-        passes = exact(epochs, "epochs")
-        if passes <= 0:
-            raise InvalidValue("epochs", epochs, "greater than 0")
-        rate, steps = drawn_rate(sampling.sample_rate), math.ceil(passes * sampling.steps)
+        rate, steps = drawn_rate(sampling.sample_rate), math.ceil(positive(epochs, "epochs") * sampling.steps)
         relation = self.accountant.asked(None)
         past = self.accountant.composition
         if past is not None and not self.enclosure(target_delta).less_than(exact(target_epsilon, "target_epsilon")):
@@ -412,8 +410,7 @@ def _noise_multiplier(value: Any) -> None:
 
 def _max_grad_norm(value: Any) -> None:
     for norm in value if isinstance(value, list | tuple) else (value,):
-        if exact(norm, "max_grad_norm") <= 0:
-            raise InvalidValue("max_grad_norm", norm, "greater than 0")
+        positive(norm, "max_grad_norm")
 
 
 _NOT_POISSON = (

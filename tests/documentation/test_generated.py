@@ -52,6 +52,7 @@ def test_every_mechanism_is_in_the_table(generated):
     assert described == mechanisms - made_of_others - {"Mechanism"}
 
 
+@pytest.mark.thorough
 def test_every_algorithm_is_in_the_table():
     rows = re.findall(
         r"^\| (`.*?) \| `(\w+)` \|", (DOCS / "training.md").read_text(encoding="utf-8"), flags=re.MULTILINE

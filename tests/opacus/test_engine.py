@@ -691,6 +691,7 @@ def test_a_checkpoint_keeps_what_was_spent_and_what_is_public(tmp_path: Any) -> 
 # --- the tutorial -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_tutorial_shows_what_runs() -> None:
     page = (Path(__file__).parents[2] / "docs" / "tutorials" / "train.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```python\n(import torch\n.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)

@@ -9,7 +9,7 @@ view of everything published, what each record holds, out of -1, 0 and 1; a reco
 law of a release is the mixture over all samples, enumerated; of its outcomes only cells are seen, and cells of similar
 likelihood ratio are taken together. Whoever sees less is weaker, and a policy is played exactly as it is: so what an
 attack attains is a lower bound on H_α that is wrong by rounding only. Which policy is played is found by backward
-induction on a grid of thresholds (as in ``brute_force.game``), which proves nothing and need not.
+induction on a grid of thresholds (as in ``oracle.games``), which proves nothing and need not.
 """
 
 from __future__ import annotations

@@ -121,42 +121,23 @@ def basic(mechanism: Mechanism, relation: Relation) -> Fraction | float:
     return worst
 
 
-ALSO = st.sampled_from(["basic", "less noise", "nothing"])
-
-
 @pytest.mark.thorough
-@settings(max_examples=100, deadline=None, derandomize=True, database=None)
-@given(trees(AR, light=True), ALSO)
-def test_trees_under_add_or_remove(build: Build, also: str) -> None:
-    check_tree(build, AR, also)
+@pytest.mark.parametrize(("light", "examples"), [(True, 100), (False, 25)], ids=["light", "heavy"])
+@pytest.mark.parametrize("relation", [AR, RE], ids=str)
+def test_trees(relation: Relation, light: bool, examples: int) -> None:
+    @settings(max_examples=examples, database=None)
+    @given(trees(relation, light), st.sampled_from(["basic", "less noise", "nothing"]))
+    def check(build: Build, also: str) -> None:
+        check_tree(build, relation, also)
 
-
-@pytest.mark.thorough
-@settings(max_examples=100, deadline=None, derandomize=True, database=None)
-@given(trees(RE, light=True), ALSO)
-def test_trees_under_replace(build: Build, also: str) -> None:
-    check_tree(build, RE, also)
-
-
-@pytest.mark.thorough
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
-@given(trees(AR), ALSO)
-def test_heavy_trees_under_add_or_remove(build: Build, also: str) -> None:
-    check_tree(build, AR, also)
-
-
-@pytest.mark.thorough
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
-@given(trees(RE), ALSO)
-def test_heavy_trees_under_replace(build: Build, also: str) -> None:
-    check_tree(build, RE, also)
+    check()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("also", ["basic", "less noise"])
 @pytest.mark.parametrize("relation", [AR, RE], ids=str)
 def test_many_trees(relation: Relation, also: str) -> None:
-    @settings(max_examples=2500, deadline=None, database=None)
+    @settings(max_examples=2500, database=None)
     @given(trees(relation))
     def check(build: Build) -> None:
         check_tree(build, relation, also)
@@ -165,7 +146,7 @@ def test_many_trees(relation: Relation, also: str) -> None:
 
 
 @pytest.mark.thorough
-@settings(max_examples=15, deadline=None, derandomize=True, database=None)
+@settings(max_examples=15, database=None)
 @given(trees(AR, light=True))
 def test_regrouping_and_reordering_change_nothing(build: Build) -> None:
     mechanism = build(Fraction(1))
@@ -179,7 +160,7 @@ def test_regrouping_and_reordering_change_nothing(build: Build) -> None:
 
 
 @pytest.mark.thorough
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@settings(max_examples=25, database=None)
 @given(trees(AR))
 def test_both_engines_of_the_lattice_agree(build: Build) -> None:
     try:

@@ -19,37 +19,39 @@ def positive(value: ExactLike, name: str) -> Fraction:
     return number
 
 
+def positive_rate(value: ExactLike) -> Fraction:
+    """Return the exact value of a sample rate in (0, 1], or raise ``InvalidValue``."""
+    rate = exact(value, "sample_rate")
+    if not 0 < rate <= 1:
+        raise InvalidValue("sample_rate", value, "greater than 0 and at most 1")
+    return rate
+
+
 def _one_way_of_giving(
     mechanism: str, multiplier: ExactLike | None, absolute: tuple[str, ExactLike | None], sensitivity: ExactLike | None
-) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
+) -> dict[str, Fraction | None]:
     """The noise per unit of the per-record bound, or the absolute noise with the final distance: one of the two."""
     name, amount = absolute
     is_relative = multiplier is not None
     is_absolute = amount is not None and sensitivity is not None
     if is_relative == is_absolute or (is_relative and (amount is not None or sensitivity is not None)):
-        given = f"noise_multiplier={shown(multiplier)}, {name}={shown(amount)}, sensitivity={shown(sensitivity)}"
+        told = f"noise_multiplier={shown(multiplier)}, {name}={shown(amount)}, sensitivity={shown(sensitivity)}"
         allowed = f"either noise_multiplier alone, or {name} together with sensitivity"
-        raise InvalidValue(f"{mechanism} noise", given, allowed)
-    return (
-        None if multiplier is None else positive(multiplier, "noise_multiplier"),
-        None if amount is None else positive(amount, name),
-        None if sensitivity is None else positive(sensitivity, "sensitivity"),
-    )
+        raise InvalidValue(f"{mechanism} noise", told, allowed)
+    given = {"noise_multiplier": multiplier, name: amount, "sensitivity": sensitivity}
+    return {field: None if value is None else positive(value, field) for field, value in given.items()}
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Gaussian(Mechanism):
     """Release a d-dimensional sum plus N(0, stddev² I), for any d.
 
-    Attributes:
-        noise_multiplier: Standard deviation in units of the per-record l2 bound C, or None.
-        noise_stddev: Standard deviation in the units of the answer, or None.
-        sensitivity: l2 distance between the answers of two neighbours, in the same units, or None.
-
     Args:
-        noise_multiplier: Greater than 0; the neighbouring relation supplies the factor (1 or 2).
-        noise_stddev: Greater than 0; together with ``sensitivity``, instead of ``noise_multiplier``.
-        sensitivity: Greater than 0; the final distance under the relation that is asked for, no factor applied.
+        noise_multiplier: Standard deviation in units of the per-record l2 bound C, greater than 0; the neighbouring
+            relation supplies the factor (1 or 2). Or None, and instead of it
+        noise_stddev: standard deviation in the units of the answer, greater than 0, together with
+        sensitivity: l2 distance between the answers of two neighbours in the same units, greater than 0; the final one
+            under the relation that is asked for, no factor applied.
 
     Raises:
         InvalidValue: A value is not a positive number, or both ways of giving the noise (or neither) are used.
@@ -69,26 +71,20 @@ class Gaussian(Mechanism):
         noise_stddev: ExactLike | None = None,
         sensitivity: ExactLike | None = None,
     ) -> None:
-        amounts = _one_way_of_giving("Gaussian", noise_multiplier, ("noise_stddev", noise_stddev), sensitivity)
-        for name, value in zip(("noise_multiplier", "noise_stddev", "sensitivity"), amounts, strict=True):
-            object.__setattr__(self, name, value)
+        self._hold(**_one_way_of_giving("Gaussian", noise_multiplier, ("noise_stddev", noise_stddev), sensitivity))
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Laplace(Mechanism):
     """Release a d-dimensional sum plus Laplace noise of scale b in each coordinate (density e^(-|x|/b)/2b).
 
-    Attributes:
-        noise_multiplier: Scale b in units of the per-record l1 bound C, or None.
-        noise_scale: Scale b in the units of the answer, or None.
-        sensitivity: l1 distance between the answers of two neighbours, in the same units, or None.
-        dimension: d, or None where it is not known; only Poisson sampling under replace-one spends less for d = 1.
-
     Args:
-        noise_multiplier: Greater than 0; the neighbouring relation supplies the factor (1 or 2).
-        noise_scale: Greater than 0; together with ``sensitivity``, instead of ``noise_multiplier``.
-        sensitivity: Greater than 0; the final distance under the relation that is asked for, no factor applied.
-        dimension: A positive whole number, or None.
+        noise_multiplier: Scale b in units of the per-record l1 bound C, greater than 0; the neighbouring relation
+            supplies the factor (1 or 2). Or None, and instead of it
+        noise_scale: scale b in the units of the answer, greater than 0, together with
+        sensitivity: l1 distance between the answers of two neighbours in the same units, greater than 0; the final one
+            under the relation that is asked for, no factor applied.
+        dimension: d, or None where it is not known; only Poisson sampling under replace-one spends less for d = 1.
 
     Raises:
         InvalidValue: A value is out of its domain, or both ways of giving the noise (or neither) are used.
@@ -107,11 +103,9 @@ class Laplace(Mechanism):
         sensitivity: ExactLike | None = None,
         dimension: int | None = None,
     ) -> None:
-        amounts = _one_way_of_giving("Laplace", noise_multiplier, ("noise_scale", noise_scale), sensitivity)
-        for name, value in zip(("noise_multiplier", "noise_scale", "sensitivity"), amounts, strict=True):
-            object.__setattr__(self, name, value)
+        self._hold(**_one_way_of_giving("Laplace", noise_multiplier, ("noise_scale", noise_scale), sensitivity))
         known = None if dimension is None else positive_integer(dimension, "dimension")
-        object.__setattr__(self, "dimension", known)
+        self._hold(dimension=known)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -132,7 +126,6 @@ class UniformBall(Mechanism):
     sensitivity: Fraction | None
 
     def __init__(self, radius: ExactLike, dimension: int, *, sensitivity: ExactLike | None = None) -> None:
-        object.__setattr__(self, "radius", positive(radius, "radius"))
-        object.__setattr__(self, "dimension", positive_integer(dimension, "dimension"))
+        self._hold(radius=positive(radius, "radius"), dimension=positive_integer(dimension, "dimension"))
         known = None if sensitivity is None else positive(sensitivity, "sensitivity")
-        object.__setattr__(self, "sensitivity", known)
+        self._hold(sensitivity=known)

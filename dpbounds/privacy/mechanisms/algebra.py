@@ -21,6 +21,11 @@ class Mechanism:
 
     __slots__ = ()
 
+    def _hold(self, **fields: object) -> None:
+        """Set the fields of a frozen record, in its constructor."""
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
     def __pow__(self, count: int) -> Composed:
         return Composed(((self, positive_integer(count, "steps")),))
 
@@ -47,7 +52,7 @@ class Composed(Mechanism):
         given = listed_pairs(parts, "parts", "pairs of a mechanism and a count")
         if not given:
             raise InvalidValue("parts", parts, "at least one mechanism")
-        object.__setattr__(self, "parts", tuple(_flattened(given)))
+        self._hold(parts=tuple(_flattened(given)))
 
 
 def listed(values: object, name: str, wanted: str) -> tuple[Any, ...]:
@@ -105,8 +110,7 @@ class InParallel(Mechanism):
         if not given or not all(isinstance(block, Mechanism) for block in given):
             raise InvalidValue("blocks", given, "at least one mechanism, and nothing else")
         demand_one_of("partition", partition, get_args(Partition))
-        object.__setattr__(self, "blocks", given)
-        object.__setattr__(self, "partition", partition)
+        self._hold(blocks=given, partition=partition)
 
 
 def parts_of(mechanism: Mechanism) -> tuple[tuple[Mechanism, int], ...]:

@@ -22,23 +22,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbounds.errors import UnsupportedMechanism
-from dpbounds.privacy.mechanisms import (
-    ZCDP,
-    AboveThreshold,
-    ApproximateDP,
-    ExponentialMechanism,
-    Gaussian,
-    Laplace,
-    Mechanism,
-    PoissonSampled,
-    PureDP,
-    RandomizedResponse,
-    RenyiDP,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-    UniformBall,
-    parts_of,
-)
+from dpbounds.privacy import mechanisms
+from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 
 FULL_BATCH, POISSON = "full-batch", "poisson"
@@ -58,21 +43,23 @@ class MechanismKind:
 
 
 KINDS = (
-    MechanismKind("gaussian", Gaussian, (), ("noise_multiplier", "noise_stddev", "sensitivity")),
-    MechanismKind("laplace", Laplace, (), ("noise_multiplier", "noise_scale", "sensitivity", "dimension")),
-    MechanismKind("uniform-ball", UniformBall, ("radius", "dimension"), ("sensitivity",)),
-    MechanismKind("randomized-response", RandomizedResponse, ("epsilon", "options")),
-    MechanismKind("exponential", ExponentialMechanism, ("epsilon", "relation", "monotone")),
-    MechanismKind("above-threshold", AboveThreshold, ("threshold_noise", "query_noise", "relation", "monotone")),
-    MechanismKind("pure", PureDP, ("epsilon", "relation")),
-    MechanismKind("approximate", ApproximateDP, ("epsilon", "delta", "relation")),
-    MechanismKind("zcdp", ZCDP, ("rho", "relation")),
-    MechanismKind("renyi", RenyiDP, ("points", "relation")),
+    MechanismKind("gaussian", mechanisms.Gaussian, (), ("noise_multiplier", "noise_stddev", "sensitivity")),
+    MechanismKind("laplace", mechanisms.Laplace, (), ("noise_multiplier", "noise_scale", "sensitivity", "dimension")),
+    MechanismKind("uniform-ball", mechanisms.UniformBall, ("radius", "dimension"), ("sensitivity",)),
+    MechanismKind("randomized-response", mechanisms.RandomizedResponse, ("epsilon", "options")),
+    MechanismKind("exponential", mechanisms.ExponentialMechanism, ("epsilon", "relation", "monotone")),
+    MechanismKind(
+        "above-threshold", mechanisms.AboveThreshold, ("threshold_noise", "query_noise", "relation", "monotone")
+    ),
+    MechanismKind("pure", mechanisms.PureDP, ("epsilon", "relation")),
+    MechanismKind("approximate", mechanisms.ApproximateDP, ("epsilon", "delta", "relation")),
+    MechanismKind("zcdp", mechanisms.ZCDP, ("rho", "relation")),
+    MechanismKind("renyi", mechanisms.RenyiDP, ("points", "relation")),
 )
 SAMPLINGS: dict[str, tuple[Callable[..., Mechanism], tuple[str, ...]]] = {
-    POISSON: (PoissonSampled, ("sample_rate",)),
-    WITHOUT_REPLACEMENT: (SampledWithoutReplacement, ("batch_size", "dataset_size")),
-    WITH_REPLACEMENT: (SampledWithReplacement, ("batch_size", "dataset_size")),
+    POISSON: (mechanisms.PoissonSampled, ("sample_rate",)),
+    WITHOUT_REPLACEMENT: (mechanisms.SampledWithoutReplacement, ("batch_size", "dataset_size")),
+    WITH_REPLACEMENT: (mechanisms.SampledWithReplacement, ("batch_size", "dataset_size")),
 }
 
 
@@ -101,7 +88,7 @@ def digest(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
 def canonical(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
     """The text that the digest is of."""
     joined: list[tuple[Mechanism, int]] = []
-    for part, count in parts_of(releases) if isinstance(releases, Mechanism) else releases:
+    for part, count in mechanisms.parts_of(releases) if isinstance(releases, Mechanism) else releases:
         if joined and joined[-1][0] == part:
             joined[-1] = part, joined[-1][1] + count
         else:
@@ -111,7 +98,9 @@ def canonical(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
 
 
 def _inside(mechanism: Mechanism) -> Mechanism:
-    assert isinstance(mechanism, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement)
+    assert isinstance(
+        mechanism, mechanisms.PoissonSampled | mechanisms.SampledWithoutReplacement | mechanisms.SampledWithReplacement
+    )
     return mechanism.mechanism
 
 

@@ -38,8 +38,7 @@ class RandomizedResponse(Mechanism):
         count = positive_integer(options, "options")
         if count < 2:
             raise InvalidValue("options", options, "a whole number that is at least 2")
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "options", count)
+        self._hold(epsilon=positive(epsilon, "epsilon"), options=count)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -61,9 +60,8 @@ class ExponentialMechanism(Mechanism):
     monotone: bool
 
     def __init__(self, epsilon: ExactLike, *, relation: str | Relation, monotone: bool = False) -> None:
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "relation", as_relation(relation))
-        object.__setattr__(self, "monotone", _monotone(monotone, self.relation))
+        declared = as_relation(relation)
+        self._hold(epsilon=positive(epsilon, "epsilon"), relation=declared, monotone=_monotone(monotone, declared))
 
     @property
     def loss_range(self) -> Fraction:
@@ -115,10 +113,9 @@ class AboveThreshold(Mechanism):
             told = (shown(value) for value in (epsilon, threshold_noise, query_noise))
             given = "epsilon={}, threshold_noise={}, query_noise={}".format(*told)
             raise InvalidValue("AboveThreshold noise", given, "either epsilon alone, or both noise scales")
-        object.__setattr__(self, "threshold_noise", noises[0])
-        object.__setattr__(self, "query_noise", noises[1])
-        object.__setattr__(self, "relation", as_relation(relation))
-        object.__setattr__(self, "monotone", _monotone(monotone, self.relation))
+        declared = as_relation(relation)
+        flag = _monotone(monotone, declared)
+        self._hold(threshold_noise=noises[0], query_noise=noises[1], relation=declared, monotone=flag)
 
     @property
     def epsilon(self) -> Fraction:
@@ -150,8 +147,7 @@ class PureDP(Mechanism):
     relation: Relation
 
     def __init__(self, epsilon: ExactLike, *, relation: str | Relation) -> None:
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "relation", as_relation(relation))
+        self._hold(epsilon=positive(epsilon, "epsilon"), relation=as_relation(relation))
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -172,9 +168,7 @@ class ApproximateDP(Mechanism):
             raise InvalidValue("epsilon", epsilon, "at least 0")
         if not 0 <= failure <= 1:
             raise InvalidValue("delta", delta, "a number between 0 and 1")
-        object.__setattr__(self, "epsilon", loss)
-        object.__setattr__(self, "delta", failure)
-        object.__setattr__(self, "relation", as_relation(relation))
+        self._hold(epsilon=loss, delta=failure, relation=as_relation(relation))
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -189,8 +183,7 @@ class ZCDP(Mechanism):
     relation: Relation
 
     def __init__(self, rho: ExactLike, *, relation: str | Relation) -> None:
-        object.__setattr__(self, "rho", positive(rho, "rho"))
-        object.__setattr__(self, "relation", as_relation(relation))
+        self._hold(rho=positive(rho, "rho"), relation=as_relation(relation))
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -224,5 +217,4 @@ class RenyiDP(Mechanism):
             raise InvalidValue("orders", [str(order) for order in orders], "at least one order above 1, each once")
         if any(value < 0 for _, value in read):
             raise InvalidValue("epsilon", [str(value) for _, value in read], "numbers that are at least 0")
-        object.__setattr__(self, "points", tuple(read))
-        object.__setattr__(self, "relation", as_relation(relation))
+        self._hold(points=tuple(read), relation=as_relation(relation))

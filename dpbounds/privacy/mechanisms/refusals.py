@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
-from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.mechanisms import Composed, Gaussian, InParallel
+from dpbounds.privacy.mechanisms.additive import positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,5 @@ def shuffled_epochs(noise_multiplier: ExactLike, epochs: ExactLike) -> Composed:
     >>> epsilon(shuffled_epochs(10, "2.5"), "1e-6", "replace-one").at_most("1.6")
     True
     """
-    rounds = exact(epochs, "epochs")
-    if rounds <= 0:
-        raise InvalidValue("epochs", epochs, "greater than 0")
-    return InParallel((Gaussian(noise_multiplier),), partition="index") ** math.ceil(rounds)
+    rounds = math.ceil(positive(epochs, "epochs"))
+    return InParallel((Gaussian(noise_multiplier),), partition="index") ** rounds

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.privacy.mechanisms.additive import positive_rate
 from dpbounds.privacy.mechanisms.algebra import Mechanism
 
 
@@ -43,11 +44,7 @@ class PoissonSampled(Mechanism):
 
     def __init__(self, mechanism: Mechanism, sample_rate: ExactLike) -> None:
         _demand_mechanism(mechanism)
-        rate = exact(sample_rate, "sample_rate")
-        if not 0 < rate <= 1:
-            raise InvalidValue("sample_rate", sample_rate, "greater than 0 and at most 1")
-        object.__setattr__(self, "mechanism", mechanism)
-        object.__setattr__(self, "sample_rate", rate)
+        self._hold(mechanism=mechanism, sample_rate=positive_rate(sample_rate))
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -76,9 +73,7 @@ class SampledWithoutReplacement(Mechanism):
         b, n = positive_integer(batch_size, "batch_size"), positive_integer(dataset_size, "dataset_size")
         if b > n:
             raise InvalidValue("batch_size", batch_size, f"at most dataset_size, {n}")
-        object.__setattr__(self, "mechanism", mechanism)
-        object.__setattr__(self, "batch_size", b)
-        object.__setattr__(self, "dataset_size", n)
+        self._hold(mechanism=mechanism, batch_size=b, dataset_size=n)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -101,6 +96,8 @@ class SampledWithReplacement(Mechanism):
 
     def __init__(self, mechanism: Mechanism, batch_size: int, dataset_size: int) -> None:
         _demand_mechanism(mechanism)
-        object.__setattr__(self, "mechanism", mechanism)
-        object.__setattr__(self, "batch_size", positive_integer(batch_size, "batch_size"))
-        object.__setattr__(self, "dataset_size", positive_integer(dataset_size, "dataset_size"))
+        self._hold(
+            mechanism=mechanism,
+            batch_size=positive_integer(batch_size, "batch_size"),
+            dataset_size=positive_integer(dataset_size, "dataset_size"),
+        )

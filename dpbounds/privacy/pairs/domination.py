@@ -346,10 +346,8 @@ def nested(mechanism: Mechanism) -> Iterator[Mechanism]:
     """The mechanism and everything inside it."""
     yield mechanism
     match mechanism:
-        case PoissonSampled(mechanism=inner):
-            yield from nested(inner)
-        case SampledWithoutReplacement(mechanism=inner) | SampledWithReplacement(mechanism=inner):
-            yield from nested(inner)
+        case PoissonSampled() | SampledWithoutReplacement() | SampledWithReplacement():
+            yield from nested(mechanism.mechanism)
         case InParallel(blocks=blocks):
             for block in blocks:
                 yield from nested(block)
@@ -386,13 +384,9 @@ def _base(mechanism: Mechanism, direction: Direction) -> tuple[Pair, tuple[Pair,
     """What runs on a sample: the pair that dominates it, and pairs that are attained."""
     (steps,) = _classes(mechanism, direction).values()  # one class: there are no blocks inside
     product = _product((bound.pair, count) for bound, count in steps)
-    attained = [pair for attack in _attacks(steps, product, on_its_own=False) for pair in _one_of(attack)]
+    # of an attained product each pair is attained, the others left out
+    attained = [pair for attack in _attacks(steps, product, on_its_own=False) for pair, _ in attack]
     return _as_pair(product), tuple(dict.fromkeys(attained))
-
-
-def _one_of(product: Product) -> tuple[Pair, ...]:
-    """An attained product as single pairs that are attained: itself, or each of its parts, the others left out."""
-    return tuple(pair for pair, _ in product)
 
 
 # --- Samples ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -20,30 +20,8 @@ from flint import arb, fmpq
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working, working_bits
+from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.gaussian_sums import Places, RatioSum, Weights, tails_growing, tails_shrinking, upper_tail
-from dpbounds.privacy.pairs.pairs import (
-    BoundedRangeProfile,
-    Combined,
-    Direction,
-    Discrete,
-    DrawnGaussians,
-    Draws,
-    FourPoints,
-    Pair,
-    RenyiProfile,
-    Responses,
-    Sampled,
-    SampledBalls,
-    SampledGaussians,
-    SampledLaplaces,
-    ShiftedGaussians,
-    ShiftedLaplaces,
-    TwoGuarantees,
-    TwoPoints,
-    TwoResponses,
-    UniformBalls,
-    enlarged,
-)
 from dpbounds.privacy.proofs import Declined
 
 Masses = tuple[arb, arb]  # P-mass and Q-mass
@@ -110,12 +88,7 @@ class LossDistribution:
         if self.highest is None and not self.discrete:
             return None
         ends = [point.loss for point in self.points] + ([] if self.highest is None else [self.highest])
-        if not ends:  # every loss is infinite
-            return arb(0)
-        largest = ends[0]
-        for end in ends[1:]:
-            largest = largest.max(end)
-        return largest
+        return reduce(arb.max, ends) if ends else arb(0)  # (without ends every loss is infinite)
 
 
 def nothing(loss: arb) -> Masses:
@@ -133,53 +106,53 @@ def ball(number: Fraction | int) -> arb:
     return arb(fmpq(number.numerator, number.denominator))
 
 
-def law_of(pair: Pair) -> LossDistribution:
+def law_of(pair: pairs.Pair) -> LossDistribution:
     """Return the law of a pair's loss.
 
     Raises:
         UnsupportedMechanism: The pair is a combination of several, whose law has no closed form.
     """
     match pair:
-        case ShiftedGaussians(squared_shift=squared):
+        case pairs.ShiftedGaussians(squared_shift=squared):
             return _shifted_gaussians(squared)
-        case ShiftedLaplaces(shift=shift):
+        case pairs.ShiftedLaplaces(shift=shift):
             return _shifted_laplaces(ball(shift))
-        case UniformBalls(squared_shift=squared, dimension=dimension):
+        case pairs.UniformBalls(squared_shift=squared, dimension=dimension):
             tau = overlap_lost(squared, dimension)
             return _discrete([LossAtom(arb(0), 1 - tau, 1 - tau)], tau)
-        case Responses(epsilon=epsilon, options=options):
+        case pairs.Responses(epsilon=epsilon, options=options):
             return _responses(ball(epsilon), options)
-        case TwoResponses(epsilon=epsilon):
+        case pairs.TwoResponses(epsilon=epsilon):
             return _two_responses(ball(epsilon))
-        case FourPoints(epsilon=epsilon, delta=delta):
+        case pairs.FourPoints(epsilon=epsilon, delta=delta):
             return _four_points(ball(epsilon), ball(delta))
-        case BoundedRangeProfile(span=span):
+        case pairs.BoundedRangeProfile(span=span):
             return _bounded_range(ball(span))
-        case TwoPoints(high=high, span=span):
+        case pairs.TwoPoints(high=high, span=span):
             return _two_points(ball(high), ball(high - span))
-        case RenyiProfile(points=points, rho=rho):
+        case pairs.RenyiProfile(points=points, rho=rho):
             return envelope_law(_renyi_profile(points, rho))
-        case SampledGaussians():
+        case pairs.SampledGaussians():
             return _sampled_gaussians(pair)
-        case Sampled(direction=order, draws=draws, base=base):
+        case pairs.Sampled(direction=order, draws=draws, base=base):
             return _sampled(order, draws, base)
-        case DrawnGaussians(direction=order, draws=draws, squared_shift=squared):
+        case pairs.DrawnGaussians(direction=order, draws=draws, squared_shift=squared):
             return _drawn_gaussians(order, draws, squared)
-        case SampledLaplaces(sample_rate=rate, shift=shift):
+        case pairs.SampledLaplaces(sample_rate=rate, shift=shift):
             return _sampled_laplaces(ball(rate), ball(shift))
-        case SampledBalls(sample_rate=rate, squared_shift=squared, dimension=dimension):
+        case pairs.SampledBalls(sample_rate=rate, squared_shift=squared, dimension=dimension):
             return _sampled_balls(ball(rate), overlap_lost(squared, dimension), overlap_lost(4 * squared, dimension))
-        case TwoGuarantees(sample_rate=rate, present=present, replaced=replaced):
+        case pairs.TwoGuarantees(sample_rate=rate, present=present, replaced=replaced):
             return envelope_law(_two_guarantees(ball(rate), law_of(present), law_of(replaced)))
-        case Discrete(points=atoms, infinite=infinite):
+        case pairs.Discrete(points=atoms, infinite=infinite):
             return _given(atoms, infinite)
-        case Combined():
+        case pairs.Combined():
             raise UnsupportedMechanism(f"the law of several pairs taken as one has no closed form: {pair}")
     raise UnsupportedMechanism(f"the law of {pair} is not known")
 
 
 @lru_cache(maxsize=64)
-def law_at(pair: Pair, precision: int) -> LossDistribution:
+def law_at(pair: pairs.Pair, precision: int) -> LossDistribution:
     """The law of a pair at a precision in bits, remembered."""
     with working(precision):
         return law_of(pair)
@@ -204,6 +177,23 @@ def _mirrored(tail: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
         return r, p
 
     return head
+
+
+def _mirrored_about_zero(above: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
+    """The tail at any loss of a symmetric law without continuous part at 0, from that at losses from 0 on."""
+    p, r = above(arb(0))
+    whole = p + r
+
+    def tail(loss: arb) -> Masses:
+        if loss >= 0:
+            return above(loss)
+        p, r = above((-loss).max(arb(0)))
+        if loss <= 0:
+            return whole - r, whole - p
+        right_p, right_r = above(loss.max(arb(0)))
+        return right_p.union(whole - r), right_r.union(whole - p)
+
+    return tail
 
 
 def _shifted_gaussians(squared_shift: Fraction) -> LossDistribution:
@@ -406,7 +396,7 @@ def reach_of(law: LossDistribution) -> arb:
 _NEGLIGIBLE_BITS = 640  # of a chance, also where few digits are asked for: what is seen then still reaches far out
 
 
-def _counts(draws: Draws) -> tuple[list[arb], arb]:
+def _counts(draws: pairs.Draws) -> tuple[list[arb], arb]:
     """p_1, p_2, ..., as far as they matter, and an upper bound on the sum of the others."""
     rate, slots = ball(draws.rate), draws.slots
     if draws.rate == 1:
@@ -423,16 +413,16 @@ def _counts(draws: Draws) -> tuple[list[arb], arb]:
     return masses, arb(0)
 
 
-def _sampled(direction: Direction, draws: Draws, base: Pair) -> LossDistribution:
+def _sampled(direction: pairs.Direction, draws: pairs.Draws, base: pairs.Pair) -> LossDistribution:
     weights, rest = _counts(draws)
-    laws = [law_of(enlarged(base, k + 1)) for k in range(len(weights))]
+    laws = [law_of(pairs.enlarged(base, k + 1)) for k in range(len(weights))]
     sums = _plain_sums(weights, laws)
-    if isinstance(base, ShiftedGaussians) and draws.slots > 1:
+    if isinstance(base, pairs.ShiftedGaussians) and draws.slots > 1:
         sums = _gaussian_sums(weights, ball(base.squared_shift).sqrt())
     law = _mixture(weights, laws, sums, rest, ball(draws.rate), draws.slots)
-    if direction is Direction.REMOVE:
+    if direction is pairs.Direction.REMOVE:
         return law
-    return _swapped(law) if direction is Direction.ADD else _symmetrised(law)
+    return _swapped(law) if direction is pairs.Direction.ADD else _symmetrised(law)
 
 
 @dataclass(frozen=True, slots=True)
@@ -566,7 +556,6 @@ def _symmetrised(law: LossDistribution) -> LossDistribution:
         UnsupportedMechanism: It is not decided which atoms lie above 0.
     """
     above_p, above_r = law.tail(arb(0))
-    start = (above_p, above_r)
     points = []
     for point in law.points:
         if point.loss > 0:
@@ -578,15 +567,7 @@ def _symmetrised(law: LossDistribution) -> LossDistribution:
     if not centre >= 0:  # a base that is an upper bound only need not be symmetric: its mirrored profile, made convex
         return envelope_law(ProfileBound(law.delta, reach_of(law)))
 
-    def tail(loss: arb) -> Masses:
-        if loss >= 0:
-            return law.tail(loss)
-        p, r = law.tail(-loss.min(arb(0)))
-        if loss < 0:
-            return start[0] + start[1] - r, start[0] + start[1] - p
-        right_p, right_r = law.tail(loss.max(arb(0)))
-        return right_p.union(start[0] + start[1] - r), right_r.union(start[0] + start[1] - p)
-
+    tail = _mirrored_about_zero(law.tail)
     return LossDistribution(
         tail=nothing if law.discrete else tail,
         head=nothing if law.discrete else _mirrored(tail),
@@ -598,12 +579,12 @@ def _symmetrised(law: LossDistribution) -> LossDistribution:
     )
 
 
-def _sampled_gaussians(pair: SampledGaussians) -> LossDistribution:
+def _sampled_gaussians(pair: pairs.SampledGaussians) -> LossDistribution:
     """One Gaussian release on a Poisson sample: by the general mixture, or (replace) by its threshold on x."""
-    if pair.direction is not Direction.REPLACE:
+    if pair.direction is not pairs.Direction.REPLACE:
         rate, base = ball(pair.sample_rate), _shifted_gaussians(1 / pair.variance)
         law = _mixture([rate], [base], _plain_sums([rate], [base]), arb(0), rate, 1)
-        return law if pair.direction is Direction.REMOVE else _swapped(law)
+        return law if pair.direction is pairs.Direction.REMOVE else _swapped(law)
     # With y = e^{x/v}: (1-q + b y) = e^l (1-q + b/y), b = q e^{-1/2v}; the positive root of b y² - c y - b e^l = 0.
     q, v = ball(pair.sample_rate), ball(pair.variance)
     z = v.sqrt()
@@ -623,7 +604,7 @@ def _sampled_gaussians(pair: SampledGaussians) -> LossDistribution:
     return LossDistribution(tail, _mirrored(tail), None, None)
 
 
-def _drawn_gaussians(direction: Direction, draws: Draws, squared_shift: Fraction) -> LossDistribution:
+def _drawn_gaussians(direction: pairs.Direction, draws: pairs.Draws, squared_shift: Fraction) -> LossDistribution:
     weights, rest = _counts(draws)
     shift, rate = ball(squared_shift).sqrt(), ball(draws.rate)
     absent = (draws.slots * (-rate).log1p()).exp()
@@ -662,7 +643,7 @@ def _drawn_gaussians(direction: Direction, draws: Draws, squared_shift: Fraction
     # cells of x keep their true masses, which lie within the slack.
     infinite = arb(0) if rest.is_zero() else arb(0).union(rest)
     law = LossDistribution(tail, head, absent.log(), None, infinite=infinite, symmetric=False)
-    return law if direction is Direction.REMOVE else _swapped(law)
+    return law if direction is pairs.Direction.REMOVE else _swapped(law)
 
 
 def _sampled_laplaces(rate: arb, shift: arb) -> LossDistribution:
@@ -681,18 +662,7 @@ def _sampled_laplaces(rate: arb, shift: arb) -> LossDistribution:
             unmoved + rate * ((-x - shift).exp() / 2 - far),
         )
 
-    start = above(arb(0))
-
-    def tail(loss: arb) -> Masses:
-        if loss >= 0:
-            return above(loss)
-        p, r = above((-loss).max(arb(0)))
-        left = start[0] + start[1] - r, start[0] + start[1] - p
-        if loss <= 0:
-            return left
-        right = above(loss.max(arb(0)))
-        return right[0].union(left[0]), right[1].union(left[1])
-
+    tail = _mirrored_about_zero(above)
     p, r = (1 - rate) * near + rate / 2, (1 - rate) * near + rate * far
     return LossDistribution(
         tail, _mirrored(tail), -largest, largest, (LossAtom(largest, p, r), LossAtom(-largest, r, p))

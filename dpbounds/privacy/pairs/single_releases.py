@@ -9,33 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbounds.errors import UnsupportedMechanism, shown
-from dpbounds.privacy.mechanisms import (
-    ZCDP,
-    AboveThreshold,
-    ApproximateDP,
-    ExponentialMechanism,
-    Gaussian,
-    Laplace,
-    Mechanism,
-    PureDP,
-    RandomizedResponse,
-    RenyiDP,
-    UniformBall,
-)
-from dpbounds.privacy.pairs.pairs import (
-    BoundedRangeProfile,
-    Direction,
-    FourPoints,
-    Pair,
-    RenyiProfile,
-    Responses,
-    ShiftedGaussians,
-    ShiftedLaplaces,
-    TwoPoints,
-    TwoResponses,
-    UniformBalls,
-    enlarged,
-)
+from dpbounds.privacy import mechanisms
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.relations import Relation
 
 _TWO_POINT_ATTACKS = (Fraction(1, 2), Fraction(5, 8), Fraction(3, 4))  # of the range; the best depends on ε
@@ -52,13 +28,13 @@ class StepBound:
         size: The number of records of the data sets that attain the attacks, where it matters.
     """
 
-    pair: Pair
-    attacks: tuple[Pair, ...]
+    pair: pairs.Pair
+    attacks: tuple[pairs.Pair, ...]
     only_once: bool = False
     size: int | None = None
 
     @classmethod
-    def attained(cls, pair: Pair, size: int | None = None) -> StepBound:
+    def attained(cls, pair: pairs.Pair, size: int | None = None) -> StepBound:
         """A step whose dominating pair is attained."""
         return cls(pair, (pair,), size=size)
 
@@ -68,59 +44,47 @@ class StepBound:
         return self.attacks == (self.pair,)
 
 
-def single_release(mechanism: Mechanism, direction: Direction) -> StepBound:
+def single_release(mechanism: Mechanism, direction: pairs.Direction) -> StepBound:
     """The bound of one release on all the data it is given.
 
     Raises:
         UnsupportedMechanism: No pair is proven for it, or its guarantee is for another relation.
     """
-    replace = direction is Direction.REPLACE
+    replace = direction is pairs.Direction.REPLACE
     match mechanism:
-        case Gaussian():
-            return StepBound.attained(ShiftedGaussians(_gaussian_shift(mechanism, replace) ** 2))
-        case Laplace():
-            return StepBound.attained(ShiftedLaplaces(_laplace_shift(mechanism, replace)))
-        case UniformBall():
-            return StepBound.attained(UniformBalls(_ball_shift(mechanism, replace) ** 2, mechanism.dimension))
-        case RandomizedResponse():
+        case mechanisms.Gaussian():
+            return StepBound.attained(pairs.ShiftedGaussians(_shift(mechanism, mechanism.noise_stddev, replace) ** 2))
+        case mechanisms.Laplace():
+            return StepBound.attained(pairs.ShiftedLaplaces(_shift(mechanism, mechanism.noise_scale, replace)))
+        case mechanisms.UniformBall():
+            shift = (mechanism.sensitivity or (2 if replace else 1)) / mechanism.radius
+            return StepBound.attained(pairs.UniformBalls(shift**2, mechanism.dimension))
+        case mechanisms.RandomizedResponse():
             if not replace:
                 raise UnsupportedMechanism(
                     "randomised response publishes one answer per record, and so the number of records: it is private "
                     "under replace-one only; ask with relation='replace-one'"
                 )
-            return StepBound.attained(Responses(mechanism.epsilon, mechanism.options))
-        case ExponentialMechanism():
+            return StepBound.attained(pairs.Responses(mechanism.epsilon, mechanism.options))
+        case mechanisms.ExponentialMechanism():
             span = mechanism.loss_range * _times(mechanism, mechanism.relation, replace)
-            two_points = tuple(TwoPoints(share * span, span) for share in _TWO_POINT_ATTACKS)
-            return StepBound(BoundedRangeProfile(span), two_points)
-        case AboveThreshold():
+            two_points = tuple(pairs.TwoPoints(share * span, span) for share in _TWO_POINT_ATTACKS)
+            return StepBound(pairs.BoundedRangeProfile(span), two_points)
+        case mechanisms.AboveThreshold():
             twice = _times(mechanism, mechanism.relation, replace) == 2
-            return StepBound(TwoResponses(mechanism.epsilon) if twice else Responses(mechanism.epsilon), ())
-        case PureDP() | ApproximateDP() | ZCDP() | RenyiDP():
+            return StepBound(pairs.TwoResponses(mechanism.epsilon) if twice else pairs.Responses(mechanism.epsilon), ())
+        case mechanisms.PureDP() | mechanisms.ApproximateDP() | mechanisms.ZCDP() | mechanisms.RenyiDP():
             return _black_box(mechanism, replace)
     raise UnsupportedMechanism(f"no dominating pair is proven here for {shown(mechanism)} ({direction})")
 
 
-def _gaussian_shift(mechanism: Gaussian, replace: bool) -> Fraction:
+def _shift(mechanism: mechanisms.Gaussian | mechanisms.Laplace, absolute: Fraction | None, replace: bool) -> Fraction:
+    """How far one record moves the answer, in units of the noise."""
     if mechanism.noise_multiplier is not None:
         return (2 if replace else 1) / mechanism.noise_multiplier
-    assert mechanism.noise_stddev is not None
+    assert absolute is not None
     assert mechanism.sensitivity is not None
-    return mechanism.sensitivity / mechanism.noise_stddev
-
-
-def _laplace_shift(mechanism: Laplace, replace: bool) -> Fraction:
-    if mechanism.noise_multiplier is not None:
-        return (2 if replace else 1) / mechanism.noise_multiplier
-    assert mechanism.noise_scale is not None
-    assert mechanism.sensitivity is not None
-    return mechanism.sensitivity / mechanism.noise_scale
-
-
-def _ball_shift(mechanism: UniformBall, replace: bool) -> Fraction:
-    if mechanism.sensitivity is None:
-        return (2 if replace else 1) / mechanism.radius
-    return mechanism.sensitivity / mechanism.radius
+    return mechanism.sensitivity / absolute
 
 
 def _times(mechanism: Mechanism, declared: Relation, replace: bool) -> int:
@@ -133,26 +97,28 @@ def _times(mechanism: Mechanism, declared: Relation, replace: bool) -> int:
     return 2 if replace and declared is Relation.ADD_OR_REMOVE_ONE else 1
 
 
-def _black_box(mechanism: PureDP | ApproximateDP | ZCDP | RenyiDP, replace: bool) -> StepBound:
+def _black_box(
+    mechanism: mechanisms.PureDP | mechanisms.ApproximateDP | mechanisms.ZCDP | mechanisms.RenyiDP, replace: bool
+) -> StepBound:
     times = _times(mechanism, mechanism.relation, replace)
-    pair: Pair
-    instance: Pair
+    pair: pairs.Pair
+    instance: pairs.Pair
     match mechanism:
-        case PureDP(epsilon=epsilon):
-            return StepBound.attained(Responses(epsilon) if times == 1 else TwoResponses(epsilon))
-        case ApproximateDP(epsilon=epsilon, delta=delta):
-            pair = instance = FourPoints(epsilon, delta)
-        case ZCDP(rho=rho):
-            pair, instance = RenyiProfile((), rho), ShiftedGaussians(2 * rho * times**2)
-        case RenyiDP(points=points):
+        case mechanisms.PureDP(epsilon=epsilon):
+            return StepBound.attained(pairs.Responses(epsilon) if times == 1 else pairs.TwoResponses(epsilon))
+        case mechanisms.ApproximateDP(epsilon=epsilon, delta=delta):
+            pair = instance = pairs.FourPoints(epsilon, delta)
+        case mechanisms.ZCDP(rho=rho):
+            pair, instance = pairs.RenyiProfile((), rho), pairs.ShiftedGaussians(2 * rho * times**2)
+        case mechanisms.RenyiDP(points=points):
             if times > 1:
                 raise UnsupportedMechanism(
                     "a Rényi guarantee under add-or-remove-one gives none here under replace-one (the triangle "
                     "inequality of Rényi divergences changes the orders): declare it under replace-one, or use ZCDP"
                 )
-            pair = RenyiProfile(points)
+            pair = pairs.RenyiProfile(points)
             least = min(value / order for order, value in points)
-            return StepBound(pair, (ShiftedGaussians(2 * least),) if least > 0 else ())
-    if isinstance(mechanism, ApproximateDP) and times == 1:
+            return StepBound(pair, (pairs.ShiftedGaussians(2 * least),) if least > 0 else ())
+    if isinstance(mechanism, mechanisms.ApproximateDP) and times == 1:
         return StepBound.attained(pair)
-    return StepBound(pair if times == 1 else enlarged(pair, times), (instance,))
+    return StepBound(pair if times == 1 else pairs.enlarged(pair, times), (instance,))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
@@ -24,9 +24,9 @@ from dpbounds import documents
 from dpbounds.errors import CertificateError, DpboundsError, InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import Direction, to_decimal
-from dpbounds.privacy.accountants.certified import Account, Route, account, prove_delta, prove_epsilon
+from dpbounds.privacy.accountants.certified import Account, account, prove_delta, prove_epsilon
 from dpbounds.privacy.budgets.calibration import Calibration
-from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
+from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
 from dpbounds.privacy.mechanisms.descriptions import digest
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Product, SampledGaussians, ShiftedGaussians, as_gaussian
@@ -101,15 +101,11 @@ def statement(subject: Account | Calibration, *, noise_drawn: str = _IDEAL_NOISE
     proven = _typed(_finite(enclosure)[1], "up", _PRINTED_DIGITS)
     epsilon, delta = (proven, _typed(target, "up")) if is_delta else (_typed(target, "up"), proven)
     lower, upper = enclosure.decimals(max(_PRINTED_DIGITS, min(15, enclosure.digits + 2)))
-    parts = list(_parts(subject.mechanism))
+    parts = parts_of(subject.mechanism)
     steps = sum(count for _, count in parts)
     sampled = any(isinstance(part, PoissonSampled) and part.sample_rate < 1 for part, _ in parts)
-    if subject.relation is Relation.REPLACE_ONE:
-        neighbours = "two data sets are neighbours when one record is replaced by another"
-        protected = "the content of"
-    else:
-        neighbours = "two data sets are neighbours when one is the other plus one record"
-        protected = "the presence and the content of"
+    neighbours = standalone_checker.RELATIONS[str(subject.relation)]
+    protected = "the content of" if subject.relation is Relation.REPLACE_ONE else "the presence and the content of"
     excluded = (
         "groups of records beyond what the definition gives them",
         "what is true of the population and can be learnt without the record",
@@ -287,7 +283,7 @@ def _account(subject: Account, role: str) -> dict[str, object]:
             "lower": exact_text(lower),
             "upper": exact_text(upper),
         },
-        "mechanism": [_release(*part) for part in _parts(subject.mechanism)],
+        "mechanism": [_release(*part) for part in parts_of(subject.mechanism)],
         "digest": digest(subject.mechanism),
         "proofs": [
             {
@@ -301,10 +297,6 @@ def _account(subject: Account, role: str) -> dict[str, object]:
             for order, proof in subject.proofs
         ],
     }
-
-
-def _parts(mechanism: Mechanism) -> Iterator[tuple[Mechanism, int]]:
-    yield from mechanism.parts if isinstance(mechanism, Composed) else ((mechanism, 1),)
 
 
 def _gaussian(mechanism: Mechanism) -> tuple[Gaussian, Fraction | None]:
@@ -358,6 +350,16 @@ class _Claim:
     upper: Fraction
     routes: Mapping[str, str]
     source: dict[str, Any]
+
+    @property
+    def high(self) -> tuple[Fraction, Fraction]:
+        """(ε, δ) at the upper end, where δ(ε) must be at most δ."""
+        return (self.upper, self.target) if self.given == "delta" else (self.target, self.upper)
+
+    @property
+    def low(self) -> tuple[Fraction, Fraction]:
+        """(ε, δ) at the lower end, which δ(ε) must exceed unless that end is 0."""
+        return (self.lower, self.target) if self.given == "delta" else (self.target, self.lower)
 
 
 def check_certificate(certificate: str | Path | Mapping[str, object]) -> CheckReport:
@@ -453,19 +455,10 @@ def _claim(entry: Any) -> _Claim:
         gaussian = Gaussian(**numbers)
         parts.append((gaussian if rate is None else PoissonSampled(gaussian, rate), field(release, "count", int)))
     routes = {field(proof, "order", str): field(proof, "route", str) for proof in field(entry, "proofs", list)}
-    relation = as_relation(claim["relation"])
+    claim["relation"] = as_relation(claim["relation"])
     mechanism = Composed(tuple(parts))
-    neighbour_classes(mechanism, relation)  # refuses what has no proven pair
-    return _Claim(
-        mechanism,
-        relation,
-        claim["given"],
-        claim["target"],
-        claim["lower"],
-        claim["upper"],
-        routes,
-        dict(entry),
-    )
+    neighbour_classes(mechanism, claim["relation"])  # refuses what has no proven pair
+    return _Claim(mechanism, **claim, routes=routes, source=dict(entry))
 
 
 def _check_claim(claim: _Claim) -> tuple[bool, list[str]]:
@@ -520,9 +513,8 @@ def _by_other_route(claim: _Claim, products: tuple[Product, ...]) -> tuple[bool,
         order = _order(product)
         recorded = claim.routes.get(order, "none")
         if recorded == "dominated":
-            bound = (claim.upper, claim.target) if claim.given == "delta" else (claim.target, claim.upper)
             gaussian = as_gaussian(product)
-            if gaussian is not None and bound[1] > 0 and contour_at_most(gaussian, *bound):
+            if gaussian is not None and claim.high[1] > 0 and contour_at_most(gaussian, *claim.high):
                 lines.append(
                     f"order {order}: a Chernoff bound at the claimed upper end shows again that it spends no more"
                 )
@@ -554,35 +546,24 @@ def _by_other_route(claim: _Claim, products: tuple[Product, ...]) -> tuple[bool,
 
 def _second_proof(claim: _Claim, product: Product, recorded: str) -> tuple[Proof | None, str]:
     """An enclosure by another route than the one recorded; with a lattice, also by a finer one."""
-    others: tuple[Route, ...] = ("contour", "lattice")
-    if recorded == "contour":
-        others = ("lattice",)
+    asks_epsilon, others = claim.given == "delta", ("lattice",) if recorded == "contour" else ("contour", "lattice")
     reasons = []
     for route in others:
         try:
             if route == "lattice":
                 tolerance = _SECOND_TOLERANCE / 2 if recorded == "lattice" else _SECOND_TOLERANCE
-                return _lattice(claim, product, tolerance), ""
-            prove: Callable[[Product, Fraction, float, Route], Proof]
-            prove = prove_epsilon if claim.given == "delta" else prove_delta
-            return prove(product, claim.target, 1e-9, route), ""
+                bounds = epsilon_bounds if asks_epsilon else delta_bounds
+                return bounds(product, claim.target, tolerance=tolerance), ""
+            prove = prove_epsilon if asks_epsilon else prove_delta
+            return prove(product, claim.target, 1e-9, "contour"), ""
         except (Declined, NotCertified) as reason:
             reasons.append(f"{route}: {reason}")
     return None, "; ".join(reasons)
 
 
-def _lattice(claim: _Claim, product: Product, tolerance: float) -> Proof:
-    if claim.given == "delta":
-        return epsilon_bounds(product, claim.target, tolerance=tolerance)
-    return delta_bounds(product, claim.target, tolerance=tolerance)
-
-
 def _at_the_ends(claim: _Claim, products: tuple[Product, ...]) -> tuple[bool, list[str]]:
     """δ at the two ends of the claim, freshly enclosed: what is left for claims that a lattice made."""
-    if claim.given == "delta":
-        high, low = (claim.upper, claim.target), (claim.lower, claim.target)
-    else:
-        high, low = (claim.target, claim.upper), (claim.target, claim.lower)
+    high, low = claim.high, claim.low
     try:
         above = [prove_delta(product, high[0], 1e-9).enclosure for product in products]
         below = above if low[0] == high[0] else [prove_delta(product, low[0], 1e-9).enclosure for product in products]

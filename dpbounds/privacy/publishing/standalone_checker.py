@@ -47,6 +47,9 @@ NUMBER = re.compile(r"(-?[0-9]{1,2000})(?:/([0-9]{1,2000}))?(?:\*2\*\*(-?[0-9]{1
 NUMBER_BITS = 13_000
 # of releases on samples that are composed: beyond, doubles and the work of a minute do not reach
 LEAST_RATE, LEAST_NOISE, LEAST_DELTA = Fraction(1, 10**300), Fraction(1, 10**150), Fraction(1, 10**100)
+# of one account: functions evaluated on balls of 256 bits (20 000 000 are minutes), in a search that nothing guides,
+# balls kept at once (half a gigabyte), and bits of a sum's denominator
+MOST_WORK, MOST_SEARCH, MOST_BALLS, SUM_BITS = 20_000_000, 1_000_000, 2_000_000, 100_000
 
 FIELDS = {
     "certificate": ("format", "version", "calibration", "accounts", "assumptions", "versions"),
@@ -90,6 +93,24 @@ class NotCovered(Exception):
 
 class OutOfReach(NotCovered):
     """No method re-does this: its numbers lie beyond double precision."""
+
+
+class Effort:
+    """What an account has taken so far, in functions evaluated on balls of 256 bits."""
+
+    done = 0.0
+
+    def spend(self, evaluations: float, kept: int = 0) -> None:
+        """Called before so much is done, and so many balls are kept: refuses what would take hours or gigabytes."""
+        self.done += evaluations * (1 + (ctx.prec / 256) ** 2) / 2
+        if self.done > MOST_WORK or kept > MOST_BALLS:
+            raise NotCovered(TOO_MUCH)
+
+
+TOO_MUCH = "so much work (hours, or gigabytes) is not done here; `dpbounds check` has other means"
+
+
+effort = Effort()
 
 
 def require(condition: object, what: str) -> None:
@@ -283,6 +304,8 @@ def products_of(mechanism: list[Any], relation: str) -> list[tuple[str, Fraction
             raise Malformed("a release gives either noise_multiplier, or noise_stddev with sensitivity")
         if q is None or q == 1:
             squared_shift += count * (farthest / multiplier) ** 2
+            if squared_shift.denominator.bit_length() > SUM_BITS:
+                raise NotCovered(f"a sum of squared shifts whose denominator has more than {SUM_BITS} bits")
         elif z is None and relation == "replace-one":
             raise Malformed("a sampled release under replace-one needs noise_multiplier")
         else:
@@ -374,6 +397,7 @@ class Law:
 
     def density(self, t: arb, tilt: arb, of: str = "all") -> arb:
         """F(t; tilt) (or ψF) at real t."""
+        effort.spend(1)
         bias, loss = self.exponents(t)
         value: arb = (-t * t / 2 + bias + tilt * loss).exp() / (2 * arb.pi()).sqrt()
         for distance, softness in self.soft_edges(t, t, of):
@@ -386,6 +410,7 @@ class Law:
         Over Re t in [left, right] and Im t in the ball ``height`` >= 0 (below the real line for the order add, so that
         Im L >= 0 in all three). Not finite where the ball around A touches 0.
         """
+        effort.spend(2)
         t = acb(left.union(right), -height if self.order == "add" else height)
         bias, loss = self.exponents(t)
         value = (-t * t / 2 + bias + tilt * loss).real.exp() / (2 * arb.pi()).sqrt()
@@ -442,6 +467,8 @@ def moments(law: Law, tilt: arb, spacing: arb, frequencies: int, bits: int, of: 
     # Σ_j mass_j e^{i k D L_j} for all k at once: k = k1 + size·k2, one matrix product
     size = math.isqrt(frequencies) + 1
     rows = frequencies // size + 1
+    waving = (size + rows) * len(losses)
+    effort.spend(waving + size * rows * len(losses) / 10, waving)
 
     def waves(k: int) -> list[acb]:
         return [acb(0, spacing * k * loss).exp() for loss in losses]
@@ -575,6 +602,7 @@ def contour(
     def factor(i: int, w: arb) -> arb:
         """Upper bound on |M_i(λ + iw')| for all w' >= w (of the jumps' part where there is a bulk)."""
         line = lines[i]
+        effort.spend(len(line or bases[i]))
         if line is not None:
             return sum((size * (-w * angle).exp() for size, angle in line), arb(0)).upper()
         # (6) |∫ e^{iwl} over a base of length J| <= J |sin(wJ/2)/(wJ/2)|: what the rectangles hold is lost
@@ -605,6 +633,7 @@ def contour(
     columns = [moments(law, tilt, spacing, frequencies, bits) for law in laws]
     bulks = [moments(law, tilt, spacing, frequencies, bits, "bulk") for law in laws] if peeled else []
     terms = []
+    effort.spend(frequencies * len(laws))
     for k in range(frequencies + 1):
         s = acb(tilt, spacing * k)
         term = math.prod((column[k] ** law.count for law, column in zip(laws, columns, strict=True)), start=acb(1))
@@ -634,12 +663,17 @@ def peak(s: arb) -> arb:
     return (s * s.log() - (1 + s) * (1 + s).log()).exp()
 
 
-def chernoff(laws: list[Law], squared_shift: arb, near: float, bits: int, at: tuple[Fraction, Fraction]) -> bool:
+def chernoff(laws: list[Law], squared_shift: arb, near: float | None, bits: int, at: tuple[Fraction, Fraction]) -> bool:
     """(8) again: whether δ(ε) <= c e^{-sε} G(s) + Σ T_i (1 - M_i(0)) <= δ for one of many s."""
     e, delta = number(at[0]), number(at[1])
-    left_out = sum((law.count * (1 - at_zero(law, bits)) for law in laws), arb(0))
-    for step in sorted(range(-24, 25), key=abs):
-        s = arb(near) * arb(2) ** (arb(step) / 4)
+    before, steps = effort.done, sorted(range(-24, 25), key=abs)
+    left_out = arb(0)
+    for law in laws:
+        left_out += law.count * (1 - at_zero(law, bits))
+        if near is None and (effort.done - before) * len(steps) > MOST_SEARCH:
+            raise NotCovered(TOO_MUCH)
+    for step in steps:
+        s = arb(1.0 if near is None else near) * arb(2) ** (arb(step) / 4)
         bound = peak(s) * (s * (s + 1) * squared_shift / 2 - s * e).exp()
         for law in laws:
             bound = bound * moments(law, s, arb(0), 0, 96)[0].real ** law.count
@@ -665,6 +699,7 @@ def step_atoms(curve: Curve, spacing: Fraction, enough: arb, bits: int) -> Atoms
         if last > limit:
             raise NotCovered("a lattice with more than 60000 points in one step")
     first = -last
+    effort.spend(4 * (last - first), last - first)
     alphas = [number(j * spacing).exp() for j in range(first, last + 1)]
     values = [curve(j * spacing)[1] for j in range(first, last + 1)]
     slopes = [(values[0] - 1) / alphas[0]]
@@ -684,6 +719,7 @@ def rounded_up(mass: arb, bits: int) -> int:
 def product(first: Atoms, second: Atoms, drop: int, bits: int) -> Atoms:
     """The law of a sum, masses rounded up; up to ``drop`` units at either end go to infinity (and raise δ)."""
     (p, start, lost), (r, begin, gone) = first, second
+    effort.spend((len(p) + len(r)) / 2, len(p) + len(r))
     coefficients = [int(c) for c in (p * r).coeffs()]
     lost = lost * (int(sum(r.coeffs())) + gone) + gone * int(sum(p.coeffs()))
     low, high, left, right = 0, len(coefficients), 0, 0
@@ -716,6 +752,7 @@ def lattice_at_most(
         assert total is not None
         atoms, start, lost = total
         bound = arb(lost)
+        effort.spend(len(atoms))
         for j, mass in enumerate(atoms.coeffs(), start):
             if j * spacing > epsilon:
                 bound = bound - mass * number(epsilon - j * spacing).expm1()
@@ -813,10 +850,11 @@ def check_order(
     bits = math.ceil((math.log(releases) - log(reference)) / math.log(2)) + 70
     if route != "contour":
         tilts = [finite(p["parameters"], "tilt") for p in proofs.values() if "tilt" in field(p, "parameters", dict)]
+        near = tilts[0] if tilts else None
         with ctx.workprec(bits + 64):
             laws = laws_of(order, sampled, [], log(reference), 24, 0.0)
             try:
-                done = chernoff(laws, number(squared_shift), tilts[0] if tilts else 1.0, bits, high)
+                done = chernoff(laws, number(squared_shift), near, bits, high)
             except Unproven as reason:
                 return None, None, f"Chernoff bound; not shown: {reason}"
         return (True if done else None), None, "Chernoff bound"
@@ -852,6 +890,7 @@ def read_claim(account: object) -> dict[str, Any]:
 def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]:
     """Check one claim: the status, what came of it, and how, line by line; and the claim."""
     claim = read_claim(account)
+    effort.done = 0.0
     relation, given, target, lower, upper = claim.values()
     proofs = {field(proof, "order", str).split(" ")[0]: proof for proof in field(account, "proofs", list)}
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))

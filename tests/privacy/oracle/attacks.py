@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tests.privacy.brute_force import Grid, game, tabulated_losses
+from tests.privacy.oracle.games import Grid, game, losses
 from tests.privacy.oracle.noise import Array, Table, divergence
 from tests.privacy.oracle.samplings import Order, Record, Sampling, Vector, batches, multisets, neighbours
 
@@ -37,7 +37,7 @@ def attained(tables: Iterable[Table], alphas: Array) -> Array:
 
 def played(steps: Sequence[Iterable[Table]], grid: Grid) -> Array:
     """On the grid: the best of an adversary who chooses each step's attack after having seen the earlier outputs."""
-    return game([tabulated_losses(tables, grid) for tables in steps], grid)
+    return game([losses(tables, grid) for tables in steps], grid)
 
 
 # --- Data sets of vectors --------------------------------------------------------------------------------------------

@@ -22,12 +22,13 @@ k are. Everything that depends on α only through a base mechanism's profile is 
 | ``chain`` | h of (P, Q), h of (Q, R) | a bound for (P, R) |
 | ``envelope`` | any bound | the largest convex one below it, itself a profile |
 
-Losses: ``atoms`` gives the law of the loss on a ``brute_force.Grid``, so that ``brute_force.game`` composes profiles.
+Losses: ``atoms`` gives the law of the loss on a ``games.Grid``, so that ``games.game`` composes profiles.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -35,7 +36,7 @@ from typing import Protocol
 import numpy as np
 from scipy import special, stats
 
-from tests.privacy.brute_force import Grid, game
+from tests.privacy.oracle.games import Grid, game
 from tests.privacy.oracle.noise import Array, Table, divergence
 from tests.privacy.oracle.samplings import (
     Full,
@@ -141,24 +142,24 @@ def envelope(bound: Profile) -> Profile:
 # --- Guarantees of black boxes ---------------------------------------------------------------------------------------
 
 
-class Guarantee(Protocol):
+class Guarantee(ABC):
     """What is known about a box and its neighbours, in one relation."""
 
+    @abstractmethod
     def profile(self) -> Profile:
         """For the ordered pair (with, without) where the relation is that a record joins."""
-        ...
 
+    @abstractmethod
     def group(self, size: int) -> Profile:
         """For ``size`` successive neighbours."""
-        ...
 
     def there_and_back(self, copies: int) -> Profile:
         """For records that leave and as many others that join."""
-        ...
+        return self.group(2 * copies)
 
 
 @dataclass(frozen=True)
-class Approximate:
+class Approximate(Guarantee):
     """(ε, δ)-differential privacy, in both orders."""
 
     epsilon: float
@@ -184,25 +185,12 @@ class Approximate:
         growth = sum(math.exp(link * self.epsilon) for link in range(size))  # (e^{kε} - 1) / (e^ε - 1)
         return Approximate(size * self.epsilon, min(self.delta * growth, 1.0)).profile()
 
-    def there_and_back(self, copies: int) -> Profile:
-        return self.group(2 * copies)
-
 
 @dataclass(frozen=True)
-class Pure:
+class Pure(Approximate):
     """ε-differential privacy: randomised response."""
 
-    epsilon: float
-
-    def profile(self) -> Profile:
-        return Approximate(self.epsilon, 0.0).profile()
-
-    def pair(self) -> Table:
-        """Four outcomes, of which two have probability zero, with this profile."""
-        return Approximate(self.epsilon, 0.0).pair()
-
-    def group(self, size: int) -> Profile:
-        return Pure(size * self.epsilon).profile()
+    delta: float = 0.0
 
     def there_and_back(self, copies: int) -> Profile:
         if copies > 1:
@@ -213,7 +201,7 @@ class Pure:
 
 
 @dataclass(frozen=True)
-class BoundedRange:
+class BoundedRange(Guarantee):
     """log P/Q ranges over an interval of length η: the envelope over its position."""
 
     eta: float
@@ -231,12 +219,9 @@ class BoundedRange:
     def group(self, size: int) -> Profile:
         return BoundedRange(size * self.eta).profile()
 
-    def there_and_back(self, copies: int) -> Profile:
-        return self.group(2 * copies)
-
 
 @dataclass(frozen=True)
-class Concentrated:
+class Concentrated(Guarantee):
     """ρ-zCDP in both orders: D_λ <= λρ for every λ > 1. Per step; the envelope of a symmetrised bound."""
 
     rho: float
@@ -268,12 +253,9 @@ class Concentrated:
     def group(self, size: int) -> Profile:
         return Concentrated(size**2 * self.rho).profile()
 
-    def there_and_back(self, copies: int) -> Profile:
-        return self.group(2 * copies)
-
 
 @dataclass(frozen=True)
-class Tabulated:
+class Tabulated(Guarantee):
     """The profile itself, as the largest of finitely many pairs'; (with, without) where a record joins."""
 
     tables: tuple[Table, ...]
@@ -306,8 +288,21 @@ class Base(Protocol):
         ...
 
 
+class _Added(ABC):
+    """Noise on a sum, which moves by a distance."""
+
+    @abstractmethod
+    def shifted(self, distance: float) -> Profile: ...
+
+    def joins(self) -> Profile:
+        return self.shifted(1.0)
+
+    def swaps(self, copies: int = 1) -> Profile:
+        return self.shifted(2.0 * copies)
+
+
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(_Added):
     """Sum of vectors + N(0, z² I), any dimension."""
 
     noise_multiplier: float
@@ -321,15 +316,9 @@ class Gaussian:
 
         return closed_form
 
-    def joins(self) -> Profile:
-        return self.shifted(1.0)
-
-    def swaps(self, copies: int = 1) -> Profile:
-        return self.shifted(2.0 * copies)
-
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(_Added):
     """Sum of vectors + independent Laplace noise in every coordinate; l1 norms."""
 
     scale: float
@@ -345,15 +334,9 @@ class Laplace:
 
         return closed_form
 
-    def joins(self) -> Profile:
-        return self.shifted(1.0)
-
-    def swaps(self, copies: int = 1) -> Profile:
-        return self.shifted(2.0 * copies)
-
 
 @dataclass(frozen=True)
-class Ball:
+class Ball(_Added):
     """Sum of vectors + a uniform point of the Euclidean ball of this radius."""
 
     radius: float
@@ -367,12 +350,6 @@ class Ball:
     def shifted(self, distance: float) -> Profile:
         tau = self.distance(distance)
         return lambda alphas: tau + (1 - tau) * np.maximum(1 - alphas, 0)
-
-    def joins(self) -> Profile:
-        return self.shifted(1.0)
-
-    def swaps(self, copies: int = 1) -> Profile:
-        return self.shifted(2.0 * copies)
 
 
 @dataclass(frozen=True)
@@ -617,9 +594,7 @@ def parallel(blocks: Sequence[Box], order: Order) -> Profile:
     for i, left in enumerate(blocks):
         for j, entered in enumerate(blocks):
             if i != j:
-                if not isinstance(left.remove, (Pure, Approximate)) or not isinstance(
-                    entered.remove, (Pure, Approximate)
-                ):
+                if not isinstance(left.remove, Approximate) or not isinstance(entered.remove, Approximate):
                     raise Refused("a record may move between blocks: what is known must include records that join")
                 removed, added = left.remove.pair(), entered.remove.pair()
                 product = np.outer(removed[0], added[1]).ravel(), np.outer(removed[1], added[0]).ravel()

@@ -258,16 +258,6 @@ class TestWithOpacus:
         assert isinstance(accountant, CertifiedAccountant)
         assert isinstance(accountant, IAccountant)
 
-    def test_an_engine_counts_its_steps(self) -> None:
-        from opacus import PrivacyEngine
-
-        engine = PrivacyEngine(accountant="certified")
-        model, optimizer, loader = engine.make_private(**self.parts(), noise_multiplier=1.25)
-        for _ in range(3):
-            self.train(model, optimizer, loader)
-        assert engine.accountant.history == [(1.25, 1 / 8, 24)]
-        assert engine.get_epsilon(1e-5) == epsilon(PoissonSampled(Gaussian(1.25), "1/8") ** 24, 1e-5).upper
-
     def test_a_checkpoint_keeps_what_was_spent(self, tmp_path: Any) -> None:
         from opacus import PrivacyEngine
 
@@ -278,16 +268,6 @@ class TestWithOpacus:
         other = PrivacyEngine(accountant="certified")
         other.load_checkpoint(path=tmp_path / "checkpoint", module=model)
         assert other.accountant.history == engine.accountant.history == [(1.25, 1 / 8, 8)]
-
-    def test_batches_split_for_memory_are_one_step(self) -> None:
-        from opacus import PrivacyEngine
-        from opacus.utils.batch_memory_manager import BatchMemoryManager
-
-        engine = PrivacyEngine(accountant="certified")
-        model, optimizer, loader = engine.make_private(**self.parts(32), noise_multiplier=1.0)
-        with BatchMemoryManager(data_loader=loader, max_physical_batch_size=4, optimizer=optimizer) as split:
-            self.train(model, optimizer, split)
-        assert engine.accountant.history == [(1.0, 1 / 2, 2)]
 
     def test_accumulated_batches_are_refused(self) -> None:
         from opacus import PrivacyEngine

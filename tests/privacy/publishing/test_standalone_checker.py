@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import shutil
 import subprocess
@@ -16,9 +15,18 @@ import flint
 import pytest
 from flint import arb, ctx
 
+from dpbounds.errors import CertificateError
+from dpbounds.privacy.accountants import certified
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import calibrate
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
+from dpbounds.privacy.mechanisms import (
+    Composed,
+    Gaussian,
+    Mechanism,
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+)
 from dpbounds.privacy.publishing import standalone_checker as checker
 from dpbounds.privacy.publishing.certificates import certificate, exact_text
 from dpbounds.privacy.relations import Relation
@@ -220,35 +228,6 @@ def test_bounds_beyond_the_last_frequency_hold() -> None:
                 assert values[k] <= turned
 
 
-def test_malformed_documents_are_told_apart(accounts: dict[tuple[str, Relation], Account]) -> None:
-    document = plain(accounts["full batch", REPLACE])
-    for path, value in (
-        (("format",), "something else"),
-        (("version",), 3),
-        (("version",), 1),  # which has no digest
-        (("accounts",), []),
-        (("accounts", 0, "claim", "upper"), 0.5),
-        (("accounts", 0, "claim", "upper"), "0"),
-        (("accounts", 0, "claim", "upper"), "1/0"),
-        (("accounts", 0, "claim", "target"), "3/2"),
-        (("accounts", 0, "claim", "relation"), "similar"),
-        (("accounts", 0, "mechanism"), []),
-        (("accounts", 0, "mechanism", 0, "count"), 0),
-        (("accounts", 0, "mechanism", 0, "count"), True),
-        (("accounts", 0, "mechanism", 0, "noise_multiplier"), "-5"),
-        (("accounts", 0, "mechanism", 0, "noise_stddev"), "1"),
-        (("accounts", 0, "mechanism", 0, "sample_rate"), "2"),
-        (("accounts", 0, "proofs"), [1]),
-    ):
-        wrong: Any = copy.deepcopy(document)
-        place = wrong
-        for step in path[:-1]:
-            place = place[step]
-        place[path[-1]] = value
-        assert checker.check(wrong)[0] == checker.MALFORMED, path
-    assert checker.check([])[0] == checker.MALFORMED
-
-
 def test_what_it_does_not_cover_is_said(accounts: dict[tuple[str, Relation], Account]) -> None:
     document = plain(accounts["plain contour", REPLACE])
     document["accounts"][0]["claim"]["target"] = "1*2**-400*5**-400"
@@ -290,6 +269,81 @@ def test_connected_dots_lie_above_the_curve_and_are_a_law() -> None:
                 value = curve(epsilon)[0]
                 assert value <= above + arb(2) ** -100
                 assert above < value * 2 + arb(2) ** -100
+
+
+# --- what it costs: counted, and refused where it is too much -------------------------------------------------------
+
+LEVELS = Composed(tuple((sampled("0.01", f"{100 + level}/100"), 100) for level in range(100)))
+TYPICAL = {
+    "full batch": (Gaussian(5) ** 7, checker.CONFIRMED),
+    "sampled": (sampled("0.01", "1") ** 10_000, checker.CONFIRMED),
+    "small": (sampled("0.5", "3") ** 5, checker.CONFIRMED),
+    "levels in groups": (LEVELS, checker.NOT_COVERED),
+    "rare jumps": (sampled("0.001", "0.3") ** 10, checker.CONFIRMED),
+    "rarer jumps": (sampled("0.00001", "0.2") ** 1000, checker.CONFIRMED),
+    "levels": (LEVELS, checker.CONFIRMED),
+}
+
+
+@pytest.mark.thorough_cases("rare*", "levels")
+@pytest.mark.parametrize("name", TYPICAL)
+def test_typical_certificates_are_cheap_or_refused_with_a_reason(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, expected = TYPICAL[name]
+    if name == "levels in groups":  # as the accountant does where all levels would take it too long
+        for limit in ("_MANY", "_FEWEST_GROUPS", "_EXACT_WORK", "_GROUPED_WORK"):
+            monkeypatch.setattr(certified, limit, 4)
+    status, lines = checker.check(plain(account(mechanism, delta="1e-6", relation=REPLACE)))
+    assert status == expected, lines
+    assert checker.effort.done < checker.MOST_WORK / (4 if name.startswith(("rarer", "levels")) else 30)
+    assert status == checker.CONFIRMED or lines[0].endswith(checker.TOO_MUCH)
+
+
+def test_fixed_size_batches_have_no_certificate() -> None:
+    for scheme in (SampledWithoutReplacement, SampledWithReplacement):
+        with pytest.raises(CertificateError, match="no way to write Sampled"):
+            certificate(account(scheme(Gaussian(5), 10, 1000), delta="1e-3"))
+
+
+def costly() -> dict[str, tuple[Any, str]]:
+    """Certificates that would take hours or gigabytes, and what is said."""
+    lattice = plain(account(sampled("0.5", "1") ** 3, delta="1e-5"))
+    lattice["accounts"][0]["mechanism"][0]["count"] = 10**6
+    contour = plain(account(sampled("0.5", "3") ** 5, delta="1e-6"))
+    full = plain(account(Gaussian(5) ** 7, delta="1e-5"))
+    release = full["accounts"][0]["mechanism"][0]
+    full["accounts"][0]["mechanism"] = [{**release, "noise_multiplier": f"{10**1900 + k}/7"} for k in range(20)]
+    for proof in lattice["accounts"][0]["proofs"]:
+        proof.update(route="lattice", parameters={"lattice step": 1e-3})
+    for proof in contour["accounts"][0]["proofs"]:
+        proof["parameters"] = {**contour["accounts"][0]["proofs"][0]["parameters"], "frequencies": 99_999}
+    for document in (lattice, full):
+        entry = document["accounts"][0]
+        entry["digest"] = checker.digest(entry["mechanism"])
+    return {"lattice": (lattice, checker.TOO_MUCH), "contour": (contour, checker.TOO_MUCH), "sum": (full, "bits")}
+
+
+def test_what_would_take_hours_or_gigabytes_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "MOST_WORK", 20_000)
+    for document, reason in costly().values():
+        status, lines = checker.check(document)
+        assert status == checker.NOT_COVERED
+        assert lines[0].startswith(checker.VERDICTS[checker.NOT_COVERED])
+        assert lines[0].endswith(reason)
+
+
+def test_whatever_keeps_many_numbers_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    law = checker.Law("remove", Fraction(1, 20), Fraction(4), 1, (-11.0, 12.0))
+    curve = checker.closed_form("remove", Fraction(0), Counter({(Fraction(1, 10), Fraction(1)): 1}))
+
+    def atoms() -> checker.Atoms:
+        return checker.step_atoms(curve, Fraction(1, 20), arb(2) ** -30, 60)
+
+    step = atoms()
+    monkeypatch.setattr(checker.effort, "done", 0.0)
+    monkeypatch.setattr(checker, "MOST_BALLS", 10)
+    for act in (atoms, lambda: checker.product(step, step, 0, 60), lambda: checker.moments(law, arb(6), arb(1), 9, 60)):
+        with pytest.raises(checker.NotCovered, match="so much work"):
+            act()
 
 
 # --- as a script of its own ------------------------------------------------------------------------------------------

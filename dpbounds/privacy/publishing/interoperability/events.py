@@ -17,24 +17,8 @@ from dpbounds.errors import DpboundsError, InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import exact, positive_integer, to_float
 from dpbounds.expressions.working import working
-from dpbounds.privacy.mechanisms import (
-    ZCDP,
-    AboveThreshold,
-    ApproximateDP,
-    Composed,
-    ExponentialMechanism,
-    Gaussian,
-    InParallel,
-    Laplace,
-    Mechanism,
-    PoissonSampled,
-    PureDP,
-    RandomizedResponse,
-    RenyiDP,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-    UniformBall,
-)
+from dpbounds.privacy import mechanisms
+from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.refusals import refuse
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.relations import Relation, as_relation
@@ -46,7 +30,7 @@ if TYPE_CHECKING:
 _PRECISION = 192
 
 # (0, 0)-DP under add-or-remove-one and hence, a record being removed and another one added, under replace-one.
-_NOTHING = ApproximateDP(0, 0, relation=Relation.ADD_OR_REMOVE_ONE)
+_NOTHING = mechanisms.ApproximateDP(0, 0, relation=Relation.ADD_OR_REMOVE_ONE)
 
 _REFUSED = {
     "TruncatedSubsampledGaussianDpEvent": "truncated-poisson",
@@ -71,13 +55,15 @@ _UNREADABLE = {
 }
 
 _UNWRITABLE: dict[type[Mechanism], str] = {
-    UniformBall: "there is no event with noise on a ball, and none that stands for its (0, δ) guarantee",
-    ExponentialMechanism: "there is no event for it; ZCDP(loss_range**2 / 8, relation=...) is what it satisfies",
-    AboveThreshold: "there is no event for it; ZCDP(epsilon**2 / 2, relation=...) is what it satisfies",
-    PureDP: "there is no event for it; ZCDP(epsilon**2 / 2, relation=...) is what it satisfies",
-    ApproximateDP: "there is no event for an (ε, δ) guarantee",
-    RenyiDP: "there is no event for a Rényi guarantee at finitely many orders",
-    InParallel: "there is no event for blocks of a partition; under add-or-remove-one write the block that spends most",
+    mechanisms.UniformBall: "there is no event with noise on a ball, and none that stands for its (0, δ) guarantee",
+    mechanisms.ExponentialMechanism: "there is no event for it; ZCDP(loss_range**2 / 8, relation=...) is what it "
+    "satisfies",
+    mechanisms.AboveThreshold: "there is no event for it; ZCDP(epsilon**2 / 2, relation=...) is what it satisfies",
+    mechanisms.PureDP: "there is no event for it; ZCDP(epsilon**2 / 2, relation=...) is what it satisfies",
+    mechanisms.ApproximateDP: "there is no event for an (ε, δ) guarantee",
+    mechanisms.RenyiDP: "there is no event for a Rényi guarantee at finitely many orders",
+    mechanisms.InParallel: "there is no event for blocks of a partition; under add-or-remove-one write the block that "
+    "spends most",
 }
 
 
@@ -170,9 +156,9 @@ class _Reader:
             case "NoOpDpEvent":
                 return None
             case "GaussianDpEvent":
-                return Gaussian(event.noise_multiplier)
+                return mechanisms.Gaussian(event.noise_multiplier)
             case "LaplaceDpEvent":
-                return Laplace(event.noise_multiplier)
+                return mechanisms.Laplace(event.noise_multiplier)
             case "RandomizedResponseDpEvent":
                 return self._randomized_response(event)
             case "ZCDpEvent":
@@ -199,7 +185,7 @@ class _Reader:
             raise UnsupportedMechanism("RandomizedResponseDpEvent with noise_parameter 0 publishes the record itself")
         with working(_PRECISION):
             epsilon = ball(k * (1 - p) / p).log1p()
-            return RandomizedResponse(to_float(ball_end(epsilon, "up"), "up"), k)
+            return mechanisms.RandomizedResponse(to_float(ball_end(epsilon, "up"), "up"), k)
 
     def _zcdp(self, event: DpEvent) -> Mechanism | None:
         rho, xi = exact(event.rho, "rho"), exact(event.xi, "xi")
@@ -216,25 +202,29 @@ class _Reader:
             raise InvalidValue(
                 "relation", None, "the relation under which the guarantee of ZCDpEvent was established", "give it"
             )
-        return ZCDP(rho, relation=self.relation)
+        return mechanisms.ZCDP(rho, relation=self.relation)
 
     def _poisson(self, event: DpEvent) -> Mechanism | None:
         rate, inner = exact(event.sampling_probability, "sampling_probability"), self.read(event.event)
         if not 0 <= rate <= 1:
             raise InvalidValue("sampling_probability", event.sampling_probability, "a number between 0 and 1")
-        return None if inner is None or rate == 0 else PoissonSampled(inner, rate)
+        return None if inner is None or rate == 0 else mechanisms.PoissonSampled(inner, rate)
 
     def _fixed_size(self, event: DpEvent, name: str) -> Mechanism | None:
         inner = self.read(event.event)
         if inner is None or event.sample_size == 0:
             return None
-        scheme = SampledWithoutReplacement if name == "SampledWithoutReplacementDpEvent" else SampledWithReplacement
+        scheme = (
+            mechanisms.SampledWithoutReplacement
+            if name == "SampledWithoutReplacementDpEvent"
+            else mechanisms.SampledWithReplacement
+        )
         return scheme(inner, event.sample_size, event.source_dataset_size)
 
 
 def _composed(parts: Iterable[tuple[Mechanism | None, int]]) -> Mechanism | None:
     released = tuple((mechanism, count) for mechanism, count in parts if mechanism is not None)
-    return Composed(released) if released else None
+    return mechanisms.Composed(released) if released else None
 
 
 class _Writer:
@@ -247,29 +237,29 @@ class _Writer:
     def write(self, mechanism: Mechanism) -> DpEvent:
         events = self.library
         match mechanism:
-            case Gaussian(noise_multiplier=multiplier, noise_stddev=noise, sensitivity=sensitivity):
+            case mechanisms.Gaussian(noise_multiplier=multiplier, noise_stddev=noise, sensitivity=sensitivity):
                 return events.GaussianDpEvent(self._per_record(multiplier, noise, sensitivity))
-            case Laplace(noise_multiplier=multiplier, noise_scale=noise, sensitivity=sensitivity):
+            case mechanisms.Laplace(noise_multiplier=multiplier, noise_scale=noise, sensitivity=sensitivity):
                 return events.LaplaceDpEvent(self._per_record(multiplier, noise, sensitivity))
-            case RandomizedResponse(epsilon=epsilon, options=k):
+            case mechanisms.RandomizedResponse(epsilon=epsilon, options=k):
                 with working(_PRECISION):
                     p = k / (ball(epsilon).exp() + k - 1)
                     return events.RandomizedResponseDpEvent(to_float(ball_end(p, "down"), "down"), k)
-            case ZCDP(rho=rho, relation=declared):
+            case mechanisms.ZCDP(rho=rho, relation=declared):
                 if self.relation is not declared:
                     raise InvalidValue(
                         "relation", self.relation, f"{declared}, for which this ZCDP was declared", "events carry none"
                     )
                 return events.ZCDpEvent(to_float(rho, "up"))
-            case PoissonSampled(mechanism=inner, sample_rate=rate):
+            case mechanisms.PoissonSampled(mechanism=inner, sample_rate=rate):
                 return events.PoissonSampledDpEvent(to_float(rate, "up"), self.write(inner))
-            case SampledWithoutReplacement(mechanism=inner, batch_size=b, dataset_size=n):
+            case mechanisms.SampledWithoutReplacement(mechanism=inner, batch_size=b, dataset_size=n):
                 return events.SampledWithoutReplacementDpEvent(n, b, self.write(inner))
-            case SampledWithReplacement(mechanism=inner, batch_size=b, dataset_size=n):
+            case mechanisms.SampledWithReplacement(mechanism=inner, batch_size=b, dataset_size=n):
                 return events.SampledWithReplacementDpEvent(n, b, self.write(inner))
-            case Composed(parts=((only, count),)):
+            case mechanisms.Composed(parts=((only, count),)):
                 return events.SelfComposedDpEvent(self.write(only), count)
-            case Composed(parts=parts):
+            case mechanisms.Composed(parts=parts):
                 return events.ComposedDpEvent([self._repeated(part, count) for part, count in parts])
         reason = _UNWRITABLE.get(type(mechanism), "no event is known for it")
         raise UnsupportedMechanism(f"{type(mechanism).__name__} as an event of dp-accounting 0.6: {reason}")

@@ -10,16 +10,12 @@ from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_fl
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.budgets.targets import calibrate_by_renyi
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
+from dpbounds.privacy.mechanisms.additive import positive, positive_rate
 
 
 def steps_for_epochs(epochs: ExactLike, sample_rate: ExactLike) -> int:
     """Number of steps in so many epochs, epochs / sample_rate rounded up (exactly: 3 epochs at "0.1" are 30 steps)."""
-    rounds, rate = exact(epochs, "epochs"), exact(sample_rate, "sample_rate")
-    if rounds <= 0:
-        raise InvalidValue("epochs", epochs, "greater than 0")
-    if not 0 < rate <= 1:
-        raise InvalidValue("sample_rate", sample_rate, "greater than 0 and at most 1")
-    return math.ceil(rounds / rate)
+    return math.ceil(positive(epochs, "epochs") / positive_rate(sample_rate))
 
 
 def get_noise_multiplier(
@@ -57,8 +53,7 @@ def get_noise_multiplier(
     demand_one_of("accountant", accountant, ("certified", "rdp"))
     if (epochs is None) == (steps is None):
         raise InvalidValue("epochs, steps", (epochs, steps), "one of the two alone")
-    if exact(epsilon_tolerance, "epsilon_tolerance") <= 0:
-        raise InvalidValue("epsilon_tolerance", epsilon_tolerance, "greater than 0")
+    positive(epsilon_tolerance, "epsilon_tolerance")
     rate = exact(sample_rate, "sample_rate")
     by_epochs = steps_for_epochs(epochs, rate) if epochs is not None else None
     count = positive_integer(steps, "steps") if by_epochs is None else by_epochs

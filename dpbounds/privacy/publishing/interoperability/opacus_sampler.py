@@ -23,7 +23,8 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
-from dpbounds.expressions.exact import ExactLike, exact, to_float
+from dpbounds.expressions.exact import ExactLike, to_float
+from dpbounds.privacy.mechanisms.additive import positive_rate
 
 GRID = 2**24
 _NUMBERS = 256
@@ -44,10 +45,8 @@ def drawn_rate(sample_rate: ExactLike) -> Fraction:
     >>> drawn_rate(1 / 24), float(drawn_rate(1e-6))
     (Fraction(699051, 16777216), 1.0132789611816406e-06)
     """
-    asked = exact(sample_rate, "sample_rate")
-    if not 0 < asked <= 1:
-        raise InvalidValue("sample_rate", sample_rate, "greater than 0 and at most 1")
-    rounded = Fraction(struct.unpack("f", struct.pack("f", to_float(asked, "up")))[0])
+    asked = to_float(positive_rate(sample_rate), "up")
+    rounded = Fraction(struct.unpack("f", struct.pack("f", asked))[0])
     if rounded == 0:
         raise InvalidValue(
             "sample_rate", sample_rate, "at least 1e-45", "in single precision it is 0: nothing is drawn"
