@@ -1,54 +1,6 @@
-"""Lemma 3.3, a second time from the text; Lemma 2.4 where its parameters depend on the past."""
+"""Lemma 3.3: from the text; Lemma 2.4 where its parameters depend on the past."""
 
-from mpmath import erfc, expm1, ln, log, log1p, mpf, sqrt
-
-
-def square(second_oracle_noise, path, first_oracle_noise, universal_constant, steps, dimension, failure_probability):
-    spread = second_oracle_noise**2 * path + 4 * first_oracle_noise**2
-    return spread * universal_constant * ln(steps * dimension / failure_probability)
-
-
-def the_bound(
-    second_oracle_noise, drift_threshold, first_oracle_noise, universal_constant, steps, dimension, failure_probability
-):
-    return square(
-        second_oracle_noise,
-        drift_threshold,
-        first_oracle_noise,
-        universal_constant,
-        steps,
-        dimension,
-        failure_probability,
-    )
-
-
-def equation_1(
-    second_oracle_noise, travelled, first_oracle_noise, universal_constant, steps, dimension, failure_probability
-):
-    return square(
-        second_oracle_noise, travelled, first_oracle_noise, universal_constant, steps, dimension, failure_probability
-    )
-
-
-def gamma_square(
-    second_oracle_noise, drift_threshold, first_oracle_noise, universal_constant, steps, dimension, failure_probability
-):
-    return 16 * square(
-        second_oracle_noise,
-        drift_threshold,
-        first_oracle_noise,
-        universal_constant,
-        steps,
-        dimension,
-        failure_probability,
-    )
-
-
-TWINS = {
-    "bound": the_bound,
-    "equation-1": equation_1,
-    "gamma_square": gamma_square,
-}
+from mpmath import erfc, expm1, log, log1p, mpf, sqrt
 
 
 def chance_of_exceeding(constant, failure, terms):

@@ -1,20 +1,8 @@
-"""Lemma 3.3 with constants: a second time, and against runs whose steps react to their own errors."""
+"""Lemma 3.3 with constants: against runs whose steps react to their own errors."""
 
 import numpy as np
-from mpmath import log, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-
-def the_bound(noise_stddev, drift_threshold, difference_noise_stddev, dimension, fresh_estimates, failure_probability):
-    return (sqrt(dimension) + sqrt(2 * (log(2) + log(fresh_estimates) - log(failure_probability)))) * sqrt(
-        noise_stddev * noise_stddev + drift_threshold * difference_noise_stddev * difference_noise_stddev
-    )
-
-
-TWINS = {
-    "bound": the_bound,
-}
 
 
 def test_errors_of_reacting_paths_stay_below():

@@ -1,14 +1,6 @@
-"""Lemma 3.5, a second time from the text; its chain breaks in the middle, its ends hold."""
+"""Lemma 3.5: its chain breaks in the middle, its ends hold."""
 
 import numpy as np
-
-TWINS = {
-    "bound": lambda estimate_norm, estimation_error, smoothness: (
-        estimate_norm * estimation_error / smoothness - estimate_norm**2 / (2 * smoothness)
-    ),
-    "by-estimate": lambda estimate_norm, smoothness: -(estimate_norm**2) / smoothness / 6,
-    "by-accuracy": lambda gradient_accuracy, smoothness: -gradient_accuracy * gradient_accuracy / smoothness / 6,
-}
 
 
 def test_the_printed_chain_breaks_in_its_middle():

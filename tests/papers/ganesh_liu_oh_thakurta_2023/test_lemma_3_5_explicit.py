@@ -1,17 +1,8 @@
-"""Lemma 3.5 for any error: a second time, against a quadratic, and where it is attained."""
+"""Lemma 3.5 for any error: against a quadratic, and where it is attained."""
 
 import numpy as np
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "bound": lambda estimation_error, gradient_norm, smoothness: (
-        (estimation_error - gradient_norm) * (estimation_error + gradient_norm) / smoothness / 2
-    ),
-    "by-estimate": lambda estimation_error, estimate_norm, smoothness: (
-        3 * estimation_error**2 / (4 * smoothness) - estimate_norm**2 / (6 * smoothness)
-    ),
-}
 
 
 def test_quadratics_stay_below_and_attain_it():

@@ -1,13 +1,6 @@
-"""Lemma 3.7, a second time from the text."""
+"""Lemma 3.7."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda loss_range, smoothness, drift_threshold: loss_range / smoothness / drift_threshold,
-    "with-steps": lambda loss_range, smoothness, drift_threshold, steps, gradient_accuracy: (
-        (loss_range / smoothness + steps * (gradient_accuracy / smoothness) ** 2) / drift_threshold
-    ),
-}
 
 
 def test_the_second_form_follows_with_the_steps_of_algorithm_1():

@@ -1,17 +1,8 @@
-"""Lemma 3.7 with constants: a second time, and against runs along a ramp."""
+"""Lemma 3.7 with constants: against runs along a ramp."""
 
 import numpy as np
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "bound": lambda loss_range, smoothness, drift_threshold, steps, estimation_error: (
-        1 + (12 * loss_range * smoothness + 9 * steps * estimation_error**2) / (2 * smoothness**2 * drift_threshold)
-    ),
-    "by-sum": lambda loss_range, smoothness, drift_threshold, squared_errors: (
-        1 + (12 * loss_range * smoothness + 9 * squared_errors) / (2 * smoothness**2 * drift_threshold)
-    ),
-}
 
 
 def test_runs_ask_no_more_often():

@@ -1,4 +1,4 @@
-"""Lemma 4.1, a second time from the text; the loss of Algorithm 2 in a data set that satisfies every assumption.
+"""Lemma 4.1: the loss of Algorithm 2 in a data set that satisfies every assumption.
 
 Chances of returning the last of k points are double integrals over the two noisy thresholds, by the trapezoidal rule (a
 grid of half the width changes no digit that matters). Noise is measured in threshold scales: 4G/(nε) and 4M/(nε).
@@ -8,27 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from mpmath import ln, sqrt
-
-
-def twin_gradient(stationarity, candidates, failure_probability, lipschitz, dataset_size, epsilon):
-    return stationarity + 32 * ln(2 * candidates / failure_probability) * lipschitz / (dataset_size * epsilon)
-
-
-def twin_curvature(hessian_lipschitz, stationarity, candidates, failure_probability, smoothness, dataset_size, epsilon):
-    more = 32 * ln(2 * candidates / failure_probability) * smoothness / (dataset_size * epsilon)
-    return sqrt(hessian_lipschitz * stationarity) + more
-
-
-def twin_selected(
-    hessian_lipschitz, stationarity, candidates, failure_probability, smoothness, lipschitz, dataset_size, epsilon
-):
-    first = twin_gradient(stationarity, candidates, failure_probability, lipschitz, dataset_size, epsilon)
-    more = 32 * ln(2 * candidates / failure_probability) * smoothness / (dataset_size * epsilon)
-    return max(first, (sqrt(stationarity) + more / sqrt(hessian_lipschitz)) ** 2)
-
-
-TWINS = {"bound": twin_selected, "gradient": twin_gradient, "curvature": twin_curvature}
 
 
 def below(x):

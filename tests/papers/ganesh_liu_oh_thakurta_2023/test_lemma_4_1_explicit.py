@@ -1,41 +1,11 @@
-"""Selection by one test: a second time, its budget, and its accuracy in simulation."""
+"""Selection by one test: its budget, and its accuracy in simulation."""
 
 import math
 
 import numpy as np
-from mpmath import log, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def twin_gradient(stationarity, candidates, failure_probability, lipschitz, dataset_size, epsilon):
-    more = 24 * (log(candidates + 1) - log(failure_probability)) / dataset_size / epsilon
-    return stationarity + more * lipschitz
-
-
-def twin_curvature(hessian_lipschitz, stationarity, candidates, failure_probability, smoothness, dataset_size, epsilon):
-    more = 24 * (log(candidates + 1) - log(failure_probability)) / dataset_size / epsilon
-    return sqrt(hessian_lipschitz * stationarity) + more * smoothness
-
-
-def twin_selected(
-    hessian_lipschitz, stationarity, candidates, failure_probability, smoothness, lipschitz, dataset_size, epsilon
-):
-    common = (stationarity, candidates, failure_probability)
-    first = twin_gradient(*common, lipschitz, dataset_size, epsilon)
-    second = twin_curvature(hessian_lipschitz, *common, smoothness, dataset_size, epsilon)
-    return max(first, second * second / hessian_lipschitz)
-
-
-TWINS = {
-    "bound": twin_selected,
-    "gradient": twin_gradient,
-    "curvature": twin_curvature,
-    "offset": lambda candidates, failure_probability, dataset_size, epsilon: (
-        12 * log((candidates + 1) / failure_probability) / (dataset_size * epsilon)
-    ),
-}
 
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit")
 

@@ -1,18 +1,8 @@
-"""Lemma 4.5, a second time from the text, with the explicit version below it up to a constant."""
+"""Lemma 4.5: with the explicit version below it up to a constant."""
 
 import pytest
-from mpmath import ln, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "gradient": lambda lipschitz, dimension, failure_probability, dataset_size: (
-        lipschitz * (ln(dimension) - ln(failure_probability)) / sqrt(dataset_size)
-    ),
-    "hessian": lambda smoothness, dimension, failure_probability, dataset_size: (
-        smoothness * (ln(dimension) - ln(failure_probability)) / sqrt(dataset_size)
-    ),
-}
 
 
 @pytest.mark.parametrize("part", ["gradient", "hessian"])

@@ -1,19 +1,8 @@
-"""Lemma 4.5 with constants: a second time, and against samples."""
+"""Lemma 4.5 with constants: against samples."""
 
 import numpy as np
-from mpmath import log, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "gradient": lambda lipschitz, dataset_size, failure_probability: (
-        (lipschitz + lipschitz * sqrt(2 * (log(2) - log(failure_probability)))) / sqrt(dataset_size)
-    ),
-    "hessian": lambda smoothness, dataset_size, dimension, failure_probability: (
-        smoothness * sqrt(2 * log(4 * dimension / failure_probability) / dataset_size)
-        + 4 * smoothness * log(4 * dimension / failure_probability) / (3 * dataset_size)
-    ),
-}
 
 
 def test_samples_stay_within():

@@ -1,15 +1,13 @@
-"""Lemma 5.3, a second time from the text, and the losses that refute it."""
+"""Lemma 5.3: the losses that refute it."""
 
 import pytest
 from mpmath import exp, expm1, ln, mpf, quad
 
 from dpbounds.theorems.registry import theorem
+from tests.papers.twins import twin_of
 
-TWINS = {
-    "printed": lambda dimension, inverse_temperature, lipschitz, diameter: (
-        (ln(inverse_temperature) + ln(lipschitz) + ln(diameter) - ln(dimension)) * dimension / inverse_temperature
-    )
-}
+twin = twin_of("ganesh-liu-oh-thakurta-2023/lemma-5.3")
+
 STRENGTH = mpf("1e-6")  # λ; G = D = 1
 
 
@@ -29,7 +27,7 @@ def excess_on_a_cone(dimension, beta):
 def test_thin_cones_exceed_the_printed_bound(dimension):
     beta = mpf(2 * dimension) if dimension > 1 else mpf("1.5")
     excess = excess_on_a_cone(dimension, beta)
-    assert excess > TWINS["printed"](dimension, beta, 1, 1) * mpf("1.2") > 0
+    assert excess > twin("printed", d=dimension, beta=beta, G=1, D=1) * mpf("1.2") > 0
     right = theorem("ganesh-liu-oh-thakurta-2023/lemma-5.3/explicit").evaluate(
         dimension=dimension, inverse_temperature=str(beta), lipschitz=1, diameter=1, regularisation="1e-6"
     )

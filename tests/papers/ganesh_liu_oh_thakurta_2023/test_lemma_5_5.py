@@ -1,14 +1,6 @@
-"""Lemma 5.5, a second time from the text, and its constant."""
-
-from mpmath import e
+"""Lemma 5.5: its constant."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda lipschitz, inverse_temperature, diameter, dataset_size, regularisation: (
-        lipschitz * lipschitz / dataset_size * e ** (inverse_temperature * lipschitz * diameter) / regularisation
-    )
-}
 
 
 def test_the_constant_is_two():

@@ -1,4 +1,4 @@
-"""Lemma 5.5 with constants: a second time, and Gibbs distributions of all data sets, exactly."""
+"""Lemma 5.5 with constants: and Gibbs distributions of all data sets, exactly."""
 
 from itertools import product
 from math import comb
@@ -7,17 +7,10 @@ import numpy as np
 import pytest
 from mpmath import e, mp, mpf, tanh
 
-TWINS = {
-    "total_variation": lambda inverse_temperature, lipschitz, diameter, dataset_size: tanh(
-        inverse_temperature * lipschitz * diameter / (2 * dataset_size)
-    ),
-    "bound": lambda inverse_temperature, lipschitz, diameter, dataset_size: (
-        lipschitz * diameter * tanh(inverse_temperature * lipschitz * diameter / dataset_size / 2)
-    ),
-    "transport": lambda lipschitz, inverse_temperature, diameter, dataset_size, regularisation: (
-        2 * lipschitz**2 / dataset_size * e ** (inverse_temperature * lipschitz * diameter) / regularisation
-    ),
-}
+from tests.papers.twins import twin_of
+
+twin = twin_of("ganesh-liu-oh-thakurta-2023/lemma-5.5/explicit")
+
 GRID = np.linspace(-0.5, 0.5, 2001)  # G = D = 1
 LOSSES = (GRID, -GRID, np.abs(GRID))  # of three kinds of records
 
@@ -43,8 +36,8 @@ def test_the_gap_of_all_data_sets(beta, strength, size):
         chance = comb(size, first) * comb(size - first, second) * law[0] ** first * law[1] ** second * law[2] ** third
         density, risk = gibbs(beta, strength, (first, second, third))
         gap += chance * density @ (population - risk)
-    assert 0 < gap <= float(TWINS["bound"](mpf(beta), 1, 1, size))
-    assert gap <= float(TWINS["transport"](1, mpf(beta), 1, size, mpf(strength)))
+    assert 0 < gap <= float(twin("bound", beta=mpf(beta), G=1, D=1, n=size))
+    assert gap <= float(twin("transport", G=1, beta=mpf(beta), D=1, n=size, regularisation=mpf(strength)))
 
 
 @pytest.mark.parametrize("beta", [0.5, 3.0, 20.0])
@@ -52,7 +45,7 @@ def test_the_distance_of_neighbours(beta):
     for size in (1, 4):
         one, other = (gibbs(beta, 1e-9, (first, size - first, 0))[0] for first in (size // 2, size // 2 + 1))
         distance = np.abs(one - other).sum() / 2
-        assert distance <= float(TWINS["total_variation"](mpf(beta), 1, 1, size))
+        assert distance <= float(twin("total_variation", beta=mpf(beta), G=1, D=1, n=size))
 
 
 def test_bounded_range_laws_attain_the_tangent():

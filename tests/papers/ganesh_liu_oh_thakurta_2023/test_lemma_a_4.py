@@ -1,18 +1,16 @@
-"""Lemma A.4, a second time from the text, and both conversions against exact laws."""
+"""Lemma A.4: both conversions against exact laws."""
 
 from fractions import Fraction
 
 import pytest
-from mpmath import exp, ln, log, mpf, sqrt
+from mpmath import exp, log, mpf
 
 from dpbounds.privacy.accountants.certified import epsilon as certified
 from dpbounds.privacy.mechanisms import ZCDP
 from dpbounds.theorems.registry import theorem
+from tests.papers.twins import twin_of
 
-TWINS = {
-    "epsilon": lambda rho, delta: 2 * sqrt(-ln(delta) * rho) + rho,
-    "rho": lambda epsilon: epsilon * epsilon / 2,
-}
+twin = twin_of("ganesh-liu-oh-thakurta-2023/lemma-a.4")
 
 
 @pytest.mark.parametrize("rho", ["0.01", "0.5", "4"])
@@ -27,4 +25,4 @@ def test_randomised_response_keeps_its_square_budget(epsilon):
     high, low = exp(epsilon) / (1 + exp(epsilon)), 1 / (1 + exp(epsilon))  # the worst pure mechanism
     for order in (mpf("1.01"), mpf(2), mpf(7), mpf(60)):
         divergence = log(high**order * low ** (1 - order) + low**order * high ** (1 - order)) / (order - 1)
-        assert divergence <= order * TWINS["rho"](epsilon)
+        assert divergence <= order * twin("rho", epsilon=epsilon)

@@ -1,17 +1,8 @@
-"""Lemma B.1, a second time from the text, and against random runs on quadratics that are not convex."""
+"""Lemma B.1: against random runs on quadratics that are not convex."""
 
 import numpy as np
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "bound": lambda decrease, smoothness, escape_steps, squared_errors: (
-        8 * escape_steps * decrease / smoothness + 50 * escape_steps * squared_errors / smoothness / smoothness
-    ),
-    "sharper": lambda decrease, smoothness, escape_steps, squared_errors: (
-        4 * escape_steps * (decrease * smoothness + squared_errors) / smoothness**2
-    ),
-}
 
 
 def test_random_runs_stay_below():

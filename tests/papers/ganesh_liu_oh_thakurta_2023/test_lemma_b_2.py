@@ -1,24 +1,10 @@
-"""Lemma B.2, a second time from the text; the stuck region of the example of Lemma 3.4 is wide."""
+"""Lemma B.2: the stuck region of the example of Lemma 3.4 is wide."""
 
 import math
 
 import numpy as np
-from mpmath import ln, pi, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "bound": lambda failure_probability, gradient_accuracy, smoothness, dimension: (
-        failure_probability
-        * gradient_accuracy
-        / (smoothness * -ln(failure_probability))
-        * sqrt(2 * pi)
-        / sqrt(dimension)
-    ),
-    "counterexample": lambda stationarity, smoothness, gradient_accuracy, hessian_lipschitz: min(
-        2 * stationarity / smoothness, 2 * gradient_accuracy / sqrt(hessian_lipschitz * stationarity)
-    ),
-}
 
 
 def test_a_wide_region_is_stuck():

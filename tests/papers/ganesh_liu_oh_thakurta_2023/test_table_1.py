@@ -1,37 +1,8 @@
-"""Table 1, a second time from the text; gaps between its rows."""
+"""Table 1: gaps between its rows."""
 
 import pytest
-from mpmath import ln, mpf, root, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-
-def both(dimension, dataset_size, epsilon):
-    return dimension / dataset_size / epsilon + sqrt(dimension) / sqrt(dataset_size)
-
-
-TWINS = {
-    "empirical-sosp-before": lambda dimension, dataset_size, epsilon: min(
-        root(dimension, 4) / (sqrt(dataset_size) * sqrt(epsilon)),
-        (dimension / dataset_size / epsilon) ** (mpf(4) / 7),
-    ),
-    "empirical-sosp": lambda dimension, dataset_size, epsilon: (
-        root(dimension, 3) / (dataset_size * epsilon) ** (mpf(2) / 3)
-    ),
-    "empirical-lower": lambda dimension, dataset_size, epsilon: sqrt(dimension) / dataset_size / epsilon,
-    "population-sosp": lambda dimension, dataset_size, epsilon: (
-        1 / root(dataset_size, 3) + root(sqrt(dimension) / (dataset_size * epsilon), 7) ** 3
-    ),
-    "population-lower": lambda dimension, dataset_size, epsilon: (
-        1 / sqrt(dataset_size) + sqrt(dimension) / dataset_size / epsilon
-    ),
-    "polynomial-before": lambda dimension, epsilon, dataset_size: dimension / epsilon / epsilon / ln(dataset_size),
-    "polynomial": lambda dimension, dataset_size, epsilon: (
-        dimension * ln(ln(dataset_size)) / epsilon / ln(dataset_size)
-    ),
-    "exponential": both,
-    "excess-lower": both,
-}
 
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/table-1")
 

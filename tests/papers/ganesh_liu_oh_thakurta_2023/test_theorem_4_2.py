@@ -1,7 +1,7 @@
-"""Theorem 4.2, a second time from the text; what its noise spends, what its kicks ask for, what α₂ lacks."""
+"""Theorem 4.2: what its noise spends, what its kicks ask for, what α₂ lacks."""
 
 import pytest
-from mpmath import log, mpf, root, sqrt
+from mpmath import mpf, sqrt
 from sympy import Rational, Symbol, expand_log, simplify
 from sympy import log as ln
 
@@ -9,61 +9,6 @@ from dpbounds.privacy.mechanisms import Gaussian, PureDP
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def the_rate(dimension, loss_range, lipschitz, smoothness, dataset_size, rho):
-    return root(sqrt(dimension * loss_range * lipschitz * smoothness) / (dataset_size * sqrt(rho)), 3) ** 2
-
-
-def with_logs(dimension, loss_range, lipschitz, smoothness, dataset_size, rho, hessian_lipschitz, failure_probability):
-    inner = dataset_size * loss_range * smoothness * dimension / hessian_lipschitz / failure_probability
-    return the_rate(dimension, loss_range, lipschitz, smoothness, dataset_size, rho) * log(inner) ** 6
-
-
-def selected(
-    stationarity,
-    lipschitz,
-    dataset_size,
-    failure_probability,
-    rho,
-    smoothness,
-    dimension,
-    loss_range,
-    hessian_lipschitz,
-):
-    gradient = lipschitz * log(dataset_size / lipschitz / failure_probability) / (dataset_size * sqrt(rho))
-    inner = dimension * loss_range * lipschitz * smoothness / (hessian_lipschitz * failure_probability)
-    curvature = smoothness * log(inner) / (dataset_size * sqrt(rho) * sqrt(hessian_lipschitz)) * sqrt(stationarity)
-    return stationarity + gradient + curvature
-
-
-def first_noise(lipschitz, loss_range, smoothness, drift_threshold, dimension, failure_probability, dataset_size, rho):
-    queries = loss_range / smoothness / drift_threshold
-    logs = log(dimension * smoothness * loss_range / failure_probability) ** 2
-    return lipschitz * sqrt(queries) * logs / (dataset_size * sqrt(rho))
-
-
-def second_noise(smoothness, loss_range, stationarity, dimension, failure_probability, dataset_size, rho):
-    logs = log(dimension * smoothness * loss_range / failure_probability) ** 5
-    return smoothness * sqrt(loss_range * smoothness) / stationarity * logs / (dataset_size * sqrt(rho))
-
-
-TWINS = {
-    "rate": the_rate,
-    "with-logs": with_logs,
-    "selected": selected,
-    "drift_threshold": lambda lipschitz, loss_range, smoothness, dimension, dataset_size, rho: (
-        root(lipschitz**4 * loss_range / smoothness**5, 3) * root(dimension / (dataset_size**2 * rho), 3)
-    ),
-    "noise_stddev": first_noise,
-    "difference_noise_stddev": second_noise,
-    "noise_stddev-of-proof": lambda lipschitz, fresh_estimates, dataset_size, rho: (
-        2 * lipschitz * sqrt(fresh_estimates) / (dataset_size * sqrt(rho))
-    ),
-    "difference_noise_stddev-of-proof": lambda smoothness, steps, dataset_size, rho: (
-        2 * smoothness * sqrt(steps) / (dataset_size * sqrt(rho))
-    ),
-}
 
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-4.2")
 

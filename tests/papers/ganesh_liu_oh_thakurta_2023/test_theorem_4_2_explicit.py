@@ -1,66 +1,12 @@
-"""Theorem 4.2 with constants, first order: a second time, its tuning, its budget, and runs."""
+"""Theorem 4.2 with constants, first order: its tuning, its budget, and runs."""
 
 import math
 
 import numpy as np
 import pytest
-from mpmath import log, root, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def twin_error(noise_stddev, drift_threshold, difference_noise_stddev, dimension, fresh_estimates, failure_probability):
-    tail = sqrt(2 * log(2 * fresh_estimates / failure_probability))
-    return sqrt(noise_stddev**2 + drift_threshold * difference_noise_stddev**2) * (sqrt(dimension) + tail)
-
-
-def twin_bound(
-    smoothness,
-    loss_range,
-    steps,
-    noise_stddev,
-    drift_threshold,
-    difference_noise_stddev,
-    dimension,
-    fresh_estimates,
-    failure_probability,
-):
-    error = twin_error(
-        noise_stddev, drift_threshold, difference_noise_stddev, dimension, fresh_estimates, failure_probability
-    )
-    return sqrt(error**2 + 2 * loss_range * smoothness / steps)
-
-
-def twin_level(dimension, lipschitz, loss_range, smoothness, dataset_size, rho, failure_probability):
-    whole = lipschitz * loss_range * smoothness / rho / dataset_size**2
-    first = root(70 * dimension * whole, 3)
-    tail = 2 * log((4 + 16 * loss_range * smoothness / (lipschitz * first)) / failure_probability)
-    return root(70 * whole * (dimension + 2 * sqrt(dimension * tail) + tail), 3)
-
-
-def twin_tuned(dimension, lipschitz, loss_range, smoothness, dataset_size, rho, failure_probability):
-    return sqrt(2) * twin_level(dimension, lipschitz, loss_range, smoothness, dataset_size, rho, failure_probability)
-
-
-TWINS = {
-    "bound": twin_bound,
-    "tuned": twin_tuned,
-    "accuracy": twin_level,
-    "steps": lambda smoothness, loss_range, accuracy: 2 * smoothness * loss_range / accuracy / accuracy,
-    "drift_threshold": lambda lipschitz, accuracy, smoothness: sqrt(30) / 2 * lipschitz * accuracy / smoothness**2,
-    "fresh_estimates": lambda loss_range, smoothness, steps, accuracy, drift_threshold: (
-        1
-        + 6 * loss_range / smoothness / drift_threshold
-        + 9 * steps * (accuracy / smoothness) ** 2 / drift_threshold / 2
-    ),
-    "noise_stddev": lambda lipschitz, fresh_estimates, dataset_size, rho: (
-        2 * lipschitz * sqrt(fresh_estimates) / (dataset_size * sqrt(rho))
-    ),
-    "difference_noise_stddev": lambda smoothness, steps, dataset_size, rho: (
-        2 * smoothness * sqrt(steps) / (dataset_size * sqrt(rho))
-    ),
-}
 
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit")
 

@@ -1,7 +1,7 @@
-"""Theorem 4.6, a second time from the text; its budget, its batches, and the terms of its proof."""
+"""Theorem 4.6: its budget, its batches, and the terms of its proof."""
 
 import pytest
-from mpmath import log, mpf, root, sqrt
+from mpmath import mpf, root, sqrt
 from sympy import Rational, Symbol, expand, symbols
 
 from dpbounds.errors import DpboundsError
@@ -9,62 +9,6 @@ from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def private(lipschitz, loss_range, smoothness, dimension, dataset_size, rho):
-    x = sqrt(dimension) / (dataset_size * sqrt(rho))
-    return root(lipschitz, 7) * root(loss_range, 7) ** 3 * root(smoothness, 7) ** 3 * root(x, 7) ** 3
-
-
-def with_logs(loss_range, lipschitz, smoothness, dataset_size, dimension, rho, hessian_lipschitz, failure_probability):
-    sampling = root(loss_range * lipschitz * smoothness * log(dimension), 3) / root(dataset_size, 3)
-    inner = dataset_size * loss_range * smoothness * dimension / (hessian_lipschitz * failure_probability)
-    whole = sampling + private(lipschitz, loss_range, smoothness, dimension, dataset_size, rho)
-    return whole * log(inner) ** 3
-
-
-def selected(
-    stationarity,
-    smoothness,
-    dataset_size,
-    dimension,
-    loss_range,
-    lipschitz,
-    hessian_lipschitz,
-    failure_probability,
-    rho,
-):
-    inner = dataset_size * dimension * loss_range * lipschitz * smoothness / (hessian_lipschitz * failure_probability)
-    middle = smoothness * log(inner) / sqrt(hessian_lipschitz) * sqrt(stationarity)
-    middle /= min(dataset_size * sqrt(rho), sqrt(dataset_size))
-    last = log(dataset_size / (lipschitz * failure_probability)) / (dataset_size * sqrt(rho))
-    return stationarity + middle + lipschitz * (last + log(dimension / failure_probability) / sqrt(dataset_size))
-
-
-def threshold(lipschitz, loss_range, dimension, dataset_size, smoothness, rho):
-    first = root(lipschitz**4 * loss_range * log(dimension), 3) / root(smoothness**5, 3) / root(dataset_size, 3)
-    base = lipschitz * root(loss_range, 3) ** 2 / root(smoothness, 3) ** 5
-    x = sqrt(dimension) / (dataset_size * sqrt(rho))
-    return max(first, base ** (mpf(6) / 7) * x ** (mpf(4) / 7))
-
-
-TWINS = {
-    "rate": lambda loss_range, lipschitz, smoothness, dataset_size, dimension, rho: (
-        root(loss_range * lipschitz * smoothness / dataset_size, 3)
-        + private(lipschitz, loss_range, smoothness, dimension, dataset_size, rho)
-    ),
-    "with-logs": with_logs,
-    "selected": selected,
-    "drift_threshold": threshold,
-    "first_batch": lambda dataset_size, drift_threshold, loss_range, smoothness: (
-        dataset_size * drift_threshold / (loss_range * (1 / smoothness))
-    ),
-    "second_batch": lambda dataset_size, stationarity, loss_range, smoothness: (
-        dataset_size * stationarity**2 / loss_range / smoothness
-    ),
-    "noise_stddev": lambda lipschitz, first_batch, rho: lipschitz / first_batch / sqrt(rho),
-    "difference_noise_stddev": lambda smoothness, second_batch, rho: smoothness / second_batch / sqrt(rho),
-}
 
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-4.6")
 

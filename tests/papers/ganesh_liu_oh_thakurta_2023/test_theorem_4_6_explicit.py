@@ -1,94 +1,12 @@
-"""Theorem 4.6 with constants, first order: a second time, its tuning, its budget, and a run."""
+"""Theorem 4.6 with constants, first order: its tuning, its budget, and a run."""
 
 import math
 
 import numpy as np
 import pytest
-from mpmath import log, root, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def twin_bound(
-    smoothness,
-    loss_range,
-    steps,
-    lipschitz,
-    first_batch,
-    drift_threshold,
-    second_batch,
-    fresh_estimates,
-    failure_probability,
-    noise_stddev,
-    difference_noise_stddev,
-    dimension,
-):
-    tail = log(4 * fresh_estimates / failure_probability)
-    sampling = sqrt(8 * tail * (lipschitz**2 / first_batch + drift_threshold * smoothness**2 / second_batch))
-    noise = sqrt(noise_stddev**2 + drift_threshold * difference_noise_stddev**2) * (sqrt(dimension) + sqrt(2 * tail))
-    return sqrt(2 * smoothness * loss_range / steps + (sampling + noise) ** 2)
-
-
-def twin_error(
-    lipschitz,
-    first_batch,
-    drift_threshold,
-    smoothness,
-    second_batch,
-    fresh_estimates,
-    failure_probability,
-    noise_stddev,
-    difference_noise_stddev,
-    dimension,
-):
-    tail = sqrt(2 * log(4 * fresh_estimates / failure_probability))
-    sampling = 2 * tail * sqrt(lipschitz**2 / first_batch + drift_threshold * smoothness**2 / second_batch)
-    return sampling + sqrt(noise_stddev**2 + drift_threshold * difference_noise_stddev**2) * (sqrt(dimension) + tail)
-
-
-def scales(dataset_size, failure_probability, dimension, rho):
-    square = 8 * log(2 * dataset_size / failure_probability)
-    return square, (sqrt(dimension) + sqrt(square) / 2) / (dataset_size * sqrt(rho))
-
-
-def twin_level(lipschitz, loss_range, smoothness, dataset_size, failure_probability, dimension, rho):
-    square, x = scales(dataset_size, failure_probability, dimension, rho)
-    whole = loss_range * smoothness
-    return max(
-        root(514 * square * lipschitz * whole / dataset_size, 3),
-        root(2250000 * lipschitz * whole**3 * x**3, 7),
-        root(6350000 * square * lipschitz**2 * whole**3 * x**2 / dataset_size, 8),
-        root(94000 * square * lipschitz * whole**2 * x / dataset_size, 5),
-    )
-
-
-def twin_tuned(lipschitz, loss_range, smoothness, dataset_size, failure_probability, dimension, rho):
-    values = (lipschitz, loss_range, smoothness, dataset_size, failure_probability, dimension, rho)
-    return sqrt(2) * twin_level(*values)
-
-
-def twin_threshold(lipschitz, loss_range, smoothness, dataset_size, failure_probability, dimension, rho, accuracy):
-    square, x = scales(dataset_size, failure_probability, dimension, rho)
-    first = 1376 * square * (lipschitz / accuracy) ** 2 / dataset_size
-    return max(first, 487 * lipschitz * x / accuracy) * loss_range / smoothness
-
-
-TWINS = {
-    "bound": twin_bound,
-    "error": twin_error,
-    "tuned": twin_tuned,
-    "accuracy": twin_level,
-    "steps": lambda smoothness, loss_range, accuracy: 2 * smoothness * loss_range / accuracy / accuracy,
-    "drift_threshold": twin_threshold,
-    "fresh_estimates": lambda loss_range, smoothness, steps, accuracy, drift_threshold: (
-        1 + (12 * loss_range * smoothness + 9 * steps * accuracy**2) / (2 * smoothness**2 * drift_threshold)
-    ),
-    "first_batch": lambda dataset_size, fresh_estimates: dataset_size / fresh_estimates / 2,
-    "second_batch": lambda dataset_size, steps: dataset_size / steps / 2,
-    "noise_stddev": lambda lipschitz, first_batch, rho: sqrt(2) * lipschitz / (first_batch * sqrt(rho)),
-    "difference_noise_stddev": lambda smoothness, second_batch, rho: sqrt(2) * smoothness / (second_batch * sqrt(rho)),
-}
 
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit")
 

@@ -1,21 +1,15 @@
-"""Theorem 5.1, a second time from the text (with n), its range, and what is spent."""
+"""Theorem 5.1: its range, and what is spent."""
 
 import pytest
-from mpmath import exp, ln, mpf, ncdf, sqrt
+from mpmath import exp, mpf, ncdf
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import twin_of
+
+twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.1")
 
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.1")
-
-TWINS = {
-    "epsilon": lambda lipschitz, inverse_temperature, dataset_size, log_sobolev, delta: (
-        2 * (lipschitz * inverse_temperature / dataset_size) * sqrt(log_sobolev * (1 - 2 * ln(delta)))
-    ),
-    "inverse_temperature": lambda epsilon, dataset_size, lipschitz, log_sobolev, delta: (
-        dataset_size / lipschitz * epsilon / 2 / sqrt(log_sobolev) / sqrt(1 - 2 * ln(delta))
-    ),
-}
 
 
 def failure(shift, epsilon):
@@ -25,7 +19,7 @@ def failure(shift, epsilon):
 
 def test_two_gaussians_refute_it_without_a_range():
     shift, delta = mpf(20), mpf("0.1")
-    printed = TWINS["epsilon"](mpf(10), mpf(1), mpf(1), mpf(1), delta)  # 2Gβ/n = 20
+    printed = twin("epsilon", G=mpf(10), beta=mpf(1), n=mpf(1), C_LS=mpf(1), delta=delta)  # 2Gβ/n = 20
     assert failure(shift, printed) > 0.99 > delta
     found = STATEMENT.evaluate("epsilon", lipschitz=10, inverse_temperature=1, n=1, log_sobolev=1, delta="0.1")
     assert found.applies is False
@@ -34,7 +28,7 @@ def test_two_gaussians_refute_it_without_a_range():
 @pytest.mark.parametrize("shift", [mpf("0.01"), mpf("0.1"), mpf("0.2")])
 @pytest.mark.parametrize("delta", [mpf("1e-9"), mpf("1e-3"), mpf("0.3")])
 def test_gaussians_within_the_range_keep_it(shift, delta):
-    printed = TWINS["epsilon"](shift / 2, mpf(1), mpf(1), mpf(1), delta)
+    printed = twin("epsilon", G=shift / 2, beta=mpf(1), n=mpf(1), C_LS=mpf(1), delta=delta)
     assert failure(shift, printed) <= delta
 
 

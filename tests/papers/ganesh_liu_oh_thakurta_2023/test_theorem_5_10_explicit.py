@@ -1,13 +1,7 @@
-"""Theorem 5.10 with constants: a second time, the packing, and the reduction at random points."""
+"""Theorem 5.10 with constants: the packing, and the reduction at random points."""
 
 import numpy as np
 import pytest
-from mpmath import e, ln
-
-TWINS = {
-    "bound": lambda lipschitz, diameter, selection_risk: (lipschitz * (diameter / 2)) * (selection_risk / 4),
-    "candidates": lambda dimension: e ** (dimension * ln(2)),
-}
 
 
 def packing(dimension, seed):

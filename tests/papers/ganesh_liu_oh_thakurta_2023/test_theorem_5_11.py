@@ -1,19 +1,15 @@
-"""Theorem 5.11, a second time from the text, and the paper's own upper bound that refutes its first term."""
+"""Theorem 5.11: the paper's own upper bound that refutes its first term."""
 
 from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from mpmath import ln, mpf, sqrt
+from mpmath import ln, mpf
 
 from dpbounds.theorems.registry import theorem
+from tests.papers.twins import twin_of
 
-TWINS = {
-    "printed": lambda dimension, delta, epsilon, dataset_size: max(
-        -dimension * ln(delta) / epsilon / dataset_size, sqrt(dimension) / sqrt(dataset_size)
-    ),
-    "sampling": lambda dimension, dataset_size: sqrt(dimension) / sqrt(dataset_size),
-}
+twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.11")
 
 
 def upper(size, dimension):
@@ -33,7 +29,7 @@ def upper(size, dimension):
 
 
 def test_the_first_term_exceeds_the_upper_bound_of_the_paper():
-    at_a_million = TWINS["printed"](1000, mpf(2) ** -1000, 1, 10**6)  # δ = 2^{-√n}
+    at_a_million = twin("printed", d=1000, delta=mpf(2) ** -1000, epsilon=1, n=10**6)  # δ = 2^{-√n}
     assert float(at_a_million) == pytest.approx(0.693, abs=1e-3)
     assert float(upper(10**6, 1000)) == pytest.approx(0.147, abs=1e-3)
     # whatever the constant in Ω is, it fails: d = ln²(n), δ = 2^{-n^{3/4}}, along which the term tends to 0
@@ -58,4 +54,4 @@ def test_it_exceeds_the_largest_possible_risk():
 
 def test_the_second_term_stays_below():
     for size, dimension in ((10**4, 5), (10**6, 1000), (10**9, 10**5)):
-        assert TWINS["sampling"](dimension, size) / 128 < upper(size, dimension)
+        assert twin("sampling", d=dimension, n=size) / 128 < upper(size, dimension)

@@ -1,36 +1,12 @@
-"""Lower bounds with constants: a second time, below every upper bound here, and below an algorithm's exact risk."""
+"""Lower bounds with constants: below every upper bound here, and below an algorithm's exact risk."""
 
 import numpy as np
 import pytest
-from mpmath import expm1, ln, mpf, sqrt
 from scipy.stats import binom
 
 from dpbounds.theorems.registry import theorem
 
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.11/explicit")
-
-
-def sampling(lipschitz, diameter, dimension, dataset_size):
-    return lipschitz * diameter / 8 * min(mpf(1) / 8, sqrt(3 * dimension * ln(2) / dataset_size) / 16)
-
-
-def privacy(lipschitz, diameter, dimension, epsilon, delta, dataset_size):
-    level = min((dimension - 2) * ln(2), ln(expm1(epsilon)) - ln(4) - ln(delta))
-    share = min(mpf(1), level / (dataset_size * expm1(epsilon)))
-    return lipschitz * diameter / 16 * share if level > 0 else mpf(0)
-
-
-TWINS = {
-    "sampling": sampling,
-    "privacy": privacy,
-    "pure_privacy": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
-        lipschitz * diameter / 16 * min(mpf(1), (dimension - 1) * ln(2) / dataset_size / expm1(epsilon))
-    ),
-    "bound": lambda lipschitz, diameter, dimension, epsilon, delta, dataset_size: max(
-        sampling(lipschitz, diameter, dimension, dataset_size),
-        privacy(lipschitz, diameter, dimension, epsilon, delta, dataset_size),
-    ),
-}
 
 
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "5"])

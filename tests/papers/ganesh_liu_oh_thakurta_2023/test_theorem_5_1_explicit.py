@@ -1,35 +1,22 @@
-"""Theorem 5.1 with the exact exponent: a second time, against Gaussians and a double well, and the printed form."""
+"""Theorem 5.1 with the exact exponent: against Gaussians and a double well, and the printed form."""
 
 import numpy as np
 import pytest
-from mpmath import exp, linspace, ln, mpf, ncdf, sqrt
+from mpmath import exp, linspace, mpf, ncdf, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import twin_of
+
+twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.1/explicit")
 
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.1/explicit")
-
-
-def twin_epsilon(log_sobolev, lipschitz, inverse_temperature, dataset_size, delta):
-    s = 2 * lipschitz * inverse_temperature / dataset_size * sqrt(log_sobolev)
-    return s * s / 2 + s * sqrt(-2 * ln(delta))
-
-
-TWINS = {
-    "epsilon": twin_epsilon,
-    "rho": lambda log_sobolev, lipschitz, inverse_temperature, dataset_size: (
-        (2 * lipschitz * inverse_temperature / dataset_size) ** 2 * log_sobolev / 2
-    ),
-    "inverse_temperature": lambda dataset_size, lipschitz, rho, log_sobolev: (
-        sqrt(2 * rho / log_sobolev) * dataset_size / (2 * lipschitz)
-    ),
-}
 
 
 @pytest.mark.parametrize("shift", [mpf("0.1"), mpf(2), mpf(20)])
 def test_gaussians_keep_it_without_a_range(shift):
     for delta in (mpf("0.3"), mpf("1e-3"), mpf("1e-8")):
-        epsilon = twin_epsilon(mpf(1), shift / 2, mpf(1), mpf(1), delta)
+        epsilon = twin("epsilon", C_LS=mpf(1), G=shift / 2, beta=mpf(1), n=mpf(1), delta=delta)
         assert ncdf(shift / 2 - epsilon / shift) - exp(epsilon) * ncdf(-shift / 2 - epsilon / shift) <= delta
 
 

@@ -1,4 +1,4 @@
-"""Theorem 5.6, a second time from the text; its constant, what it spends, and two slips in print."""
+"""Theorem 5.6: its constant, what it spends, and two slips in print."""
 
 import pytest
 from mpmath import ln, mpf, sqrt
@@ -9,19 +9,6 @@ from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.6")
-
-TWINS = {
-    "rate": lambda lipschitz, diameter, dimension, dataset_size, delta, epsilon: (
-        lipschitz
-        * diameter
-        * (dimension * ln(ln(dataset_size)) * sqrt(-ln(delta)))
-        / (epsilon * (ln(dataset_size) + ln(dimension)))
-    ),
-    "inverse_temperature": lambda temperature_constant, epsilon, dataset_size, dimension, delta, lipschitz, diameter: (
-        temperature_constant * epsilon * (ln(dataset_size) + ln(dimension)) / (lipschitz * diameter * sqrt(-ln(delta)))
-    ),
-    "regularisation": lambda dimension, diameter, inverse_temperature: dimension / diameter**2 / inverse_temperature,
-}
 
 
 def test_the_exponential_is_a_power_of_nd():

@@ -1,24 +1,11 @@
-"""Theorem 5.8, a second time from the text, and what a net costs."""
+"""Theorem 5.8: what a net costs."""
 
 import numpy as np
 import pytest
-from mpmath import ln, sqrt
 
 from dpbounds.expressions.symbols import Unit, excess_risk, lipschitz, net_radius
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
-        lipschitz
-        * diameter
-        * (
-            dimension * ln(epsilon * dataset_size / dimension) / (epsilon * dataset_size)
-            + sqrt(dimension / dataset_size * ln(epsilon * dataset_size / dimension))
-        )
-    ),
-    "net_radius": lambda diameter, dimension, epsilon, dataset_size: diameter * dimension / dataset_size / epsilon,
-}
 
 
 def test_the_net_costs_its_radius_times_the_slope():

@@ -1,47 +1,16 @@
-"""Theorem 5.8 with constants: a second time, exact risks on an interval, nets of a disc, and what is spent."""
+"""Theorem 5.8 with constants: exact risks on an interval, nets of a disc, and what is spent."""
 
 from math import comb
 
 import numpy as np
 import pytest
-from mpmath import ln, mpf, sqrt
+from mpmath import mpf
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import twin_of
 
-
-def log_size(dimension, enclosing_radius, net_radius):
-    return (ln(net_radius + 2 * enclosing_radius) - ln(net_radius)) * dimension
-
-
-def empirical(lipschitz, net_radius, diameter, epsilon, dataset_size, dimension, enclosing_radius):
-    temperature = epsilon * dataset_size / (2 * lipschitz * diameter)
-    return log_size(dimension, enclosing_radius, net_radius) / temperature + lipschitz * net_radius
-
-
-def population(lipschitz, net_radius, diameter, epsilon, dataset_size, dimension, enclosing_radius):
-    maximum = sqrt(2 * log_size(dimension, enclosing_radius, net_radius) / dataset_size)
-    risk = empirical(lipschitz, net_radius, diameter, epsilon, dataset_size, dimension, enclosing_radius)
-    return risk + maximum * lipschitz * enclosing_radius
-
-
-TWINS = {
-    "bound": population,
-    "empirical": empirical,
-    "tuned": lambda lipschitz, diameter, dimension, epsilon, dataset_size: population(
-        lipschitz,
-        diameter * dimension / (epsilon * dataset_size),
-        diameter,
-        epsilon,
-        dataset_size,
-        dimension,
-        diameter,
-    ),
-    "log_net_size": log_size,
-    "inverse_temperature": lambda epsilon, dataset_size, lipschitz, diameter: (
-        epsilon * dataset_size / lipschitz / diameter / 2
-    ),
-}
+twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.8/explicit")
 
 
 @pytest.mark.parametrize("size", [1, 10, 80])
@@ -60,9 +29,15 @@ def test_exact_risks_on_an_interval(size, epsilon):
         weight = np.exp(-beta * mean)
         weight /= weight.sum()
         found = weight @ mean - mean.min()
-        assert found <= float(empirical(1, mpf(radius), 1, mpf(epsilon), size, 1, mpf("0.5")))
+        assert found <= float(
+            twin("empirical", G=1, r_n=mpf(radius), D=1, epsilon=mpf(epsilon), n=size, d=1, R=mpf("0.5"))
+        )
         risk += comb(size, first) * share**first * (1 - share) ** (size - first) * (weight @ expected)
-    assert 0 < risk - best <= float(population(1, mpf(radius), 1, mpf(epsilon), size, 1, mpf("0.5")))
+    assert (
+        0
+        < risk - best
+        <= float(twin("bound", G=1, r_n=mpf(radius), D=1, epsilon=mpf(epsilon), n=size, d=1, R=mpf("0.5")))
+    )
 
 
 @pytest.mark.parametrize("radius", [0.5, 0.2])

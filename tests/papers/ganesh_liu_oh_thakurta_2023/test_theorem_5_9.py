@@ -1,11 +1,8 @@
-"""Theorem 5.9, a second time from the text, and the bound with constants beside it."""
+"""Theorem 5.9: the bound with constants beside it."""
 
 import pytest
-from mpmath import ln, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {"rate": lambda candidates, dataset_size: sqrt(ln(candidates)) / sqrt(dataset_size)}
 
 
 @pytest.mark.parametrize(("coins", "flips"), [(16, 100), (2**40, 10**4)])

@@ -1,11 +1,13 @@
-"""Theorem 5.9 with constants: a second time, and the best possible choice for the hypotheses of its proof."""
+"""Theorem 5.9 with constants: the best possible choice for the hypotheses of its proof."""
 
 import numpy as np
 import pytest
-from mpmath import linspace, ln, log, mpf, sqrt
+from mpmath import linspace, log, mpf, sqrt
 from scipy.stats import binom
 
-TWINS = {"bound": lambda candidates, dataset_size: min(mpf(1) / 4, sqrt(3 * ln(candidates) / dataset_size / 64)) / 2}
+from tests.papers.twins import twin_of
+
+twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.9/explicit")
 
 
 def risk_of_the_best_choice(coins, flips):
@@ -23,7 +25,7 @@ def risk_of_the_best_choice(coins, flips):
 @pytest.mark.parametrize("coins", [16, 100, 1000])
 @pytest.mark.parametrize("flips", [1, 20, 200, 1000])
 def test_no_choice_does_better(coins, flips):
-    assert risk_of_the_best_choice(coins, flips) >= float(TWINS["bound"](mpf(coins), mpf(flips)))
+    assert risk_of_the_best_choice(coins, flips) >= float(twin("bound", N=mpf(coins), n=mpf(flips)))
 
 
 def test_the_divergence_of_two_hypotheses():

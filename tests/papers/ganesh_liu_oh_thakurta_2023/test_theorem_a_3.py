@@ -1,4 +1,4 @@
-"""Theorem A.3, a second time from the text, and against the accountant's own composition."""
+"""Theorem A.3: against the accountant's own composition."""
 
 from fractions import Fraction
 
@@ -6,8 +6,6 @@ from dpbounds.privacy.mechanisms import ZCDP, Gaussian
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
-
-TWINS = {"total": lambda rho, steps: rho * steps}
 
 
 def test_the_accountant_adds_budgets():

@@ -1,35 +1,18 @@
-"""Algorithm 1, a second time from the text; its accounting step by step, and the certified accountant."""
+"""Algorithm 1: its accounting step by step, and the certified accountant."""
 
 import math
 
 import pytest
-from mpmath import ceil
 
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.lowy_ullman_wright_2024.twins import algorithm_1_gaussian_cost
 
+gaussian_cost = algorithm_1_gaussian_cost
 STATEMENT = theorem("lowy-ullman-wright-2024/algorithm-1")
 
-
-def gaussian_cost(sensitivity, stddev):
-    return (sensitivity / stddev) ** 2 / 2
-
-
-def rho(steps, anchor_period, lipschitz, smoothness, dataset_size, noise_stddev, difference_noise_stddev, noise_cap):
-    # the ratio of min(σ₂x, σ̂₂) to min(Lx, 2G) is smallest for x near 0 or x large
-    anchored = ceil(steps / anchor_period)
-    near = gaussian_cost(2 * smoothness / dataset_size, difference_noise_stddev)
-    far = gaussian_cost(4 * lipschitz / dataset_size, noise_cap)
-    return anchored * gaussian_cost(2 * lipschitz / dataset_size, noise_stddev) + (steps - anchored) * max(near, far)
-
-
-TWINS = {
-    "rho": rho,
-    "anchors": lambda steps, anchor_period: ceil(steps / anchor_period),
-    "differences": lambda steps, anchor_period: steps - ceil(steps / anchor_period),
-}
 
 VALUES = {
     "steps": 23,

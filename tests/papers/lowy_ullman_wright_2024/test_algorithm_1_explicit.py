@@ -1,16 +1,9 @@
-"""DP-SPIDER with any admissible parameters: a second time, and against runs on a non-convex problem."""
+"""DP-SPIDER with any admissible parameters: against runs on a non-convex problem."""
 
 import numpy as np
 import pytest
-from mpmath import mpf, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "bound": lambda initial_gap, step_size, steps, dimension, noise_stddev: sqrt(
-        mpf(2) * initial_gap / step_size / steps + noise_stddev * noise_stddev * dimension
-    )
-}
 
 STATEMENT = theorem("lowy-ullman-wright-2024/algorithm-1/explicit")
 SMOOTHNESS = 2.0  # of z²/(1 + z²) in a unit direction; its slope is at most 3√3/8

@@ -1,9 +1,7 @@
-"""Algorithm 2, a second time, and what it spends."""
+"""Algorithm 2: what it spends."""
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {"step_epsilon": lambda epsilon: epsilon / 2, "step_delta": lambda delta: delta / 2}
 
 
 def test_the_promise_is_kept():

@@ -3,8 +3,6 @@
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 
-TWINS = {"epsilon_of_each": lambda epsilon: epsilon * 0.5, "delta_of_each": lambda delta: delta * 0.5}
-
 
 def test_two_halves_are_a_whole():
     found = spending(theorem("lowy-ullman-wright-2024/algorithm-4"), {"epsilon": "0.8", "delta": "1e-6"})

@@ -1,31 +1,16 @@
-"""Corollary 4.3, a second time from the text; from Theorem 3.2 and equation (2); where it helps; what it spends."""
+"""Corollary 4.3: from Theorem 3.2 and equation (2); where it helps; what it spends."""
 
 import pytest
 import sympy
-from mpmath import cbrt, ln, mpf, root, sqrt
+from mpmath import ln, mpf, sqrt
 
 from dpbounds.expressions.symbols import dataset_size, delta, diameter, dimension, epsilon, excess_risk, lipschitz
 from dpbounds.papers.lowy_ullman_wright_2024 import corollary_4_3, equation_2, theorem_3_2
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 
+# they meet at A² d = 1
 
-def ratio(dimension, delta, epsilon, dataset_size):
-    return sqrt(dimension * ln(1 / delta)) / (epsilon * dataset_size)
-
-
-def combined(dimension, delta, epsilon, dataset_size):
-    a = ratio(dimension, delta, epsilon, dataset_size)
-    return a * root(dimension, 6) if a * sqrt(dimension) < 1 else a ** (mpf(2) / 3)  # they meet at A² d = 1
-
-
-TWINS = {
-    "rate": lambda lipschitz, smoothness, diameter, dimension, delta, epsilon, dataset_size: (
-        (lipschitz + cbrt(lipschitz) ** 2 * cbrt(smoothness) * cbrt(diameter) * root(dimension, 6))
-        * ratio(dimension, delta, epsilon, dataset_size)
-    ),
-    "combined": combined,
-}
 
 STATEMENT = theorem("lowy-ullman-wright-2024/corollary-4.3")
 
@@ -44,7 +29,7 @@ def test_it_is_the_theorem_with_the_warm_start_up_to_logarithms():
 @pytest.mark.parametrize(("size", "warm"), [(500, True), (300, False)])
 def test_the_warm_start_helps_in_small_dimension(size, warm):
     d, failure = 100, 1e-5  # d √ln(1/δ) = 339
-    a = float(ratio(d, mpf(failure), 1, size))
+    a = float(sqrt(d * ln(1 / mpf(failure))) / size)
     value = float(STATEMENT.evaluate("combined", d=d, delta="1e-5", epsilon=1, n=size).value.lower)
     assert value == pytest.approx(a * d ** (1 / 6) if warm else a ** (2 / 3))
     assert (d * float(sqrt(ln(1e5))) < size) is warm

@@ -1,37 +1,14 @@
-"""Corollary 4.3 with its constants: a second time, the warm start enumerated on an interval, and what both halves
+"""Corollary 4.3 with its constants: the warm start enumerated on an interval, and what both halves
 spend.
 """
 
 from math import ceil, exp, sin
 
 import pytest
-from mpmath import cbrt, ln, mpf, sqrt
-from mpmath import ceil as up
 
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def warm(lipschitz, diameter, dimension, dataset_size, rho):
-    radius = diameter * dimension / (2 * sqrt(rho) * dataset_size)
-    return 2 * lipschitz * radius * (1 + ln(1 + sqrt(mpf(2)) * diameter / radius))
-
-
-def steps(lipschitz, diameter, dimension, dataset_size, rho, smoothness):
-    a = sqrt(dimension / (rho / 2)) / dataset_size
-    psi = warm(lipschitz, diameter, dimension, dataset_size, rho)
-    return max(mpf(1), up(cbrt(smoothness * psi / (2 * lipschitz * a * a) ** 2)))
-
-
-def bound(lipschitz, diameter, dimension, dataset_size, rho, smoothness):
-    a = sqrt(dimension / (rho / 2)) / dataset_size
-    psi = warm(lipschitz, diameter, dimension, dataset_size, rho)
-    best = cbrt(smoothness * psi / (2 * lipschitz * a * a) ** 2)
-    return sqrt(6 * smoothness * psi / best) * (1 + 1 / best) + 2 * lipschitz * a
-
-
-TWINS = {"bound": bound, "excess_risk": warm, "epsilon": lambda rho: sqrt(4 * rho), "steps": steps}
 
 STATEMENT = theorem("lowy-ullman-wright-2024/corollary-4.3/explicit")
 VALUES = {"lipschitz": 1, "diameter": 1, "d": 1, "n": 400, "rho": "0.5", "smoothness": 2}

@@ -1,30 +1,9 @@
-"""Corollary 5.3, a second time; that it follows from Theorem 3.2, with a smaller power of 1/q_c than printed."""
+"""Corollary 5.3: it follows from Theorem 3.2, with a smaller power of 1/q_c than printed."""
 
 import sympy
-from mpmath import cbrt, ln, sqrt
 
 from dpbounds.expressions.symbols import lipschitz, quasar_convexity, smoothness
 from dpbounds.papers.lowy_ullman_wright_2024 import corollary_5_3, proposition_5_2
-
-
-def level(dimension, delta, epsilon, dataset_size):
-    return sqrt(dimension * ln(1 / delta)) / epsilon / dataset_size
-
-
-TWINS = {
-    "rate": lambda lipschitz, smoothness, diameter, quasar_convexity, dimension, delta, epsilon, dataset_size: (
-        lipschitz * level(dimension, delta, epsilon, dataset_size)
-        + cbrt(lipschitz) ** 2
-        * cbrt(smoothness)
-        * cbrt(diameter)
-        * level(dimension, delta, epsilon, dataset_size)
-        / quasar_convexity
-    ),
-    "sharper": lambda lipschitz, smoothness, diameter, quasar_convexity, dimension, delta, epsilon, dataset_size: (
-        level(dimension, delta, epsilon, dataset_size)
-        * (lipschitz + cbrt(lipschitz) ** 2 * cbrt(smoothness * diameter) / cbrt(quasar_convexity))
-    ),
-}
 
 
 def test_it_follows_from_theorem_3_2():

@@ -1,38 +1,10 @@
-"""Corollary 5.3 with its constants: a second time, its pieces, and what both halves spend."""
+"""Corollary 5.3 with its constants: its pieces, and what both halves spend."""
 
 import pytest
-from mpmath import cbrt, ceil, mpf, sqrt
 
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def ratio(dimension, dataset_size, rho):
-    return sqrt(2 * dimension) / (dataset_size * sqrt(rho))
-
-
-def warm(lipschitz, diameter, quasar_convexity, dimension, dataset_size, rho):
-    return 2 * lipschitz * diameter / quasar_convexity * ratio(dimension, dataset_size, rho)
-
-
-def steps(lipschitz, diameter, quasar_convexity, dimension, dataset_size, rho, smoothness):
-    a = ratio(dimension, dataset_size, rho)
-    return max(mpf(1), ceil(cbrt(smoothness * diameter / (2 * quasar_convexity * lipschitz)) / a))
-
-
-def bound(lipschitz, diameter, quasar_convexity, dimension, dataset_size, rho, smoothness):
-    a = ratio(dimension, dataset_size, rho)
-    leading = sqrt(6) * cbrt(4 * smoothness * lipschitz**2 * diameter / quasar_convexity) * a
-    return leading + 2 * lipschitz * a * (1 + sqrt(6) * a)
-
-
-TWINS = {
-    "bound": bound,
-    "excess_risk": warm,
-    "descent_steps": lambda dataset_size, rho, dimension: ceil(dataset_size**2 * (rho / 2) / (2 * dimension)),
-    "steps": steps,
-}
 
 STATEMENT = theorem("lowy-ullman-wright-2024/corollary-5.3/explicit")
 RISK = {"lipschitz": 1, "diameter": 2, "quasar_convexity": "0.5", "d": 4, "n": 200, "rho": "0.1"}

@@ -1,8 +1,8 @@
-"""Corollary 6.3, a second time; that it follows from Theorem 3.2 and Lemma 6.2, and that its example does not."""
+"""Corollary 6.3: it follows from Theorem 3.2 and Lemma 6.2, and that its example does not."""
 
 import pytest
 import sympy
-from mpmath import cbrt, ln, mpf, root, sqrt
+from mpmath import cbrt, mpf
 
 from dpbounds.expressions.symbols import (
     delta,
@@ -16,27 +16,9 @@ from dpbounds.expressions.symbols import (
 )
 from dpbounds.papers.lowy_ullman_wright_2024 import corollary_6_3, definition_6_1, lemma_6_2
 from dpbounds.theorems.registry import theorem
+from tests.papers.twins import twin_of
 
-
-def curve(kl_constant, smoothness, kl_exponent, initial_gap):
-    return cbrt((kl_constant * sqrt(smoothness)) ** kl_exponent) / root(initial_gap ** (2 - kl_exponent), 6)
-
-
-def rate(lipschitz, smoothness, kl_constant, kl_exponent, initial_gap, dimension, delta, epsilon, dataset_size):
-    level = sqrt(dimension * ln(1 / delta)) / (epsilon * dataset_size)
-    shape = cbrt(level ** (kl_exponent + 2) * lipschitz ** (kl_exponent + 1) * smoothness * kl_constant**kl_exponent)
-    return lipschitz * level + shape * (1 + curve(kl_constant, smoothness, kl_exponent, initial_gap))
-
-
-TWINS = {
-    "rate": rate,
-    "curvature": curve,
-    "conditioning": lambda smoothness, kl_constant, kl_exponent, lipschitz: (
-        root(smoothness * kl_constant**kl_exponent * lipschitz ** (kl_exponent - 2), kl_exponent - 1)
-        if kl_exponent == 2
-        else (smoothness * kl_constant**kl_exponent * lipschitz ** (kl_exponent - 2)) ** (1 / (kl_exponent - 1))
-    ),
-}
+twin = twin_of("lowy-ullman-wright-2024/corollary-6.3")
 
 THIRD = sympy.Rational(1, 3)
 
@@ -64,7 +46,7 @@ def test_the_second_condition_is_what_makes_the_first_term_the_larger_one(expone
     # with A such that conditioning = 1/A, the second term without its bracket equals G A
     k = mpf(exponent)
     constant, smooth, lip = mpf("0.7"), mpf(3), mpf(2)
-    level = 1 / TWINS["conditioning"](smooth, constant, k, lip)
+    level = 1 / twin("conditioning", L=smooth, gamma=constant, k=k, G=lip)
     second = cbrt(level ** (k + 2) * lip ** (k + 1) * smooth * constant**k)
     assert abs(second / (lip * level) - 1) < mpf("1e-12")
 

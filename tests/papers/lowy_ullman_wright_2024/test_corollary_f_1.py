@@ -1,15 +1,6 @@
 """Corollary F.1 is Corollary 8.2: its own transcription."""
 
-from mpmath import root, sqrt
-
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda dataset_size, epsilon, rank: (
-        sqrt(1 / dataset_size)
-        + min(sqrt(rank) * root(rank, 6) / (epsilon * dataset_size), root(epsilon * dataset_size, 7) ** -3)
-    )
-}
 
 
 def test_it_is_corollary_8_2():

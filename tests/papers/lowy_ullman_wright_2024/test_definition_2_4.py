@@ -1,10 +1,6 @@
-"""Definition 2.4, a second time from the text."""
-
-from mpmath import sqrt
+"""Definition 2.4."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {"curvature": lambda hessian_lipschitz, stationarity: -sqrt(hessian_lipschitz) * sqrt(stationarity)}
 
 
 def test_the_threshold_scales_like_a_hessian():

@@ -1,4 +1,4 @@
-"""Definition 4.1, a second time from the text, and what it spends on data sets that come close to the worst."""
+"""Definition 4.1: what it spends on data sets that come close to the worst."""
 
 from math import exp, log
 
@@ -6,16 +6,6 @@ import pytest
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "inverse_temperature": lambda epsilon, dataset_size, lipschitz, diameter: (
-        epsilon * dataset_size / 4 / (lipschitz * diameter)
-    ),
-    "net_radius": lambda diameter, dimension, epsilon, dataset_size: dimension / (epsilon * dataset_size) * diameter,
-    "excess_risk": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
-        lipschitz * diameter * (dimension / (epsilon * dataset_size))
-    ),
-}
 
 STATEMENT = theorem("lowy-ullman-wright-2024/definition-4.1")
 

@@ -1,24 +1,12 @@
-"""Equation (2), a second time from the text: it follows from the repaired Lemma 4.2, and where it says something."""
+"""Equation (2): it follows from the repaired Lemma 4.2, and where it says something."""
 
 import pytest
 import sympy
-from mpmath import findroot, ln, log, mpf, sqrt
+from mpmath import findroot, ln, mpf, sqrt
 
 from dpbounds.expressions.symbols import dataset_size, diameter, dimension, epsilon, lipschitz
 from dpbounds.papers.lowy_ullman_wright_2024 import equation_2, lemma_4_2, tail_exponent
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "bound": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
-        20
-        * (dimension / (epsilon * dataset_size))
-        * lipschitz
-        * diameter
-        * (ln(epsilon * dataset_size) - ln(dimension) / 2)
-    ),
-    "failure_probability": lambda dimension, epsilon, dataset_size: sqrt(4 * dimension) / (epsilon * dataset_size),
-    "tail_exponent": lambda dimension, epsilon, dataset_size: log(epsilon * dataset_size / sqrt(4 * dimension)),
-}
 
 
 def test_it_follows_from_the_lemma():

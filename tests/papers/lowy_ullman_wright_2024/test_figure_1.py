@@ -1,35 +1,8 @@
-"""Figure 1, a second time from what the text says of it, and who is better where."""
+"""Figure 1: who is better where."""
 
 import pytest
-from mpmath import cbrt, mpf, root, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-
-def factor(dimension, epsilon, dataset_size):
-    return min(mpf(1), dimension / (epsilon * dataset_size) + sqrt(dimension / dataset_size))
-
-
-def ratio(dimension, epsilon, dataset_size):
-    return sqrt(dimension) / (epsilon * dataset_size)
-
-
-TWINS = {
-    "factor": factor,
-    "liu-empirical": lambda dimension, epsilon, dataset_size: cbrt(dimension / (epsilon * dataset_size) ** 2),
-    "new-empirical": lambda dimension, epsilon, dataset_size: cbrt(dimension) ** 2 / (epsilon * dataset_size),
-    "lower-empirical": ratio,
-    "liu-population": lambda dimension, epsilon, dataset_size: (
-        1 / cbrt(dataset_size) + root(ratio(dimension, epsilon, dataset_size), 7) ** 3
-    ),
-    "new-population": lambda dimension, epsilon, dataset_size: (
-        cbrt(factor(dimension, epsilon, dataset_size)) / cbrt(dataset_size)
-        + root(factor(dimension, epsilon, dataset_size) * ratio(dimension, epsilon, dataset_size), 7) ** 3
-    ),
-    "lower-population": lambda dimension, epsilon, dataset_size: (
-        1 / sqrt(dataset_size) + ratio(dimension, epsilon, dataset_size)
-    ),
-}
 
 STATEMENT = theorem("lowy-ullman-wright-2024/figure-1")
 

@@ -1,4 +1,4 @@
-"""Lemma 2.6, a second time, and against the worst pair of algorithms, enumerated."""
+"""Lemma 2.6: against the worst pair of algorithms, enumerated."""
 
 from itertools import product
 from math import exp
@@ -6,11 +6,6 @@ from math import exp
 import pytest
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "epsilon": lambda first_epsilon, second_epsilon: first_epsilon + second_epsilon,
-    "delta": lambda first_delta, second_delta: first_delta + second_delta,
-}
 
 
 def worst(epsilon, delta):

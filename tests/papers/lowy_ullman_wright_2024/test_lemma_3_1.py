@@ -1,19 +1,10 @@
-"""Lemma 3.1, a second time from the text, and the condition that it omits."""
+"""Lemma 3.1: the condition that it omits."""
 
 import sympy
-from mpmath import cbrt, ln, sqrt
 
 from dpbounds.expressions.symbols import dataset_size, delta, dimension, epsilon, initial_gap, lipschitz, smoothness
 from dpbounds.papers.lowy_ullman_wright_2024.lemma_3_1 import rate
 from dpbounds.theorems.registry import theorem
-
-
-def rate_twin(initial_gap, lipschitz, smoothness, dimension, delta, epsilon, dataset_size):
-    noise = sqrt(dimension * ln(1 / delta)) / epsilon / dataset_size
-    return cbrt(initial_gap * lipschitz * smoothness * noise**2) + lipschitz * noise
-
-
-TWINS = {"rate": rate_twin}
 
 
 def test_the_omitted_condition_keeps_the_batch_within_the_data():

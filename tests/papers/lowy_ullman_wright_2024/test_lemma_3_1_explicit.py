@@ -1,58 +1,20 @@
-"""Lemma 3.1 with its constants: a second time, the chain of its proof at random points, and what it spends."""
+"""Lemma 3.1 with its constants: the chain of its proof at random points, and what it spends."""
 
 import numpy as np
 import pytest
 import sympy
-from mpmath import cbrt, ceil, floor, ln, mpf, sqrt
+from mpmath import ln, mpf, sqrt
 
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def tuned(initial_gap, lipschitz, smoothness, dimension, dataset_size, rho):
-    a = sqrt(dimension / rho) / dataset_size
-    best = cbrt(smoothness * initial_gap / (4 * lipschitz**2)) / a / cbrt(a)
-    steps = max(mpf(1), ceil(best))
-    period = 1 + floor(dataset_size**2 * rho / (2 * dimension * steps))
-    anchors = ceil(steps / period)
-    return a, best, steps, period, anchors
-
-
-def bound(initial_gap, lipschitz, smoothness, dimension, dataset_size, rho):
-    a, best, *_ = tuned(initial_gap, lipschitz, smoothness, dimension, dataset_size, rho)
-    leading = sqrt(6 * cbrt(4)) * cbrt(sqrt(smoothness * initial_gap * lipschitz) * a) ** 2
-    return leading * (1 + 1 / best) + 2 * lipschitz * a
-
-
-def prescribed(initial_gap, lipschitz, smoothness, dimension, dataset_size, rho):
-    a, _, steps, _, anchors = tuned(initial_gap, lipschitz, smoothness, dimension, dataset_size, rho)
-    return sqrt(4 * smoothness * initial_gap / steps + 4 * (lipschitz * a) ** 2 * anchors)
-
-
-def noise(initial_gap, lipschitz, smoothness, dimension, dataset_size, rho):
-    anchors = tuned(initial_gap, lipschitz, smoothness, dimension, dataset_size, rho)[4]
-    return 2 * lipschitz / dataset_size * sqrt(anchors / rho)
-
-
-def difference_noise(initial_gap, lipschitz, smoothness, dimension, dataset_size, rho):
-    _, _, steps, _, anchors = tuned(initial_gap, lipschitz, smoothness, dimension, dataset_size, rho)
-    return 2 * smoothness / dataset_size * sqrt((steps - anchors) / rho)
-
-
-TWINS = {
-    "bound": bound,
-    "prescribed": prescribed,
-    "steps": lambda initial_gap, lipschitz, smoothness, dimension, dataset_size, rho: tuned(
-        initial_gap, lipschitz, smoothness, dimension, dataset_size, rho
-    )[2],
-    "anchor_period": lambda initial_gap, lipschitz, smoothness, dimension, dataset_size, rho: tuned(
-        initial_gap, lipschitz, smoothness, dimension, dataset_size, rho
-    )[3],
-    "step_size": lambda smoothness: mpf(1) / 2 / smoothness,
-    "noise_stddev": noise,
-    "difference_noise_stddev": difference_noise,
-}
+from tests.papers.lowy_ullman_wright_2024.twins import (
+    lemma_3_1_explicit_bound,
+    lemma_3_1_explicit_difference_noise,
+    lemma_3_1_explicit_prescribed,
+    lemma_3_1_explicit_tuned,
+)
+from tests.papers.twins import Point
 
 STATEMENT = theorem("lowy-ullman-wright-2024/lemma-3.1/explicit")
 VALUES = {"initial_gap": "0.5", "lipschitz": "0.65", "smoothness": 2, "n": 200, "d": 3, "rho": "0.5"}
@@ -71,14 +33,15 @@ def test_the_minimum_over_the_number_of_steps():
 def test_the_chain_of_the_proof():
     draw = np.random.default_rng(1)
     for _ in range(200):
-        point = [mpf(10) ** draw.uniform(-3, 3) for _ in range(3)]
+        gap, G, L = (mpf(10) ** draw.uniform(-3, 3) for _ in range(3))
         d, n, rho = int(draw.integers(1, 500)), int(draw.integers(50, 10**5)), mpf(10) ** draw.uniform(-3, 1)
-        a, _, steps, period, anchors = tuned(*point, d, n, rho)
-        difference = difference_noise(*point, d, n, rho)
-        assert d * (difference / (2 * point[2])) ** 2 * (period - 1) <= mpf(1) / 2  # the condition, with 1 - Lη = 1/2
+        q = Point({"Delta_F": gap, "G": G, "L": L, "d": d, "n": n, "rho": rho})
+        a, _, steps, period, anchors = lemma_3_1_explicit_tuned(q)
+        difference = lemma_3_1_explicit_difference_noise(q)
+        assert d * (difference / (2 * L)) ** 2 * (period - 1) <= mpf(1) / 2  # the condition, with 1 - Lη = 1/2
         assert anchors <= 1 + 2 * steps**2 * a**2
-        middle = sqrt(4 * point[2] * point[0] / steps + 8 * (point[1] * a * a * steps) ** 2 + 4 * (point[1] * a) ** 2)
-        assert prescribed(*point, d, n, rho) <= middle <= bound(*point, d, n, rho)
+        middle = sqrt(4 * L * gap / steps + 8 * (G * a * a * steps) ** 2 + 4 * (G * a) ** 2)
+        assert lemma_3_1_explicit_prescribed(q) <= middle <= lemma_3_1_explicit_bound(q)
 
 
 def test_it_is_the_algorithms_bound_at_the_prescribed_parameters():

@@ -1,29 +1,15 @@
-"""Lemma 4.2, a second time from the text; the printed bound fails on a net of an interval, the repaired one holds."""
+"""Lemma 4.2: the printed bound fails on a net of an interval, the repaired one holds."""
 
 from itertools import pairwise
 
 import pytest
 import sympy
-from mpmath import e, exp, ln, log, mpf, quad, sqrt
+from mpmath import exp, ln, mpf, quad, sqrt
 
 from dpbounds.expressions.symbols import Unit
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.papers.lowy_ullman_wright_2024.lemma_4_2 import candidates, printed_candidates
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "bound": lambda lipschitz, diameter, epsilon, dataset_size, dimension, tail_exponent: (
-        4 * lipschitz * diameter / (epsilon * dataset_size) * tail_exponent
-        + dimension
-        * lipschitz
-        * diameter
-        / (epsilon * dataset_size)
-        * (4 * ln(2 * epsilon * dataset_size / dimension) + 2)
-    ),
-    "candidates": lambda epsilon, dataset_size, dimension: (
-        e ** (dimension * log(2 * epsilon * dataset_size / dimension))
-    ),
-}
 
 STATEMENT = theorem("lowy-ullman-wright-2024/lemma-4.2")
 

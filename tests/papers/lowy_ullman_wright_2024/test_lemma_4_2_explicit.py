@@ -1,4 +1,4 @@
-"""The exponential mechanism on a net, sharper: a second time, exact Gibbs means and losses on an interval and a
+"""The exponential mechanism on a net, sharper: exact Gibbs means and losses on an interval and a
 square.
 """
 
@@ -6,34 +6,11 @@ from itertools import product
 from math import cos, exp, log, sin
 
 import pytest
-from mpmath import ln, mpf, power, sqrt
 
 from dpbounds.privacy.mechanisms import ExponentialMechanism
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "bound": lambda lipschitz, net_radius, diameter, candidates, epsilon, dataset_size: (
-        lipschitz * (net_radius + 2 * diameter * ln(candidates) / (epsilon * dataset_size))
-    ),
-    "tail": lambda lipschitz, net_radius, diameter, candidates, failure_probability, epsilon, dataset_size: (
-        lipschitz * (net_radius + 2 * diameter * ln(candidates / failure_probability) / (epsilon * dataset_size))
-    ),
-    "tuned": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
-        lipschitz * diameter * dimension / (epsilon * dataset_size)
-        + 2
-        * lipschitz
-        * diameter
-        * dimension
-        / (epsilon * dataset_size)
-        * ln(1 + sqrt(mpf(2)) * epsilon * dataset_size / dimension)
-    ),
-    "inverse_temperature": lambda epsilon, dataset_size, lipschitz, diameter: (
-        mpf(1) / 2 * dataset_size * epsilon / diameter / lipschitz
-    ),
-    "candidates": lambda diameter, net_radius, dimension: power(1 + diameter * sqrt(mpf(2)) / net_radius, dimension),
-}
 
 STATEMENT = theorem("lowy-ullman-wright-2024/lemma-4.2/explicit")
 

@@ -1,23 +1,9 @@
-"""Lemma 6.2, a second time from the text."""
+"""Lemma 6.2."""
 
 import pytest
 from mpmath import ln, mpf, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-
-def rate(kl_constant, kl_exponent, lipschitz, smoothness, initial_gap, dimension, delta, epsilon, dataset_size):
-    root = sqrt(1 + (1 / initial_gap) ** ((2 - kl_exponent) / kl_exponent) * kl_constant**2 * smoothness)
-    return (kl_constant * lipschitz * sqrt(dimension * ln(1 / delta)) / (epsilon * dataset_size) * root) ** kl_exponent
-
-
-TWINS = {
-    "rate": rate,
-    "diameter": lambda initial_gap, kl_constant, kl_exponent, smoothness: (
-        initial_gap ** (1 / kl_exponent) / (kl_constant * smoothness)
-        + initial_gap ** (1 - 1 / kl_exponent) * kl_constant
-    ),
-}
 
 
 def test_for_pl_losses_it_is_the_square_of_the_noise_level_times_the_condition_number():

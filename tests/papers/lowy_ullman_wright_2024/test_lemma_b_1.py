@@ -1,18 +1,10 @@
-"""Lemma B.1, a second time, and against the certified accountant."""
+"""Lemma B.1: against the certified accountant."""
 
 import pytest
-from mpmath import expm1, ln, sqrt
 
 from dpbounds.privacy.accountants.certified import epsilon
 from dpbounds.privacy.mechanisms import ApproximateDP
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "epsilon": lambda step_epsilon, steps, slack: (
-        step_epsilon * (sqrt(-2 * steps * ln(slack)) + steps * expm1(step_epsilon))
-    ),
-    "delta": lambda steps, delta, slack: slack + delta * steps,
-}
 
 
 @pytest.mark.parametrize("steps", [1, 30])

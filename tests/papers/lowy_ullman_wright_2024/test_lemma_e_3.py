@@ -1,26 +1,13 @@
-"""Lemma E.3, a second time; the deviation that its proof takes, and the losses it calls bounded."""
+"""Lemma E.3: the deviation that its proof takes, and the losses it calls bounded."""
 
 import pytest
-from mpmath import e, exp, ln, log, mpf, sqrt
+from mpmath import exp, ln, log, mpf, sqrt
 
 from dpbounds.papers.lowy_ullman_wright_2024.lemma_e_3 import needed_deviation, printed_deviation
 from dpbounds.theorems.registry import theorem
+from tests.papers.twins import twin_of
 
-TWINS = {
-    "rate": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
-        lipschitz * diameter * dimension / (epsilon * dataset_size)
-        + lipschitz * diameter * sqrt(dimension) / sqrt(dataset_size)
-    ),
-    "equation-3": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
-        dimension / (epsilon * dataset_size) * lipschitz * diameter
-    ),
-    "equation-4": lambda candidates, dataset_size, deviation, lipschitz, diameter: (
-        2 * candidates / e ** (dataset_size / 2 * (deviation / (lipschitz * diameter)) ** 2)
-    ),
-    "deviation": lambda lipschitz, diameter, candidates, failure_probability, dataset_size: (
-        lipschitz * diameter / sqrt(dataset_size) * sqrt(2 * (log(8) + log(candidates) - log(failure_probability)))
-    ),
-}
+twin = twin_of("lowy-ullman-wright-2024/lemma-e.3")
 
 
 @pytest.mark.parametrize(("d", "scale", "logarithm"), [(1, 1_000, 5.95), (5, 10_000, 37.8), (50, 100_000, 388.6)])
@@ -33,7 +20,7 @@ def test_the_printed_deviation_is_too_small(d, scale, logarithm):
     assert failure > 1 > zeta / 2
     # no net does better: even εn points on a line are too many
     assert 4 * mpf(scale) * exp(-scale * sqrt((log(8 / zeta) + 1) / scale) ** 2 / 2) > zeta / 2
-    repaired = TWINS["deviation"](1, 1, points, zeta, mpf(scale))
+    repaired = twin("deviation", G=1, D=1, N=points, zeta=zeta, n=mpf(scale))
     assert 4 * points * exp(-scale * repaired**2 / 2) <= zeta / 2 * (1 + mpf("1e-9"))
 
 

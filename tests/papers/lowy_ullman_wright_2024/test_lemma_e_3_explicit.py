@@ -1,26 +1,10 @@
-"""Lemma E.3 with constants: a second time, and against the exact law of a small problem."""
+"""Lemma E.3 with constants: against the exact law of a small problem."""
 
 import numpy as np
 import pytest
-from mpmath import ln, log, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def spread(lipschitz, diameter, candidates, failure_probability, dataset_size):
-    return lipschitz * diameter * sqrt(2 * (ln(4) + ln(candidates) + ln(1 / failure_probability)) / dataset_size)
-
-
-TWINS = {
-    "bound": lambda excess_risk, lipschitz, net_radius, diameter, epsilon, dataset_size, candidates, failure_probability: (  # noqa: E501
-        excess_risk
-        + lipschitz * net_radius
-        + (log(2) + log(candidates) - log(failure_probability)) / (epsilon * dataset_size / (4 * lipschitz * diameter))
-        + 2 * spread(lipschitz, diameter, candidates, failure_probability, dataset_size)
-    ),
-    "deviation": spread,
-}
 
 STATEMENT = theorem("lowy-ullman-wright-2024/lemma-e.3/explicit")
 

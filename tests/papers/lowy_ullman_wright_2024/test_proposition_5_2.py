@@ -1,4 +1,4 @@
-"""Proposition 5.2, a second time from the text; the printed batch, and what is really spent."""
+"""Proposition 5.2: the printed batch, and what is really spent."""
 
 import pytest
 from mpmath import erfc, exp, ln, mpf, sqrt
@@ -18,24 +18,6 @@ from dpbounds.papers.lowy_ullman_wright_2024 import proposition_5_2 as statement
 from dpbounds.papers.lowy_ullman_wright_2024.proposition_d_1 import at_the_prescribed_step
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def rate(lipschitz, diameter, dimension, delta, epsilon, dataset_size, quasar_convexity):
-    return lipschitz * diameter / quasar_convexity * sqrt(dimension * ln(1 / delta)) / (epsilon * dataset_size)
-
-
-TWINS = {
-    "rate": rate,
-    "with_high_probability": rate,
-    "noise_variance": lambda lipschitz, steps, delta, epsilon, dataset_size: (
-        1000 * steps * ln(1 / delta) * (lipschitz / (epsilon * dataset_size)) ** 2
-    ),
-    "steps": lambda epsilon, dataset_size, dimension, delta: (epsilon * dataset_size) ** 2 / dimension / ln(1 / delta),
-    "step_size": lambda diameter, steps, lipschitz, dimension, noise_stddev: (
-        diameter / sqrt(steps) / sqrt(lipschitz**2 + dimension * noise_stddev**2)
-    ),
-    "batch_size": lambda dimension, delta, epsilon: sqrt(dimension) * sqrt(ln(1 / delta)) / sqrt(epsilon),
-}
 
 
 def tail(x):

@@ -1,29 +1,10 @@
-"""Proposition 5.2 with constants: a second time, and against runs on a quasar-convex loss that is not convex."""
+"""Proposition 5.2 with constants: against runs on a quasar-convex loss that is not convex."""
 
 import numpy as np
 import pytest
-from mpmath import ln, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def one_run(lipschitz, diameter, quasar_convexity, steps, dimension, dataset_size, rho):
-    variance = 2 * lipschitz**2 * steps / (dataset_size**2 * rho)
-    return diameter / quasar_convexity * sqrt((lipschitz**2 + dimension * variance) / steps)
-
-
-TWINS = {
-    "bound": one_run,
-    "selected": lambda lipschitz, diameter, quasar_convexity, steps, dimension, dataset_size, rho, candidates, step_epsilon, failure_probability: (  # noqa: E501
-        2 * one_run(lipschitz, diameter, quasar_convexity, steps, dimension, dataset_size, rho / candidates)
-        + 4 * lipschitz * diameter / (step_epsilon * dataset_size) * (ln(candidates) + ln(2 / failure_probability))
-    ),
-    "noise_stddev": lambda lipschitz, dataset_size, steps, rho: sqrt(2 * lipschitz**2 * steps / rho) / dataset_size,
-    "step_size": lambda diameter, lipschitz, steps, dimension, dataset_size, rho: (
-        diameter / sqrt(steps * (lipschitz**2 + dimension * 2 * lipschitz**2 * steps / (dataset_size**2 * rho)))
-    ),
-}
 
 STATEMENT = theorem("lowy-ullman-wright-2024/proposition-5.2/explicit")
 

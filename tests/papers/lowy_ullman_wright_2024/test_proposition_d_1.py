@@ -1,20 +1,13 @@
-"""Proposition D.1: the bounds of its proof, a second time, and where they come from."""
+"""Proposition D.1: where they come from."""
 
-from mpmath import mpf, sqrt
+from mpmath import mpf
 from sympy import diff, simplify, solve
 
 from dpbounds.expressions.symbols import step_size
 from dpbounds.papers.lowy_ullman_wright_2024.proposition_d_1 import at_the_prescribed_step, telescoped
+from tests.papers.twins import twin_of
 
-TWINS = {
-    "bound": lambda diameter, lipschitz, dimension, noise_stddev, quasar_convexity, steps: (
-        diameter / quasar_convexity * sqrt((lipschitz**2 + dimension * noise_stddev**2) / steps)
-    ),
-    "telescoped": lambda diameter, step_size, quasar_convexity, steps, lipschitz, dimension, noise_stddev: (
-        (diameter**2 / (step_size * steps) + step_size * (lipschitz**2 + dimension * noise_stddev**2))
-        / (2 * quasar_convexity)
-    ),
-}
+twin = twin_of("lowy-ullman-wright-2024/proposition-d.1")
 
 
 def test_the_prescribed_step_is_the_best_one():
@@ -30,5 +23,5 @@ def test_a_quadratic_stays_below():
         total += square / 2
         square = (1 - eta) ** 2 * square + (eta * sigma) ** 2
         assert square <= start**2
-    bound = TWINS["telescoped"](start, eta, 1, steps, start, 1, sigma)
+    bound = twin("telescoped", D=start, eta=eta, q_c=1, T=steps, G=start, d=1, sigma=sigma)
     assert bound / 20 <= total / steps <= bound

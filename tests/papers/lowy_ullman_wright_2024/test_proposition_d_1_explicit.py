@@ -1,34 +1,15 @@
-"""Proposition D.1 with its constants: a second time, runs on a quasar-convex risk, and what the noise spends."""
+"""Proposition D.1 with its constants: runs on a quasar-convex risk, and what the noise spends."""
 
 import numpy as np
 import pytest
 import sympy
-from mpmath import ceil, ln, mpf, sqrt
+from mpmath import ln, mpf
 
 from dpbounds.privacy.accountants.certified import epsilon
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "any-noise": lambda diameter, lipschitz, dimension, noise_stddev, quasar_convexity, steps: (
-        diameter / quasar_convexity * sqrt((lipschitz**2 + dimension * noise_stddev**2) / steps)
-    ),
-    "tuned": lambda diameter, lipschitz, dimension, quasar_convexity, dataset_size, rho: (
-        2 / quasar_convexity * lipschitz * diameter / dataset_size * sqrt(dimension / rho)
-    ),
-    "bound": lambda diameter, lipschitz, dimension, quasar_convexity, delta, epsilon, dataset_size: (
-        lipschitz * diameter / quasar_convexity * sqrt(1001 * dimension * ln(1 / delta)) / (epsilon * dataset_size)
-    ),
-    "step_size": lambda diameter, lipschitz, dimension, noise_stddev, steps: (
-        diameter / sqrt(steps) / sqrt(lipschitz**2 + dimension * noise_stddev**2)
-    ),
-    "steps": lambda epsilon, dataset_size, dimension, delta: ceil(
-        epsilon**2 / (-ln(delta)) * dataset_size**2 / dimension
-    ),
-    "enough_steps": lambda dataset_size, rho, dimension: ceil(dataset_size**2 * rho / dimension / 2),
-}
 
 STATEMENT = theorem("lowy-ullman-wright-2024/proposition-d.1/explicit")
 

@@ -1,30 +1,9 @@
-"""The announced rates, a second time; the exponent for generalised linear models, derived."""
+"""The announced rates: the exponent for generalised linear models, derived."""
 
 import pytest
 import sympy
-from mpmath import ln, mpf, root, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-
-def structured(dimension, delta, epsilon, dataset_size):
-    return sqrt(dimension * ln(1 / delta)) / (epsilon * dataset_size)
-
-
-def generalised_linear(rank, epsilon, dataset_size):
-    size = epsilon * dataset_size
-    # the two branches meet at rank = size^{6/7}
-    branch = rank ** (mpf(2) / 3) / size if rank**7 <= size**6 else root(size, 7) ** -3
-    return dataset_size ** (-mpf(1) / 2) + branch
-
-
-TWINS = {
-    "non-convex": lambda dimension, delta, epsilon, dataset_size: (
-        root(dimension, 6) * structured(dimension, delta, epsilon, dataset_size)
-    ),
-    "structured": structured,
-    "generalised-linear": generalised_linear,
-}
 
 STATEMENT = theorem("lowy-ullman-wright-2024/section-1")
 

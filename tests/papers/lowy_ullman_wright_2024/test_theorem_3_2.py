@@ -1,19 +1,11 @@
-"""Theorem 3.2, a second time from the text, and its two-line proof."""
+"""Theorem 3.2: its two-line proof."""
 
 import sympy
-from mpmath import cbrt, ln, mpf, sqrt
+from mpmath import ln, mpf, sqrt
 
 from dpbounds.expressions.symbols import excess_risk, initial_gap
 from dpbounds.papers.lowy_ullman_wright_2024 import lemma_3_1, theorem_3_2
 from dpbounds.theorems.registry import theorem
-
-
-def rate(lipschitz, smoothness, excess_risk, dimension, delta, epsilon, dataset_size):
-    a = sqrt(dimension * ln(1 / delta)) / (epsilon * dataset_size)
-    return lipschitz * a + cbrt(lipschitz) * cbrt(smoothness) * cbrt(excess_risk) * a ** (mpf(2) / 3)
-
-
-TWINS = {"rate": rate}
 
 
 def test_it_is_the_lemma_with_the_warm_gap():

@@ -1,38 +1,10 @@
-"""Theorem 3.2 with its constants: a second time, and in its place between the two halves of a run."""
+"""Theorem 3.2 with its constants: in its place between the two halves of a run."""
 
 import numpy as np
 import pytest
-from mpmath import cbrt, ceil, floor, mpf, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def pieces(excess_risk, lipschitz, smoothness, dimension, dataset_size, rho):
-    a2 = dimension / (dataset_size**2 * rho)
-    steps = max(mpf(1), ceil(cbrt(smoothness * excess_risk / (4 * (lipschitz * a2) ** 2))))
-    return a2, steps
-
-
-def bound(excess_risk, lipschitz, smoothness, dimension, dataset_size, rho):
-    a2, _ = pieces(excess_risk, lipschitz, smoothness, dimension, dataset_size, rho)
-    warm = sqrt(6) * cbrt(2 * smoothness * excess_risk * lipschitz * a2)
-    return warm + 2 * lipschitz * sqrt(a2) + 2 * sqrt(6) * lipschitz * a2
-
-
-def prescribed(excess_risk, lipschitz, smoothness, dimension, dataset_size, rho):
-    a2, steps = pieces(excess_risk, lipschitz, smoothness, dimension, dataset_size, rho)
-    anchors = ceil(steps / (1 + floor(1 / (2 * steps * a2))))
-    return 2 * sqrt(smoothness * excess_risk / steps + lipschitz**2 * a2 * anchors)
-
-
-TWINS = {
-    "bound": bound,
-    "prescribed": prescribed,
-    "steps": lambda excess_risk, lipschitz, smoothness, dimension, dataset_size, rho: pieces(
-        excess_risk, lipschitz, smoothness, dimension, dataset_size, rho
-    )[1],
-}
 
 STATEMENT = theorem("lowy-ullman-wright-2024/theorem-3.2/explicit")
 RISK = 0.04

@@ -1,43 +1,11 @@
-"""Ball against Gaussian: a second time, against the accountant, and the crossings."""
+"""Ball against Gaussian: against the accountant, and the crossings."""
 
 import pytest
-from mpmath import beta, erf, exp, gamma, linspace, mpf, ncdf, pi, quad, sqrt
+from mpmath import gamma
 
 from dpbounds.privacy.accountants.certified import delta
 from dpbounds.privacy.mechanisms import Gaussian, UniformBall
 from dpbounds.theorems.registry import theorem
-
-
-def ball(distance, radius, dimension):
-    half = distance / (2 * radius)
-    if half >= 1:
-        return mpf(1)
-    end = min(half, sqrt(400 / dimension))
-    inside = quad(lambda x: (1 - x**2) ** ((dimension - 1) / 2), linspace(0, end, 5))
-    return 2 * inside / beta(mpf(1) / 2, (dimension + 1) / 2)
-
-
-def mu(distance, radius, dimension):
-    return distance / (radius / sqrt(dimension + 2))
-
-
-def at_epsilon(distance, radius, dimension, epsilon):
-    m = mu(distance, radius, dimension)
-    return ncdf(m / 2 - epsilon / m) - exp(epsilon) * ncdf(-m / 2 - epsilon / m)
-
-
-TWINS = {
-    "ball": ball,
-    "gaussian": lambda distance, radius, dimension: erf(mu(distance, radius, dimension) / sqrt(mpf(8))),
-    "gaussian-at-epsilon": at_epsilon,
-    "ball-run": lambda distance, radius, dimension, steps: 1 - (1 - ball(distance, radius, dimension)) ** steps,
-    "gaussian-run": lambda distance, radius, dimension, steps: erf(
-        mu(distance, radius, dimension) * sqrt(steps) / sqrt(mpf(8))
-    ),
-    # the two densities at 0, one divided by the other
-    "ratio-at-zero": lambda dimension: 1 / beta(mpf(1) / 2, (dimension + 1) / 2) / (sqrt(dimension + 2) / sqrt(2 * pi)),
-    "noise_stddev": lambda radius, dimension: sqrt(radius**2 / (dimension + 2)),
-}
 
 STATEMENT = theorem("dpbounds/ball-noise-and-gaussian-noise")
 

@@ -1,48 +1,11 @@
-"""Ball noise at a fixed δ: a second time; its factor is never below 1 for single records, and is for batches."""
+"""Ball noise at a fixed δ: its factor is never below 1 for single records, and is for batches."""
 
 import numpy as np
 import pytest
-from mpmath import beta, linspace, mpf, pi, quad, root, sqrt, workdps
+from mpmath import workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def mass(half, dimension):
-    """Of a ball's first coordinate in ±half, by integration (beyond `end` there is none that counts)."""
-    if half >= 1:
-        return mpf(1)
-    end = min(half, sqrt(400 / dimension))
-    inside = quad(lambda x: (1 - x**2) ** ((dimension - 1) / 2), linspace(0, end, 5))
-    return 2 * inside / beta(mpf(1) / 2, (dimension + 1) / 2)
-
-
-def factor(batch_size, dimension, radius, lipschitz):
-    a = lipschitz / radius
-    return (1 + batch_size / a**2 * (1 - 2 / (dimension + 2))) * mass(a / batch_size, dimension)
-
-
-TWINS = {
-    "bound": lambda smoothness, initial_gap, batch_size, dimension, radius, lipschitz, dataset_size, delta: (
-        2
-        * root(
-            smoothness
-            * initial_gap
-            * lipschitz**2
-            * factor(batch_size, dimension, radius, lipschitz)
-            / (dataset_size * delta),
-            4,
-        )
-    ),
-    "single-factor": lambda dimension, radius, lipschitz: factor(mpf(1), dimension, radius, lipschitz),
-    "batch-factor": factor,
-    "least-single-factor": lambda dimension: sqrt(4 * dimension / (dimension + 2)),
-    "elementary": lambda dimension, batch_size: sqrt(8 * dimension / (pi * batch_size)),
-    "radius": lambda lipschitz, dimension, batch_size: lipschitz / sqrt(batch_size * (1 - 2 / (dimension + 2))),
-    "steps": lambda dataset_size, delta, batch_size, lipschitz, radius, dimension: (
-        dataset_size * delta / batch_size / mass(lipschitz / (batch_size * radius), dimension)
-    ),
-}
 
 STATEMENT = theorem("dpbounds/ball-noise-at-fixed-delta")
 RADII = ["0.001", "0.5", "1", "1.0001", "1.3", "2", "5", "40", "3000"]

@@ -1,36 +1,10 @@
-"""Langevin dynamics under PL: a second time, and against exact second moments of a quadratic."""
+"""Langevin dynamics under PL: against exact second moments of a quadratic."""
 
 import pytest
-from mpmath import exp, ln, log
+from mpmath import log
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def bound(initial_gap, pl_constant, step_size, smoothness, steps, dimension, inverse_temperature):
-    a = 1 - smoothness * step_size / 2
-    q = 1 - 2 * pl_constant * step_size * a
-    rest = smoothness * step_size * dimension / inverse_temperature / (1 - q)
-    return initial_gap * q ** int(steps) + rest
-
-
-def tuned(initial_gap, pl_constant, smoothness, steps, dimension, lipschitz, dataset_size, rho):
-    logarithm = ln(dataset_size)
-    a = 1 - smoothness * logarithm / pl_constant / steps / 2
-    beta = pl_constant * dataset_size**2 * rho / lipschitz**2 / logarithm
-    return initial_gap * exp(-2 * a * logarithm) + smoothness * dimension / (2 * pl_constant * beta * a)
-
-
-TWINS = {
-    "bound": bound,
-    "tuned": tuned,
-    "inverse_temperature": lambda pl_constant, dataset_size, rho, lipschitz: (
-        pl_constant * rho * (dataset_size / lipschitz) ** 2 / ln(dataset_size)
-    ),
-    "step_size": lambda dataset_size, rho, inverse_temperature, lipschitz, steps: (
-        rho * (dataset_size / lipschitz) ** 2 / inverse_temperature / steps
-    ),
-}
 
 STATEMENT = theorem("dpbounds/langevin-under-pl")
 

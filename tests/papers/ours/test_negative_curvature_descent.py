@@ -1,42 +1,13 @@
-"""Negative curvature descent: a second time, its arithmetic, and runs at the smallest number of records."""
+"""Negative curvature descent: its arithmetic, and runs at the smallest number of records."""
 
 import math
 
 import numpy as np
 import pytest
-from mpmath import floor, ln, sqrt
 from sympy import Rational
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def sample_size(lipschitz, smoothness, hessian_lipschitz, dimension, steps, rho, stationarity, failure_probability):
-    # n at which e₁ = α/24 and e₂ = √(ρα)/8
-    e1 = 2 * lipschitz * sqrt(steps / rho) * (sqrt(dimension) + sqrt(2 * ln(2 * steps / failure_probability)))
-    e2 = 4 * smoothness * sqrt(dimension * steps / rho) * (sqrt(dimension) + sqrt(ln(4 * steps / failure_probability)))
-    return max(24 * e1 / stationarity, 8 * e2 / sqrt(hessian_lipschitz * stationarity))
-
-
-TWINS = {
-    "bound": sample_size,
-    "steps": lambda initial_gap, smoothness, stationarity, hessian_lipschitz: (
-        floor(
-            max(
-                4 * smoothness * initial_gap / stationarity**2,
-                6 * initial_gap * sqrt(hessian_lipschitz / stationarity) / stationarity,
-            )
-        )
-        + 1
-    ),
-    "gradient_threshold": lambda stationarity: 3 * stationarity / 4,
-    "curvature_threshold": lambda hessian_lipschitz, stationarity: -7 * sqrt(hessian_lipschitz * stationarity) / 8,
-    "curvature_move": lambda stationarity, hessian_lipschitz: sqrt(stationarity) / sqrt(hessian_lipschitz),
-    "noise_stddev": lambda lipschitz, steps, rho, dataset_size: sqrt(4 * lipschitz**2 * steps / rho) / dataset_size,
-    "hessian_noise_stddev": lambda smoothness, dimension, steps, rho, dataset_size: (
-        sqrt(4 * smoothness**2 * dimension * steps / rho) / dataset_size
-    ),
-}
 
 STATEMENT = theorem("dpbounds/negative-curvature-descent")
 

@@ -1,42 +1,16 @@
-"""Restarted DP-SPIDER: a second transcription, what it spends, and runs on two losses."""
+"""Restarted DP-SPIDER: what it spends, and runs on two losses."""
 
 import math
 
 import numpy as np
 import pytest
-from mpmath import ceil, ln, log, sqrt
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import twin_of
 
-
-def first_noise(lipschitz, dataset_size, stages, rho):
-    # (2G/n)²/(2σ²) = ρ/(2J)
-    return sqrt((2 * lipschitz / dataset_size) ** 2 * stages / rho)
-
-
-def excess(initial_gap, stages, dimension, lipschitz, pl_constant, dataset_size, rho):
-    # the recursion Δ <- Δ/2 + dσ₁²/(2μ), stopped at its limit for the noise
-    limit = 2 * dimension * first_noise(lipschitz, dataset_size, stages, rho) ** 2 / (2 * pl_constant)
-    return initial_gap * 2 ** (-stages) + limit
-
-
-TWINS = {
-    "bound": lambda initial_gap, stages, dimension, lipschitz, pl_constant, dataset_size, rho: sqrt(
-        2 * pl_constant * excess(initial_gap, stages, dimension, lipschitz, pl_constant, dataset_size, rho)
-    ),
-    "excess_risk": excess,
-    "steps": lambda smoothness, pl_constant: ceil(4 * smoothness / pl_constant),
-    "stages": lambda pl_constant, initial_gap, dataset_size, rho, dimension, lipschitz: (
-        log(pl_constant * initial_gap * rho / dimension * (dataset_size / lipschitz) ** 2) / ln(2)
-    ),
-    "noise_stddev": first_noise,
-    "difference_noise_stddev": lambda smoothness, dataset_size, steps, stages, rho: (
-        2 * sqrt(stages * (steps - 1)) * smoothness / (dataset_size * sqrt(rho))
-    ),
-    "step_size": lambda smoothness: 1 / smoothness / 2,
-}
+twin = twin_of("dpbounds/polyak-lojasiewicz-restarted-spider")
 
 STATEMENT = theorem("dpbounds/polyak-lojasiewicz-restarted-spider")
 
@@ -66,7 +40,7 @@ def test_runs_stay_below_the_bounds(loss, smoothness, pl, start, n, share):
     steps = math.ceil(4 * smoothness / pl)
     values = {"lipschitz": lipschitz, "dimension": d, "dataset_size": n, "rho": rho, "stages": stages}
     values |= {"pl_constant": pl, "initial_gap": float(loss(np.full(d, start))[0])}
-    sigma = first_noise(lipschitz, n, stages, rho)
+    sigma = twin("noise_stddev", G=lipschitz, n=n, stages=stages, rho=rho)
     difference = 2 * smoothness / n * math.sqrt((steps - 1) * stages / rho)
     draw = np.random.default_rng(1)
     w = np.full((runs, d), float(start))

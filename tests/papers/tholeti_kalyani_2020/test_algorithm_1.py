@@ -1,4 +1,4 @@
-"""Algorithm 1: the noise, a second time by its radius, and what the run spends."""
+"""Algorithm 1: what the run spends."""
 
 import numpy as np
 import pytest
@@ -6,17 +6,6 @@ from mpmath import gamma, mpf, pi, quad, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def square(radius, dimension):
-    """E|n|² with P(|n| <= s) = (s/r)^d: the integral of s² d s^(d-1)/r^d."""
-    return dimension * radius ** (dimension + 2) / (dimension + 2) / radius**dimension
-
-
-TWINS = {
-    "noise_variance": lambda radius, dimension: square(radius, dimension) / dimension,  # isotropic
-    "noise_square": square,
-}
 
 STATEMENT = theorem("tholeti-kalyani-2020/algorithm-1")
 

@@ -1,56 +1,11 @@
-"""Utility of Algorithm 1 with constants: a second time, against an exact recursion, and against runs."""
+"""Utility of Algorithm 1 with constants: against an exact recursion, and against runs."""
 
 import numpy as np
 import pytest
-from mpmath import beta, linspace, log1p, mpf, quad, root, sqrt
+from mpmath import mpf
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def noise_square(radius, dimension):
-    return radius**2 * (1 - 2 / (dimension + 2))
-
-
-def second_moment(lipschitz, radius, dimension):
-    return lipschitz**2 + noise_square(radius, dimension)
-
-
-def steps_for(lipschitz, radius, dimension, dataset_size, delta):
-    half = lipschitz / radius
-    if half >= 1:
-        lost = mpf(1)
-    else:
-        end = min(half, sqrt(400 / dimension))
-        mass = quad(lambda x: (1 - x**2) ** ((dimension - 1) / 2), linspace(0, end, 5))
-        lost = 2 * mass / beta(mpf(1) / 2, (dimension + 1) / 2)
-    return log1p(-delta) / log1p(-lost / dataset_size)
-
-
-TWINS = {
-    "bound": lambda initial_gap, step_size, steps, smoothness, lipschitz, radius, dimension: sqrt(
-        initial_gap / step_size / steps + smoothness * step_size / 2 * second_moment(lipschitz, radius, dimension)
-    ),
-    "sampling-variance": lambda initial_gap, step_size, steps, smoothness, sampling_stddev, radius, dimension: sqrt(
-        2 * initial_gap / step_size / steps
-        + smoothness * step_size * (sampling_stddev**2 + noise_square(radius, dimension))
-    ),
-    "tuned": lambda smoothness, initial_gap, lipschitz, radius, dimension, steps: root(
-        2 * smoothness * initial_gap * second_moment(lipschitz, radius, dimension) / steps, 4
-    ),
-    "private": lambda smoothness, initial_gap, lipschitz, radius, dimension, dataset_size, delta: root(
-        4
-        * smoothness
-        * initial_gap
-        * second_moment(lipschitz, radius, dimension)
-        / steps_for(lipschitz, radius, dimension, dataset_size, delta),
-        4,
-    ),
-    "step_size": lambda initial_gap, smoothness, steps, lipschitz, radius, dimension: sqrt(
-        2 * initial_gap / smoothness / steps / second_moment(lipschitz, radius, dimension)
-    ),
-    "steps": steps_for,
-}
 
 STATEMENT = theorem("tholeti-kalyani-2020/algorithm-1/explicit")
 VALUES = {"initial_gap": 2, "smoothness": 3, "lipschitz": 1, "radius": "1.5", "dimension": 4}

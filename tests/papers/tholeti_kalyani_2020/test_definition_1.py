@@ -6,8 +6,6 @@ import pytest
 
 from dpbounds.theorems.registry import theorem
 
-TWINS = {}
-
 
 def difference_of_intervals(shift):
     """Uniform laws on [0, 2] and [shift, shift + 2]: the mass of one outside of the other."""

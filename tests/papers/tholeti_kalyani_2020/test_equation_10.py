@@ -1,24 +1,11 @@
-"""Equation (10), a second time from the text, and against difference quotients of equation (6)."""
+"""Equation (10): against difference quotients of equation (6)."""
 
 import pytest
-from mpmath import beta, diff, mpf, workdps
+from mpmath import diff, mpf, workdps
 
 from dpbounds.theorems.registry import theorem
 
 from_text = theorem("tholeti-kalyani-2020/equation-10")
-
-
-def density(z, dimension):
-    return mpf(0) if z >= 1 else (1 - z) ** ((dimension - 1) / 2) / beta(mpf(1) / 2, (dimension + 1) / 2)
-
-
-TWINS = {
-    "in-the-square": lambda distance, radius, dimension: (
-        density((distance / 2 / radius) ** 2, dimension) / (distance / 2 / radius)
-    ),
-    "in-the-distance": lambda distance, radius, dimension: density((distance / 2 / radius) ** 2, dimension) / radius,
-    "at-zero": lambda radius, dimension: 1 / (beta(mpf(1) / 2, (dimension + 1) / 2) * radius),
-}
 
 
 def delta(distance, dimension):

@@ -1,21 +1,10 @@
-"""Equation (6), a second time from the text; against a volume computed by integration, and the accountant."""
+"""Equation (6): against a volume computed by integration, and the accountant."""
 
 import pytest
-from mpmath import betainc, mpf, quad, workdps
+from mpmath import mpf, quad, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def outside(distance, radius, dimension):
-    """1 - I_(1 - (Δx/2)²)((d+1)/2, 1/2), the display before (6)."""
-    a = distance / (2 * radius)
-    if a >= 1:
-        return mpf(1)
-    return 1 - betainc((dimension + 1) / 2, mpf(1) / 2, 0, 1 - a**2, regularized=True)
-
-
-TWINS = {"bound": outside}
 
 STATEMENT = theorem("tholeti-kalyani-2020/equation-6")
 

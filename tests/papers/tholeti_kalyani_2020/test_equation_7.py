@@ -1,16 +1,6 @@
-"""Equation (7), a second time from the text."""
-
-from mpmath import betainc, mpf
+"""Equation (7)."""
 
 from dpbounds.theorems.registry import theorem
-
-
-def run(steps, dataset_size, sensitivity, radius, dimension):
-    z = min(mpf(1), (sensitivity / radius / 2) ** 2)
-    return steps / dataset_size * betainc(mpf(1) / 2, (dimension + 1) / 2, 0, z, regularized=True)
-
-
-TWINS = {"bound": run}
 
 
 def test_it_is_the_number_of_theorem_1():

@@ -4,26 +4,11 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from mpmath import factorial, mpf, rf
+from mpmath import mpf
 
 from dpbounds.theorems.registry import theorem
-
-
-def kth(distance, radius, k):
-    a = min(mpf(1), distance / (2 * radius))
-    return a * rf(mpf(1) / 2, k) * (1 - a**2) ** k / factorial(k)
-
-
-def in_odd(dimension):
-    return lambda distance, radius: sum(kth(distance, radius, k) for k in range((dimension - 1) // 2 + 1))
-
-
-TWINS = {
-    "dimension-1": in_odd(1),
-    "dimension-3": in_odd(3),
-    "dimension-5": in_odd(5),
-    "increment": lambda distance, radius, dimension: kth(distance, radius, (dimension + 1) / 2),
-}
+from tests.papers.tholeti_kalyani_2020.twins import equation_9_kth
+from tests.papers.twins import Point
 
 STATEMENT = theorem("tholeti-kalyani-2020/equation-9")
 GENERAL = theorem("tholeti-kalyani-2020/equation-6")
@@ -65,6 +50,6 @@ def test_falling_factors_neither_imply_nor_are_needed():
     assert not grows(sums(signed))  # the same factors, on terms of both signs
     rising = [1 / factor for factor in falling]
     assert grows(sums(rising))  # growing factors, on positive terms: the sums grow all the same
-    half = [kth(mpf(1), mpf(1), k) for k in range(6)]
+    half = [equation_9_kth(Point({"distance": mpf(1), "radius": mpf(1)}), k) for k in range(6)]
     assert all(term > 0 for term in half)  # which is why those of (9) do
     assert grows(sums(half))

@@ -1,32 +1,9 @@
-"""Figure 2: the curve a second time, by integration; values for several dimensions."""
+"""Figure 2: values for several dimensions."""
 
 import pytest
-from mpmath import acos, beta, erfc, linspace, mpf, pi, quad, sqrt
+from mpmath import mpf
 
 from dpbounds.theorems.registry import theorem
-
-
-def curve(distance, radius, dimension):
-    half = distance / (2 * radius)
-    if half >= 1:
-        return mpf(1)
-    end = min(half, sqrt(400 / dimension))  # beyond it there is nothing that counts
-    mass = quad(lambda x: (1 - x**2) ** ((dimension - 1) / 2), linspace(0, end, 5))
-    return 2 * mass / beta(mpf(1) / 2, (dimension + 1) / 2)
-
-
-def in_the_plane(distance, radius):
-    """Two circles: the area outside of the lens."""
-    half = min(mpf(1), distance / (2 * radius))
-    lens = 2 * acos(half) - 2 * half * sqrt(1 - half**2)
-    return 1 - lens / pi
-
-
-TWINS = {
-    "curve": curve,
-    "dimension-2": in_the_plane,
-    "many-dimensions": lambda distance, dimension, radius: 1 - erfc(distance / radius * sqrt(dimension / 8)),
-}
 
 STATEMENT = theorem("tholeti-kalyani-2020/figure-2")
 

@@ -1,24 +1,15 @@
-"""Theorem 1, a second time from the text; what composition really gives."""
+"""Theorem 1: what composition really gives."""
 
 import itertools
 from fractions import Fraction
 from math import prod
 
 import pytest
-from mpmath import betainc, mpf
 
 from dpbounds.privacy.accountants.certified import delta
 from dpbounds.privacy.mechanisms import ApproximateDP, Composed
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def printed(steps, dataset_size, sensitivity, radius, dimension):
-    inside = min(mpf(1), sensitivity / (2 * radius)) ** 2
-    return steps * betainc(mpf(1) / 2, (dimension + 1) / 2, 0, inside, regularized=True) / dataset_size
-
-
-TWINS = {"bound": printed}
 
 STATEMENT = theorem("tholeti-kalyani-2020/theorem-1")
 

@@ -1,44 +1,13 @@
-"""The smallest δ of a run: a second time, against exact small runs, and against the closed forms of the accountant."""
+"""The smallest δ of a run: against exact small runs, and against the closed forms of the accountant."""
 
 import itertools
 from fractions import Fraction
 
 import pytest
-from mpmath import beta, expm1, linspace, log1p, mpf, pi, quad, sqrt
 
 from dpbounds.privacy.budgets.ball_noise import BallDescent
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def ball(sensitivity, radius, dimension):
-    """The mass of a ball's first coordinate in ±Δ/2r, by integration (beyond `end` there is none that counts)."""
-    half = sensitivity / (2 * radius)
-    if half >= 1:
-        return mpf(1)
-    end = min(half, sqrt(400 / dimension))
-    mass = quad(lambda x: (1 - x**2) ** ((dimension - 1) / 2), linspace(0, end, 5))
-    return 2 * mass / beta(mpf(1) / 2, (dimension + 1) / 2)
-
-
-def step(sensitivity, radius, dimension, dataset_size):
-    return ball(sensitivity, radius, dimension) / dataset_size
-
-
-TWINS = {
-    "bound": lambda sensitivity, radius, dimension, dataset_size, steps: (
-        mpf(1)
-        if step(sensitivity, radius, dimension, dataset_size) == 1
-        else -expm1(steps * log1p(-step(sensitivity, radius, dimension, dataset_size)))
-    ),
-    "step": step,
-    "elementary": lambda steps, sensitivity, dimension, dataset_size, radius: (
-        steps / dataset_size * sensitivity / radius * sqrt((dimension + 1) / pi) / sqrt(mpf(2))
-    ),
-    "steps": lambda delta, sensitivity, radius, dimension, dataset_size: (
-        log1p(-delta) / log1p(-step(sensitivity, radius, dimension, dataset_size))
-    ),
-}
 
 STATEMENT = theorem("tholeti-kalyani-2020/theorem-1/explicit")
 VALUES = {"sensitivity": "0.9", "radius": "1.3", "dimension": 4, "dataset_size": 30, "steps": 50}

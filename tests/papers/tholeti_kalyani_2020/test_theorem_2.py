@@ -1,16 +1,9 @@
-"""Theorem 2, a second time from the text."""
+"""Theorem 2."""
 
 import numpy as np
 import pytest
-from mpmath import ln, mpf, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda step_size, failure_probability: sqrt(step_size * ln(1 / failure_probability)),
-    "step_size": lambda step_threshold, failure_probability: step_threshold / max(mpf(1), ln(1 / failure_probability)),
-    "steps": lambda step_size, failure_probability: step_size**-2 * ln(1 / failure_probability),
-}
 
 
 def test_longer_steps_than_allowed_are_reported():

@@ -1,29 +1,12 @@
-"""Algorithm 1, a second time from the text; its step size gives twice the variance that Lemma 1 asks for."""
+"""Algorithm 1: its step size gives twice the variance that Lemma 1 asks for."""
 
 import pytest
-from mpmath import ln
 from sympy import simplify
 
 from dpbounds.expressions.symbols import dataset_size, delta, epsilon, inverse_temperature, lipschitz, noise_constant
 from dpbounds.expressions.symbols import steps as iterations
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def step_size(dataset_size, epsilon, noise_constant, lipschitz, inverse_temperature, steps, delta):
-    c = 1 / noise_constant**2
-    return c * dataset_size**2 * epsilon**2 / (lipschitz**2 * inverse_temperature * steps * ln(1 / delta))
-
-
-TWINS = {
-    "step_size": step_size,
-    "noise_variance": lambda dataset_size, epsilon, noise_constant, lipschitz, steps, delta: (
-        2 / step_size(dataset_size, epsilon, noise_constant, lipschitz, 3, steps, delta) / 3
-    ),
-    "diffusion_time": lambda dataset_size, epsilon, noise_constant, lipschitz, inverse_temperature, delta: (
-        5 * step_size(dataset_size, epsilon, noise_constant, lipschitz, inverse_temperature, 5, delta)
-    ),
-}
 
 STATEMENT = theorem("wang-chen-xu-2019/algorithm-1")
 

@@ -1,37 +1,10 @@
-"""Gradient norms of DP-GD with constants: a second time, and against exact runs of a quadratic."""
+"""Gradient norms of DP-GD with constants: against exact runs of a quadratic."""
 
 import pytest
-from mpmath import sqrt
 
 from dpbounds.errors import InvalidValue
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def bound(initial_gap, step_size, steps, smoothness, dimension, noise_stddev):
-    a = 1 - smoothness * step_size / 2
-    return sqrt(initial_gap / (step_size * steps * a) + (1 - a) / a * dimension * noise_stddev**2)
-
-
-def step_size(dataset_size, lipschitz, initial_gap, rho, smoothness, dimension, steps):
-    return sqrt(initial_gap * rho / smoothness / dimension) * dataset_size / lipschitz / steps
-
-
-def tuned(dataset_size, lipschitz, initial_gap, rho, smoothness, dimension, steps):
-    eta = step_size(dataset_size, lipschitz, initial_gap, rho, smoothness, dimension, steps)
-    sigma = sqrt(2 * steps / rho) * lipschitz / dataset_size
-    return bound(initial_gap, eta, steps, smoothness, dimension, sigma)
-
-
-TWINS = {
-    "bound": bound,
-    "printed_step": lambda initial_gap, steps, smoothness, dimension, noise_stddev: bound(
-        initial_gap, 1 / smoothness, steps, smoothness, dimension, noise_stddev
-    ),
-    "tuned": tuned,
-    "step_size": step_size,
-    "noise_stddev": lambda lipschitz, steps, rho, dataset_size: sqrt(2 * steps / rho) / dataset_size * lipschitz,
-}
 
 STATEMENT = theorem("wang-chen-xu-2019/algorithm-4/explicit")
 

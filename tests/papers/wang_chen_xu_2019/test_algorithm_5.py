@@ -1,20 +1,11 @@
-"""Algorithm 5, a second time from the text; a point that passes although it should not; what is spent."""
+"""Algorithm 5: a point that passes although it should not; what is spent."""
 
 import numpy as np
 import pytest
-from mpmath import ln, mpf, ncdf
+from mpmath import mpf, ncdf
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "noise_variance": lambda noise_constant, lipschitz, steps, delta, dataset_size, epsilon: (
-        noise_constant * ln(1 / delta) * steps * lipschitz**2 / dataset_size**2 / epsilon**2
-    ),
-    "hessian_noise_variance": lambda noise_constant, smoothness, dimension, steps, delta, dataset_size, epsilon: (
-        noise_constant * ln(1 / delta) * smoothness**2 * dimension * steps / dataset_size**2 / epsilon**2
-    ),
-}
 
 STATEMENT = theorem("wang-chen-xu-2019/algorithm-5")
 

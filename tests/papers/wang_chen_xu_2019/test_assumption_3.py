@@ -1,27 +1,12 @@
-"""Assumption 3 and its example, a second time; why its bars are needed; and where the biweight loss satisfies it."""
+"""Assumption 3 and its example: why its bars are needed; and where the biweight loss satisfies it."""
 
 import math
 
 import numpy as np
 import pytest
-from mpmath import mpf, sqrt
 from sympy import Rational, Symbol, diff, expand, simplify
 
 from dpbounds.theorems.registry import theorem
-
-
-def biweight(residual, tuning_constant):
-    c = tuning_constant
-    if abs(residual) >= c:
-        return c**2 / 6
-    x = (residual / c) ** 2
-    return c**2 / 6 * x * (3 - 3 * x + x * x)
-
-
-TWINS = {
-    "biweight": biweight,
-    "largest_influence": lambda tuning_constant: mpf(16) / 125 * sqrt(5) * tuning_constant,
-}
 
 
 def test_without_absolute_values_the_loss_is_not_smooth():

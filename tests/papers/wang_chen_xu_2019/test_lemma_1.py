@@ -1,15 +1,7 @@
-"""Lemma 1, a second time from the text; what its constant must be in one case."""
-
-from mpmath import ln, sqrt
+"""Lemma 1: what its constant must be in one case."""
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "noise_multiplier": lambda noise_constant, sample_rate, steps, delta, epsilon: (
-        sample_rate * noise_constant / epsilon * sqrt(steps) * sqrt(ln(1 / delta))
-    )
-}
 
 
 def test_a_constant_of_two_is_enough_and_one_is_not():

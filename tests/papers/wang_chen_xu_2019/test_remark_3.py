@@ -1,15 +1,6 @@
-"""Remark 3, a second time from the text."""
-
-from mpmath import sqrt
+"""Remark 3."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "sample_size": lambda dimension, epsilon, stationarity: dimension / epsilon / stationarity**2,
-    "sharper_sample_size": lambda dimension, epsilon, stationarity: (
-        sqrt(dimension) / epsilon * max(1 / stationarity**2, sqrt(dimension / stationarity**3))
-    ),
-}
 
 
 def test_the_printed_rate_is_enough_but_loose():

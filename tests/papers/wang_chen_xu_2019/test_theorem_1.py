@@ -1,17 +1,10 @@
-"""Theorem 1, a second time from the text; the range of ε and δ that no constant serves."""
+"""Theorem 1: the range of ε and δ that no constant serves."""
 
 import pytest
 from mpmath import exp, expm1, ln, log1p, mpf, ncdf, sqrt, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "noise_multiplier": lambda noise_constant, steps, delta, epsilon: (
-        # gradient noise of variance 2/(ηβ), times n/G
-        sqrt(2 / (epsilon**2 / (noise_constant**2 * steps * ln(1 / delta))))
-    )
-}
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-1")
 

@@ -1,25 +1,13 @@
-"""Theorem 1 with constants, a second time; that the budget is kept."""
+"""Theorem 1 with constants: the budget is kept."""
 
 import pytest
-from mpmath import ln, mpf, sqrt
+from mpmath import ln, mpf
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import twin_of
 
-
-def rho(epsilon, delta):
-    return (epsilon / (sqrt(ln(1 / delta) + epsilon) + sqrt(ln(1 / delta)))) ** 2
-
-
-TWINS = {
-    "step_size": lambda dataset_size, epsilon, delta, inverse_temperature, lipschitz, steps: (
-        dataset_size**2 * rho(epsilon, delta) / inverse_temperature / lipschitz**2 / steps
-    ),
-    "step_constant": lambda epsilon, delta: rho(epsilon, delta) * ln(1 / delta) / epsilon**2,
-    "diffusion_time": lambda dataset_size, epsilon, delta, inverse_temperature, lipschitz: (
-        dataset_size**2 * rho(epsilon, delta) / inverse_temperature / lipschitz**2
-    ),
-}
+twin = twin_of("wang-chen-xu-2019/theorem-1/explicit")
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-1/explicit")
 
@@ -31,6 +19,6 @@ def test_the_budget_is_kept_everywhere(epsilon, failure):
 
 def test_the_constant_at_both_ends():
     small = STATEMENT.evaluate("step_constant", epsilon="1e-9", delta="1e-5").value.upper
-    at_most = float(TWINS["step_constant"](ln(mpf(10) ** 5), mpf(10) ** -5))
+    at_most = float(twin("step_constant", epsilon=ln(mpf(10) ** 5), delta=mpf(10) ** -5))
     assert small == pytest.approx(0.25)
     assert at_most == pytest.approx(3 - 2 * 2**0.5)

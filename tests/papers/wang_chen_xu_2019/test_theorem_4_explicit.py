@@ -1,40 +1,13 @@
-"""Theorem 4 with constants, a second time, and the mechanism's exact distribution on a double well."""
+"""Theorem 4 with constants: the mechanism's exact distribution on a double well."""
 
 import numpy as np
 import pytest
-from mpmath import ln
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import twin_of
 
-
-def bound(lipschitz, net_radius, regularisation, dataset_size, epsilon, dimension, failure_probability):
-    radius, sensitivity = lipschitz / regularisation, 2 * lipschitz**2 / regularisation / dataset_size
-    points = dimension * ln(1 + 2 * radius / net_radius)
-    tail = 2 * sensitivity / epsilon * (points + ln(1 / failure_probability))
-    return (lipschitz + regularisation * radius) * net_radius + tail
-
-
-def net_radius(lipschitz, dimension, regularisation, dataset_size, epsilon):
-    return 2 * dimension * lipschitz / regularisation / dataset_size / epsilon
-
-
-TWINS = {
-    "bound": bound,
-    "tuned": lambda lipschitz, regularisation, dataset_size, epsilon, dimension, failure_probability: bound(
-        lipschitz,
-        net_radius(lipschitz, dimension, regularisation, dataset_size, epsilon),
-        regularisation,
-        dataset_size,
-        epsilon,
-        dimension,
-        failure_probability,
-    ),
-    "net_radius": net_radius,
-    "cost": lambda dataset_size, epsilon, dimension: (
-        dataset_size * ((dimension + dataset_size * epsilon) / dimension) ** int(dimension)
-    ),
-}
+twin = twin_of("wang-chen-xu-2019/theorem-4/explicit")
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-4/explicit")
 
@@ -44,7 +17,7 @@ def test_the_exact_quantile_stays_below(records):
     # the double well of test_theorem_3 in one dimension: G = 2.08, λ = 0.2
     lipschitz, regularisation, failure = 2.08, 0.2, 0.05
     radius = lipschitz / regularisation
-    spacing = net_radius(lipschitz, 1, regularisation, records, 1)
+    spacing = twin("net_radius", G=lipschitz, d=1, regularisation=regularisation, n=records, epsilon=1)
     count = int(2 * radius / spacing) + 1  # points at distance > spacing within the interval, at most 1 + 2R/α
     net = np.linspace(-radius, radius, count)
     fine = np.linspace(-2, 2, 100_001)

@@ -1,31 +1,13 @@
-"""Theorem 5, a second time from the text; a robust loss on which it fails; the range of ε that no constant serves."""
+"""Theorem 5: a robust loss on which it fails; the range of ε that no constant serves."""
 
 import math
 
 import numpy as np
 import pytest
-from mpmath import binomial, ceil, erfc, exp, ln, log, loggamma, mpf, root, sqrt, workdps
+from mpmath import binomial, ceil, erfc, exp, ln, log, loggamma, mpf, sqrt, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "rate": lambda dimension, delta, dataset_size, epsilon: (
-        root(dimension * ln(1 / delta), 4) / sqrt(dataset_size * epsilon)
-    ),
-    "steps": lambda dataset_size, epsilon, dimension, delta: (
-        dataset_size * epsilon / sqrt(dimension) / sqrt(ln(1 / delta))
-    ),
-    "step_fraction": lambda dimension, delta, dataset_size, epsilon: sqrt(
-        sqrt(dimension * ln(1 / delta)) / (dataset_size * epsilon)
-    ),
-    "noise_variance": lambda noise_constant, link_constant, link_bound, steps, delta, dataset_size, epsilon: (
-        noise_constant * link_constant**2 * (link_bound + 1) ** 2 * steps * ln(1 / delta) / dataset_size**2 / epsilon**2
-    ),
-    "robust_noise_variance": lambda noise_constant, influence_constant, steps, delta, dataset_size, epsilon: (
-        noise_constant * influence_constant**2 * steps * ln(1 / delta) / dataset_size**2 / epsilon**2
-    ),
-}
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-5")
 

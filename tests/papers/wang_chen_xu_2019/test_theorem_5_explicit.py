@@ -1,69 +1,10 @@
-"""Theorem 5 with constants: a second time, and each of its steps on the sigmoid link."""
+"""Theorem 5 with constants: each of its steps on the sigmoid link."""
 
 import numpy as np
 import pytest
-from mpmath import mpf, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def travel_and_noise(smoothness, initial_gap, rho, dataset_size, gaussian_width, lipschitz):
-    return 2 * sqrt(2 * smoothness * initial_gap), sqrt(2 / rho) * lipschitz * gaussian_width / dataset_size
-
-
-def tuned(link_constant, link_slope, smoothness, initial_gap, rho, dataset_size, gaussian_width, lipschitz):
-    a, b = travel_and_noise(smoothness, initial_gap, rho, dataset_size, gaussian_width, lipschitz)
-    sampling = 2 * 4 * (smoothness + lipschitz) / sqrt(dataset_size)
-    return link_constant / link_slope / 2 * (a / sqrt(a / b) + b * sqrt(a / b + 1) + sampling)
-
-
-def gap(initial_gap, step_fraction, steps, noise_stddev, gaussian_width, smoothness):
-    return initial_gap / (step_fraction * steps) + noise_stddev * gaussian_width + smoothness * step_fraction * 2
-
-
-def risk(
-    initial_gap,
-    step_fraction,
-    steps,
-    noise_stddev,
-    gaussian_width,
-    smoothness,
-    lipschitz,
-    dataset_size,
-    link_constant,
-    link_slope,
-):
-    inner = gap(initial_gap, step_fraction, steps, noise_stddev, gaussian_width, smoothness)
-    return link_constant / (2 * link_slope) * (inner + 8 * (lipschitz + smoothness) / sqrt(dataset_size))
-
-
-def robust(
-    initial_gap,
-    step_fraction,
-    steps,
-    noise_stddev,
-    gaussian_width,
-    smoothness,
-    lipschitz,
-    dataset_size,
-    influence_constant,
-    restoring_slope,
-):
-    inner = gap(initial_gap, step_fraction, steps, noise_stddev, gaussian_width, smoothness)
-    return influence_constant / (2 * restoring_slope) * (inner + 8 * (lipschitz + smoothness) / sqrt(dataset_size))
-
-
-TWINS = {
-    "bound": risk,
-    "robust-regression": robust,
-    "tuned": tuned,
-    "step_fraction": lambda initial_gap, smoothness, steps: min(mpf(1), sqrt(initial_gap / (2 * smoothness * steps))),
-    "steps": lambda smoothness, initial_gap, rho, dataset_size, gaussian_width, lipschitz: (
-        2 * dataset_size / (lipschitz * gaussian_width) * sqrt(rho * smoothness * initial_gap)
-    ),
-    "noise_stddev": lambda lipschitz, dataset_size, steps, rho: sqrt(2 * steps / rho) / dataset_size * lipschitz,
-}
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-5/explicit")
 

@@ -1,27 +1,12 @@
-"""Theorem 6, a second time from the text; the example of Theorem 5 again; how far its budget reaches."""
+"""Theorem 6: the example of Theorem 5 again; how far its budget reaches."""
 
 import math
 
 import numpy as np
 import pytest
-from mpmath import ln, root, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "rate": lambda delta, dataset_size, dimension, failure_probability, epsilon: (
-        root(ln(1 / delta), 4) * sqrt(ln(dataset_size * dimension / failure_probability) / (dataset_size * epsilon))
-    ),
-    "steps": lambda dataset_size, epsilon, delta, dimension, failure_probability: (
-        dataset_size * epsilon / ln(dimension * dataset_size / failure_probability) / sqrt(ln(1 / delta))
-    ),
-    "step_fraction": lambda steps: sqrt(2) / sqrt(steps),
-    "score_sensitivity": lambda link_constant, link_bound, dataset_size: (
-        2 * (2 * (link_bound + 1) * link_constant) / dataset_size
-    ),
-    "robust_score_sensitivity": lambda influence_constant, dataset_size: 2 * influence_constant / dataset_size,
-}
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-6")
 

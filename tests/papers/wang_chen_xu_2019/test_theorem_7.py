@@ -1,31 +1,10 @@
-"""Theorem 7, a second time from the text; the range that no constant serves; how long it takes to leave a saddle."""
+"""Theorem 7: the range that no constant serves; how long it takes to leave a saddle."""
 
 import pytest
-from mpmath import erfc, ln, mpf, sqrt
+from mpmath import erfc, mpf, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def sample_size(smoothness, loss_range, delta, dimension, failure_probability, lipschitz, epsilon, stationarity):
-    inside = smoothness * loss_range * ln(1 / delta) * dimension
-    return sqrt(inside) * sqrt(ln(1 / failure_probability)) * lipschitz / (epsilon * stationarity**2)
-
-
-TWINS = {
-    "rate": lambda smoothness, loss_range, delta, dimension, failure_probability, lipschitz, epsilon, dataset_size: (
-        sqrt(
-            sample_size(smoothness, loss_range, delta, dimension, failure_probability, lipschitz, epsilon, 1)
-            / dataset_size
-        )
-    ),
-    "sample_size": sample_size,
-    "steps": lambda smoothness, loss_range, stationarity: smoothness / stationarity**2 * loss_range,
-    "step_size": lambda smoothness: 1 / smoothness,
-    "noise_variance": lambda noise_constant, lipschitz, delta, steps, dataset_size, epsilon: (
-        noise_constant * lipschitz**2 * ln(1 / delta) * steps / (dataset_size**2 * epsilon**2)
-    ),
-}
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-7")
 

@@ -1,72 +1,11 @@
-"""Theorem 8, a second time from the text and repaired; the units of the printed sample size."""
+"""Theorem 8: the units of the printed sample size."""
 
 import pytest
-from mpmath import cbrt, ln, sqrt
 
 from dpbounds.expressions.symbols import Unit
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def common(smoothness, dimension, loss_range, delta, failure_probability, epsilon):
-    return (
-        smoothness * dimension * sqrt(smoothness * loss_range * ln(1 / delta) * ln(1 / failure_probability)) / epsilon
-    )
-
-
-def sample_size(
-    smoothness,
-    dimension,
-    loss_range,
-    delta,
-    failure_probability,
-    lipschitz,
-    hessian_lipschitz,
-    epsilon,
-    stationarity,
-):
-    both = common(smoothness, dimension, loss_range, delta, failure_probability, epsilon)
-    first = both / (smoothness * sqrt(dimension)) * lipschitz / stationarity**2
-    return max(first, both / stationarity / sqrt(stationarity * hessian_lipschitz))
-
-
-def reached(
-    smoothness,
-    dimension,
-    loss_range,
-    delta,
-    failure_probability,
-    lipschitz,
-    hessian_lipschitz,
-    epsilon,
-    dataset_size,
-):
-    both = common(smoothness, dimension, loss_range, delta, failure_probability, epsilon)
-    first = sqrt(both / (smoothness * sqrt(dimension)) * lipschitz / dataset_size)
-    return max(first, cbrt((both / dataset_size) ** 2 / hessian_lipschitz))
-
-
-def printed(
-    smoothness,
-    dimension,
-    loss_range,
-    delta,
-    failure_probability,
-    lipschitz,
-    hessian_lipschitz,
-    epsilon,
-    stationarity,
-):
-    both = common(smoothness, dimension, loss_range, delta, failure_probability, epsilon)
-    return both * lipschitz / hessian_lipschitz / stationarity**2
-
-
-TWINS = {
-    "rate": reached,
-    "sample_size": sample_size,
-    "printed_sample_size": printed,
-}
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-8")
 RECORDS = Unit(samples=1)

@@ -1,46 +1,10 @@
-"""Theorem 8 with constants: a second time, its tails, and selections at the smallest number of records."""
+"""Theorem 8 with constants: its tails, and selections at the smallest number of records."""
 
 import numpy as np
 import pytest
-from mpmath import ln, mpf, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def gradient_noise(lipschitz, candidates, rho, dataset_size):
-    return sqrt(2 * candidates * (2 * lipschitz / dataset_size) ** 2 / (2 * (rho / 2))) / sqrt(2)
-
-
-def hessian_noise(smoothness, dimension, candidates, rho, dataset_size):
-    return gradient_noise(smoothness * sqrt(dimension), candidates, rho, dataset_size)
-
-
-def sample_size(
-    lipschitz, smoothness, hessian_lipschitz, dimension, candidates, rho, stationarity, failure_probability
-):
-    # n at which e₁ = α/4, e₂ = (1 - 1/√2)/2 √(ρα)
-    e1 = gradient_noise(lipschitz, candidates, rho, 1) * (
-        sqrt(dimension) + sqrt(2 * ln(2 * candidates / failure_probability))
-    )
-    e2 = (
-        2
-        * hessian_noise(smoothness, dimension, candidates, rho, 1)
-        * (sqrt(dimension) + sqrt(ln(4 * candidates / failure_probability)))
-    )
-    room = (1 - sqrt(mpf(1) / 2)) / 2 * sqrt(hessian_lipschitz * stationarity)
-    return max(4 * e1 / stationarity, e2 / room)
-
-
-TWINS = {
-    "bound": sample_size,
-    "gradient_threshold": lambda stationarity: 3 * stationarity / 4,
-    "curvature_threshold": lambda hessian_lipschitz, stationarity: (
-        -(sqrt(mpf(2)) + 1) / sqrt(mpf(8)) * sqrt(hessian_lipschitz * stationarity)
-    ),
-    "noise_stddev": gradient_noise,
-    "hessian_noise_stddev": hessian_noise,
-}
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-8/explicit")
 

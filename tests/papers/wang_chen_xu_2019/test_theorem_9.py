@@ -1,59 +1,12 @@
-"""Theorem 9, a second time from the text; the range of ε that no constant serves."""
+"""Theorem 9: the range of ε that no constant serves."""
 
 import pytest
 import sympy
-from mpmath import ceil, erfc, exp, ln, log, loggamma, mpf, root, sqrt, workdps
+from mpmath import ceil, erfc, exp, ln, log, loggamma, mpf, sqrt, workdps
 
 from dpbounds.papers.wang_chen_xu_2019 import theorem_9
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def sample_size(
-    diameter,
-    lipschitz,
-    smoothness,
-    loss_range,
-    dimension,
-    hessian_lipschitz,
-    delta,
-    failure_probability,
-    epsilon,
-    stationarity,
-):
-    chance, leak = ln(1 / failure_probability), ln(1 / delta)
-    first = lipschitz * diameter**7 * sqrt(dimension * smoothness * loss_range * leak * chance)
-    second = sqrt(leak * dimension * loss_range * smoothness) * lipschitz * diameter**4 * sqrt(chance)
-    third = dimension * sqrt(loss_range * smoothness**3 * leak) * diameter**5 * chance
-    quarter = root(hessian_lipschitz, 4)
-    return max(
-        first * quarter / (epsilon * stationarity**2),
-        second * quarter / (epsilon * stationarity**2),
-        third / (quarter * stationarity * sqrt(stationarity) * epsilon),
-    )
-
-
-def combined(loss_range, smoothness, hessian_lipschitz, diameter, approximation_ratio, stationarity):
-    return (
-        loss_range * smoothness * sqrt(hessian_lipschitz) * (diameter**2 / approximation_ratio) ** 3 / stationarity**2
-    )
-
-
-TWINS = {
-    "sample_size": sample_size,
-    "steps": lambda diameter, smoothness, loss_range, stationarity, hessian_lipschitz, approximation_ratio: max(
-        diameter**2 * smoothness * loss_range / stationarity**2,
-        loss_range * sqrt(hessian_lipschitz) * diameter**6 / (approximation_ratio * sqrt(stationarity)) ** 3,
-    ),
-    "combined_steps": combined,
-    "first_order_share": lambda stationarity, diameter, smoothness: stationarity / 2 / diameter**2 / smoothness,
-    "second_order_share": lambda approximation_ratio, stationarity, hessian_lipschitz, diameter: (
-        approximation_ratio * sqrt(hessian_lipschitz * stationarity) / (2 * hessian_lipschitz * diameter**3)
-    ),
-    "slack": lambda approximation_ratio, stationarity, diameter: (
-        approximation_ratio**2 * stationarity / 72 / diameter**3
-    ),
-}
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-9")
 

@@ -1,69 +1,14 @@
-"""Theorem 9 with constants: a second time, its arithmetic, and runs of Algorithm 6 at the smallest sample."""
+"""Theorem 9 with constants: its arithmetic, and runs of Algorithm 6 at the smallest sample."""
 
 import math
 
 import numpy as np
 import pytest
-from mpmath import floor, ln, mpf, sqrt
+from mpmath import mpf
 from sympy import Rational
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def slack(approximation_ratio, curvature_tolerance, hessian_lipschitz, diameter):
-    share = approximation_ratio * curvature_tolerance / (2 * hessian_lipschitz * diameter**3)
-    return share * approximation_ratio * curvature_tolerance / 48
-
-
-def sample_size(
-    lipschitz,
-    diameter,
-    steps,
-    rho,
-    gap_tolerance,
-    approximation_ratio,
-    curvature_tolerance,
-    hessian_lipschitz,
-    dimension,
-    failure_probability,
-    smoothness,
-):
-    tail = sqrt(dimension) + sqrt(2 * ln(2 * steps / failure_probability))
-    second_tail = sqrt(dimension) + sqrt(ln(4 * steps / failure_probability))
-    e1 = sqrt(4 * lipschitz**2 * steps / rho) * tail
-    e2 = 2 * sqrt(4 * smoothness**2 * dimension * steps / rho) * second_tail
-    room = min(gap_tolerance / 8, slack(approximation_ratio, curvature_tolerance, hessian_lipschitz, diameter))
-    return max(diameter * e1 / room, 8 * diameter**2 * e2 / (approximation_ratio * curvature_tolerance))
-
-
-def steps(
-    initial_gap,
-    diameter,
-    smoothness,
-    gap_tolerance,
-    hessian_lipschitz,
-    approximation_ratio,
-    curvature_tolerance,
-):
-    first = gap_tolerance**2 / (16 * diameter**2 * smoothness)
-    second = (approximation_ratio * curvature_tolerance) ** 3 / (8 * hessian_lipschitz * diameter**3) ** 2
-    return floor(initial_gap / min(first, second)) + 1
-
-
-TWINS = {
-    "bound": sample_size,
-    "steps": steps,
-    "first_order_share": lambda gap_tolerance, diameter, smoothness: gap_tolerance / diameter**2 / smoothness / 2,
-    "second_order_share": lambda approximation_ratio, curvature_tolerance, hessian_lipschitz, diameter: (
-        approximation_ratio * curvature_tolerance / hessian_lipschitz / diameter**3 / 2
-    ),
-    "slack": slack,
-    "noise_stddev": lambda lipschitz, steps, rho, dataset_size: sqrt(4 * lipschitz**2 * steps / rho) / dataset_size,
-    "hessian_noise_stddev": lambda smoothness, dimension, steps, rho, dataset_size: (
-        sqrt(4 * smoothness**2 * dimension * steps / rho) / dataset_size
-    ),
-}
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-9/explicit")
 

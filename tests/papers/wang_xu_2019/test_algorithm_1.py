@@ -1,4 +1,4 @@
-"""Algorithm 1: its noise, a second time from the text, and what is wrong with step 3."""
+"""Algorithm 1: what is wrong with step 3."""
 
 import pytest
 from mpmath import log, sqrt
@@ -8,12 +8,6 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    # the root of x + 2 sqrt(x log(1/delta)) = epsilon, by the quadratic formula in sqrt(x)
-    "rho": lambda epsilon, delta: (-sqrt(log(1 / delta)) + sqrt(log(1 / delta) + epsilon)) ** 2,
-    "noise_variance": lambda lipschitz, steps, dataset_size, rho: 2 * (lipschitz / dataset_size) ** 2 * steps / rho,
-}
 
 STATEMENT = theorem("wang-xu-2019/algorithm-1")
 

@@ -1,17 +1,9 @@
-"""Algorithm 4, a second time from the text; its budget is kept with room to spare."""
+"""Algorithm 4: its budget is kept with room to spare."""
 
 import pytest
-from mpmath import ln, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "step_epsilon": lambda epsilon, steps, delta: epsilon / sqrt(8 * steps * ln(1 / delta)),
-    "score_sensitivity": lambda lipschitz_l1, l1_norm_bound, dataset_size: (
-        lipschitz_l1 * 2 * l1_norm_bound / dataset_size
-    ),
-}
 
 
 @pytest.mark.rotating(4)

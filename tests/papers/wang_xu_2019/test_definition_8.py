@@ -6,14 +6,6 @@ from mpmath import gamma, log, sqrt
 
 from dpbounds.theorems.registry import theorem
 
-TWINS = {
-    "l2-ball": lambda dimension, enclosing_radius: (
-        enclosing_radius * mpmath.exp(mpmath.loggamma((dimension + 1) / 2) - mpmath.loggamma(dimension / 2)) * sqrt(2)
-    ),
-    "l1-ball": lambda dimension, enclosing_radius: enclosing_radius * sqrt(2 * log(2 * dimension)),
-    "simplex": lambda dimension, enclosing_radius: enclosing_radius * sqrt(2 * log(dimension)),
-}
-
 
 def largest_of(count, both_signs):
     """E max of ``count`` Gaussians, or of their absolute values."""

@@ -2,13 +2,6 @@
 
 from dpbounds.theorems.registry import theorem
 
-TWINS = {
-    "mean_square": lambda smoothness, initial_gap, steps, dimension, noise_multiplier, lipschitz, dataset_size: (
-        8 * smoothness * initial_gap / (3 * steps)
-        + 4 * dimension * (noise_multiplier * lipschitz / dataset_size) ** 2 * steps / 3
-    )
-}
-
 
 def test_the_bound_has_a_best_number_of_steps():
     statement = theorem("wang-xu-2019/figure-2")

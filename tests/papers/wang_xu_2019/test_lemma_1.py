@@ -1,11 +1,7 @@
-"""Lemma 1, a second time from the text."""
-
-from mpmath import ln, sqrt
+"""Lemma 1."""
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {"step_epsilon": lambda epsilon, steps, delta: epsilon / sqrt(8 * steps * ln(1 / delta))}
 
 
 def test_the_budget_suffices():

@@ -1,15 +1,7 @@
-"""Lemma 2, a second time from the text; the constant that it leaves open."""
-
-from mpmath import ln, sqrt
+"""Lemma 2: the constant that it leaves open."""
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "noise_multiplier": lambda noise_constant, sample_rate, steps, delta, epsilon: (
-        noise_constant * sample_rate * sqrt(steps * ln(1 / delta)) / epsilon
-    )
-}
 
 
 def test_the_constant_is_what_the_accountant_says():

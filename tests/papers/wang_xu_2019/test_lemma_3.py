@@ -1,16 +1,9 @@
-"""Lemma 3, a second time from the text, and against the exact law of the choice."""
+"""Lemma 3: against the exact law of the choice."""
 
 import numpy as np
 import pytest
-from mpmath import ln
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "bound": lambda score_sensitivity, step_epsilon, candidates, failure_probability: (
-        2 * score_sensitivity / step_epsilon * (ln(candidates) + ln(1 / failure_probability))
-    )
-}
 
 
 @pytest.mark.parametrize("failure", ["0.5", "0.01", "1e-6"])

@@ -1,16 +1,10 @@
-"""Theorem 1, a second time from the text; the range of ε that no constant serves."""
+"""Theorem 1: the range of ε that no constant serves."""
 
 import pytest
 from mpmath import exp, ln, mpf, ncdf, sqrt, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "noise_variance": lambda noise_constant, lipschitz, steps, delta, dataset_size, epsilon: (
-        noise_constant * lipschitz**2 * steps * ln(1 / delta) / (dataset_size * epsilon) ** 2
-    )
-}
 
 
 def failure_of_the_output(constant, steps, epsilon, delta):

@@ -1,23 +1,9 @@
-"""Theorem 1 with its constant: a second time, and against the certified accountant."""
+"""Theorem 1 with its constant: against the certified accountant."""
 
 import pytest
-from mpmath import ln, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def rho(epsilon, delta):
-    return (sqrt(ln(1 / delta) + epsilon) - sqrt(ln(1 / delta))) ** 2
-
-
-TWINS = {
-    "noise_variance": lambda lipschitz, steps, dataset_size, epsilon, delta: (
-        steps * (2 * lipschitz / dataset_size) ** 2 / (2 * rho(epsilon, delta))
-    ),
-    "noise_constant": lambda epsilon, delta: 2 * epsilon**2 / (rho(epsilon, delta) * ln(1 / delta)),
-    "rho": rho,
-}
 
 
 @pytest.mark.parametrize(("epsilon", "failure"), [("0.1", "1e-3"), (1, "1e-5"), (8, "1e-6"), (60, "1e-5"), (2, "0.3")])

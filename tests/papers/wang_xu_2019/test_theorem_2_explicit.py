@@ -1,32 +1,10 @@
-"""Theorem 2 with constants: a second time, against its own minimum, and against exact runs of a quadratic."""
+"""Theorem 2 with constants: against its own minimum, and against exact runs of a quadratic."""
 
 import numpy as np
 import pytest
-from mpmath import sqrt
 
 from dpbounds.errors import InvalidValue
 from dpbounds.theorems.registry import theorem
-
-
-def noisy(initial_gap, step_size, smoothness, steps, dimension, noise_stddev):
-    a = 1 - smoothness * step_size / 2
-    return sqrt((initial_gap / (step_size * steps) + dimension * noise_stddev**2) / a)
-
-
-TWINS = {
-    "bound": lambda initial_gap, step_size, smoothness, steps, dimension, noise_stddev: (
-        noisy(initial_gap, step_size, smoothness, steps, dimension, noise_stddev) + noise_stddev * sqrt(dimension)
-    ),
-    "noisy": noisy,
-    "tuned": lambda lipschitz, smoothness, initial_gap, dimension, rho, dataset_size: sqrt(
-        16 * lipschitz / (3 * dataset_size) * sqrt(smoothness * initial_gap * dimension / rho)
-        + 8 * dimension / (3 * rho) * (lipschitz / dataset_size) ** 2
-    ),
-    "steps": lambda dataset_size, lipschitz, rho, smoothness, initial_gap, dimension: (
-        sqrt(rho * smoothness * initial_gap / dimension) * dataset_size / lipschitz
-    ),
-    "noise_stddev": lambda lipschitz, dataset_size, steps, rho: sqrt(2 * steps * (lipschitz / dataset_size) ** 2 / rho),
-}
 
 STATEMENT = theorem("wang-xu-2019/theorem-2/explicit")
 

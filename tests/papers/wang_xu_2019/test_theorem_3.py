@@ -1,25 +1,6 @@
-"""Theorem 3, a second time from the text; the second equality of (5)."""
-
-from mpmath import log, root, sqrt
+"""Theorem 3: the second equality of (5)."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda sub_gaussian, dimension, failure_probability, dataset_size, delta, epsilon: (
-        sqrt(sub_gaussian**2 * dimension * log(sub_gaussian / failure_probability) * log(dataset_size) / dataset_size)
-        + root(dimension * log(1 / delta), 4) / sqrt(dataset_size * epsilon)
-    ),
-    "combined": lambda sub_gaussian, dimension, failure_probability, dataset_size, delta, epsilon: (
-        sub_gaussian
-        * sqrt(
-            dimension
-            * log(sub_gaussian / failure_probability)
-            * log(dataset_size)
-            * sqrt(log(1 / delta))
-            / (dataset_size * epsilon)
-        )
-    ),
-}
 
 
 def test_the_combined_term_vanishes_where_the_sum_does_not():

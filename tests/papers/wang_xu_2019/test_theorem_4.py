@@ -1,23 +1,10 @@
-"""Theorem 4, a second time from the text, and its small sets."""
+"""Theorem 4: its small sets."""
 
 import math
 
 import pytest
-from mpmath import ln, root, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda norm_bound, gaussian_width, delta, dataset_size, epsilon: (
-        norm_bound * root((norm_bound**2 + gaussian_width**2) * ln(1 / delta), 4) / sqrt(dataset_size * epsilon)
-    ),
-    "steps": lambda dataset_size, epsilon, norm_bound, gaussian_width, delta: (
-        dataset_size * epsilon / sqrt((norm_bound**2 + gaussian_width**2) * ln(1 / delta))
-    ),
-    "step_fraction": lambda norm_bound, gaussian_width, delta, dataset_size, epsilon: (
-        root((norm_bound**2 + gaussian_width**2) * ln(1 / delta), 4) / (norm_bound * sqrt(dataset_size * epsilon))
-    ),
-}
 
 STATEMENT = theorem("wang-xu-2019/theorem-4")
 

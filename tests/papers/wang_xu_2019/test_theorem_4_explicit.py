@@ -1,39 +1,10 @@
-"""Theorem 4 with constants, a second time from its derivation, and against exact runs on a segment."""
+"""Theorem 4 with constants: against exact runs on a segment."""
 
 import math
 
 import pytest
-from mpmath import mpf, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-
-def best_steps(diameter, smoothness, initial_gap, rho, dataset_size, gaussian_width, lipschitz):
-    # a/√T + b√T is smallest at a/b
-    a = diameter * sqrt(2 * smoothness * initial_gap)
-    b = sqrt(2) * lipschitz * gaussian_width / (dataset_size * sqrt(rho))
-    return a / b
-
-
-def tuned(diameter, smoothness, initial_gap, rho, dataset_size, gaussian_width, lipschitz):
-    a = diameter * sqrt(2 * smoothness * initial_gap)
-    b = sqrt(2) * lipschitz * gaussian_width / (dataset_size * sqrt(rho))
-    return a / sqrt(a / b) + b * sqrt(a / b + 1)
-
-
-TWINS = {
-    "bound": lambda initial_gap, step_fraction, steps, noise_stddev, gaussian_width, smoothness, diameter: (
-        initial_gap / step_fraction / steps
-        + noise_stddev * gaussian_width
-        + smoothness * step_fraction * diameter**2 / 2
-    ),
-    "tuned": tuned,
-    "step_fraction": lambda initial_gap, smoothness, diameter, steps: min(
-        mpf(1), sqrt(2 * initial_gap / (smoothness * diameter**2 * steps))
-    ),
-    "steps": best_steps,
-    "noise_stddev": lambda lipschitz, dataset_size, steps, rho: lipschitz * sqrt(2 * steps / rho) / dataset_size,
-}
 
 STATEMENT = theorem("wang-xu-2019/theorem-4/explicit")
 

@@ -1,16 +1,10 @@
-"""Abadi et al., Theorem 1: the noise, a second time from how the papers quote it, and where its constants are."""
+"""Abadi et al., Theorem 1: where its constants are."""
 
 import pytest
 from mpmath import exp, log1p, mpf, ncdf, sqrt, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "noise_multiplier": lambda noise_constant, sample_rate, steps, delta, epsilon: (
-        noise_constant * sqrt(-steps * log1p(delta - 1) * sample_rate**2 / epsilon**2)
-    )
-}
 
 STATEMENT = theorem("cited/abadi-et-al-2016/theorem-1")
 VALUES = {"epsilon": 1, "delta": "1e-6", "steps": 10_000, "sample_rate": "0.01"}

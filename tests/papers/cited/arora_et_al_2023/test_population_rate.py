@@ -1,17 +1,6 @@
-"""Arora et al., population rates, a second time; convexity helps wherever the rate says anything."""
-
-from mpmath import cbrt, mpf, power, sqrt
+"""Arora et al., population rates: convexity helps wherever the rate says anything."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda dimension, dataset_size, epsilon: (
-        1 / cbrt(dataset_size) + power(dimension, mpf(1) / 4) / sqrt(dataset_size * epsilon)
-    ),
-    "convex": lambda dimension, dataset_size, epsilon: (
-        (sqrt(dataset_size) * epsilon + sqrt(dimension)) / dataset_size / epsilon
-    ),
-}
 
 
 def test_convex_losses_are_easier_where_the_rate_is_below_1():

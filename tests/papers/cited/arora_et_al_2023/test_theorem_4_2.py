@@ -1,19 +1,12 @@
-"""Arora et al., Theorem 4.2: the order, a second time; the outline of its proof, redone with numbers."""
+"""Arora et al., Theorem 4.2: the outline of its proof, redone with numbers."""
 
 import pytest
-from mpmath import cbrt, ceil, floor, ln, mpf, sqrt
+from mpmath import cbrt, ceil, floor, mpf, sqrt
 
 from dpbounds.privacy.mechanisms import Composed, Gaussian
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda initial_gap, smoothness, lipschitz, dimension, delta, dataset_size, epsilon: (
-        cbrt(-initial_gap * smoothness * lipschitz * dimension * ln(delta) / (dataset_size * epsilon) ** 2)
-        + lipschitz * sqrt(-dimension * ln(delta)) / (dataset_size * epsilon)
-    ),
-}
 
 
 @pytest.mark.parametrize(("n", "d"), [(10**4, 10), (10**6, 50), (10**8, 10)])

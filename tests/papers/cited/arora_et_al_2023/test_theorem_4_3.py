@@ -1,14 +1,6 @@
-"""Arora et al., Theorem 4.3: the lower bound, a second time; below the upper ones."""
-
-from mpmath import mpf, sqrt
+"""Arora et al., Theorem 4.3: below the upper ones."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda lipschitz, dimension, dataset_size, epsilon: (
-        lipschitz * sqrt(min(mpf(1), dimension / (dataset_size * epsilon) ** 2))
-    ),
-}
 
 
 def test_upper_bounds_lie_above():

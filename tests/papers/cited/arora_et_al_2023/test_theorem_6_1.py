@@ -1,18 +1,10 @@
-"""Arora et al., Theorem 6.1: the orders, a second time; where the two terms meet; what a note says, with numbers."""
+"""Arora et al., Theorem 6.1: where the two terms meet; what a note says, with numbers."""
 
 import numpy as np
 import pytest
 from mpmath import mpf, root, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda rank, dataset_size, epsilon: (
-        1 / sqrt(dataset_size)
-        + min(root(rank / (dataset_size * epsilon) ** 2, 3), 1 / root(dataset_size * epsilon, 5) ** 2)
-    ),
-    "projection-dimension": lambda dataset_size, epsilon: root(dataset_size * epsilon, 5) ** 4,
-}
 
 
 def test_the_projection_balances_its_loss_against_the_methods_rate():

@@ -1,12 +1,8 @@
-"""Avdiukhin et al.: the order, a second time; that of private gradient descent for first-order points."""
+"""Avdiukhin et al.: of private gradient descent for first-order points."""
 
-from mpmath import ln, root, sqrt
+from mpmath import ln, root
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda dimension, dataset_size, epsilon: root(dimension, 4) / (sqrt(dataset_size) * sqrt(epsilon)),
-}
 
 
 def test_it_is_the_order_of_private_gradient_descent_without_the_logarithm():

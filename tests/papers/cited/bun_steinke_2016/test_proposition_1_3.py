@@ -1,16 +1,13 @@
-"""Bun & Steinke, Proposition 1.3, a second time; against the accountant and the Gaussian's exact curve."""
+"""Bun & Steinke, Proposition 1.3: against the accountant and the Gaussian's exact curve."""
 
 from fractions import Fraction
 
 import pytest
-from mpmath import ln, sqrt
 
 from dpbounds.privacy.accountants.certified import epsilon as certified_epsilon
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.notions.concentrated import zcdp_epsilon
 from dpbounds.theorems.registry import theorem
-
-TWINS = {"epsilon": lambda rho, delta: (sqrt(rho) + sqrt(-ln(delta))) ** 2 + ln(delta)}
 
 
 @pytest.mark.parametrize("rho", ["1e-4", "0.02", 1, 20])

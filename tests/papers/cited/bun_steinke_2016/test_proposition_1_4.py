@@ -1,4 +1,4 @@
-"""Bun & Steinke, Proposition 1.4, a second time; against the Rényi divergences of randomised response."""
+"""Bun & Steinke, Proposition 1.4: against the Rényi divergences of randomised response."""
 
 import pytest
 from mpmath import exp, log, mpf, workdps
@@ -7,8 +7,6 @@ from dpbounds.privacy.mechanisms import ExponentialMechanism, PureDP
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
-
-TWINS = {"rho": lambda epsilon: (epsilon / 2) * epsilon}
 
 STATEMENT = theorem("cited/bun-steinke-2016/proposition-1.4")
 

@@ -1,4 +1,4 @@
-"""Bun & Steinke, Proposition 1.6, a second time; against the accountant and the divergence itself."""
+"""Bun & Steinke, Proposition 1.6: against the accountant and the divergence itself."""
 
 import pytest
 from mpmath import exp, inf, log, mpf, pi, quad, sqrt
@@ -7,8 +7,6 @@ from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
-
-TWINS = {"rho": lambda sensitivity, noise_stddev: (sensitivity / noise_stddev) ** 2 / 2}
 
 STATEMENT = theorem("cited/bun-steinke-2016/proposition-1.6")
 

@@ -2,8 +2,6 @@
 
 from dpbounds.theorems.registry import theorem
 
-TWINS = {}
-
 
 def test_there_is_nothing_to_evaluate_and_the_record_says_why():
     statement = theorem("cited/chien-li-2024/main-result")

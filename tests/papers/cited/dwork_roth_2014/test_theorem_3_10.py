@@ -1,4 +1,4 @@
-"""Dwork & Roth, Theorem 3.10, a second time; against the exact law of a choice between two."""
+"""Dwork & Roth, Theorem 3.10: against the exact law of a choice between two."""
 
 import pytest
 from mpmath import exp, log, mpf
@@ -8,11 +8,6 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "score-weight": lambda epsilon, score_sensitivity: epsilon / score_sensitivity / 2,
-    "rho": lambda epsilon: (epsilon / 2) ** 2 / 2,
-}
 
 STATEMENT = theorem("cited/dwork-roth-2014/theorem-3.10")
 

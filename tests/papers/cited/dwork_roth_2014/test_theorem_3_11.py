@@ -1,15 +1,9 @@
-"""Dwork & Roth, Theorem 3.11, a second time; against the mechanism's exact law on the worst scores."""
+"""Dwork & Roth, Theorem 3.11: against the mechanism's exact law on the worst scores."""
 
 import pytest
-from mpmath import exp, ln, mpf
+from mpmath import exp, mpf
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "bound": lambda score_sensitivity, step_epsilon, candidates, best_candidates, failure_probability: (
-        (ln(candidates) - ln(best_candidates) - ln(failure_probability)) * score_sensitivity / (step_epsilon / 2)
-    )
-}
 
 
 @pytest.mark.parametrize(("size", "best"), [(2, 1), (50, 1), (50, 7), (10_000, 3)])

@@ -1,17 +1,10 @@
-"""Dwork & Roth, Theorem 3.16, a second time; against the accountant's own."""
+"""Dwork & Roth, Theorem 3.16: against the accountant's own."""
 
 from fractions import Fraction
-
-from mpmath import mpf
 
 from dpbounds.privacy.notions.composition_theorems import EpsilonDelta, basic
 from dpbounds.privacy.notions.optimal_composition import optimal_delta
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "epsilon": lambda steps, step_epsilon: step_epsilon * steps,
-    "delta": lambda steps, step_delta: steps * step_delta if steps * step_delta < 1 else mpf(1),
-}
 
 STATEMENT = theorem("cited/dwork-roth-2014/theorem-3.16")
 

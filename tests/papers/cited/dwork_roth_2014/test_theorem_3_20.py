@@ -1,18 +1,10 @@
-"""Dwork & Roth, Theorem 3.20, a second time; against the accountant's own and the exact composition."""
+"""Dwork & Roth, Theorem 3.20: against the accountant's own and the exact composition."""
 
 import pytest
-from mpmath import expm1, ln, mpf, sqrt
 
 from dpbounds.privacy.notions.composition_theorems import EpsilonDelta, advanced_epsilon
 from dpbounds.privacy.notions.optimal_composition import optimal_delta
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "epsilon": lambda steps, step_epsilon, delta: (
-        step_epsilon * (sqrt(-2 * steps * ln(delta)) + steps * expm1(step_epsilon))
-    ),
-    "delta": lambda steps, step_delta, delta: min(mpf(1), delta + steps * step_delta),
-}
 
 STATEMENT = theorem("cited/dwork-roth-2014/theorem-3.20")
 

@@ -1,18 +1,10 @@
-"""Dwork & Roth, Theorem 3.23, a second time; against the exact chance of a report."""
+"""Dwork & Roth, Theorem 3.23: against the exact chance of a report."""
 
 import pytest
 from mpmath import exp, inf, log, mpf, quad
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "threshold-scale": lambda epsilon: 1 / (epsilon / 2),
-    "query-scale": lambda epsilon: 1 / (epsilon / 4),
-    "epsilon": lambda threshold_scale, query_scale: (
-        (query_scale + 2 * threshold_scale) / (threshold_scale * query_scale)
-    ),
-}
 
 STATEMENT = theorem("cited/dwork-roth-2014/theorem-3.23")
 

@@ -1,12 +1,13 @@
-"""Dwork & Roth, Theorem A.1, a second time; against the mechanism's exact curve."""
+"""Dwork & Roth, Theorem A.1: against the mechanism's exact curve."""
 
 import pytest
-from mpmath import exp, ln, mpf, ncdf, sqrt, workdps
+from mpmath import exp, mpf, ncdf, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import twin_of
 
-TWINS = {"noise_multiplier": lambda epsilon, delta: sqrt(ln(25 / (16 * delta**2))) / epsilon}
+twin = twin_of("cited/dwork-roth-2014/theorem-a.1")
 
 STATEMENT = theorem("cited/dwork-roth-2014/theorem-a.1")
 
@@ -21,7 +22,7 @@ def test_it_holds_over_the_whole_range():
         for power in range(1, 60):
             for delta in (mpf(10) ** -power, 1 - mpf(10) ** -power, mpf(power) / 60):
                 for epsilon in (mpf("0.001"), mpf("0.1"), mpf("0.5"), mpf(1)):
-                    assert failure(epsilon, TWINS["noise_multiplier"](epsilon, delta)) <= delta
+                    assert failure(epsilon, twin("noise_multiplier", epsilon=epsilon, delta=delta)) <= delta
 
 
 @pytest.mark.parametrize(

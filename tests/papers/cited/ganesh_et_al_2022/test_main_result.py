@@ -1,18 +1,9 @@
-"""Ganesh, Thakurta & Upadhyay: the order, a second time; the exact risk of a linear loss in one dimension."""
+"""Ganesh, Thakurta & Upadhyay: the exact risk of a linear loss in one dimension."""
 
 import pytest
 from mpmath import coth, mpf
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda lipschitz, diameter, dimension, dataset_size, epsilon: (
-        dimension / (dataset_size * epsilon) * diameter * lipschitz
-    ),
-    "lower": lambda lipschitz, diameter, dimension, dataset_size, epsilon: (
-        diameter * lipschitz * min(1, dimension / (dataset_size * epsilon))
-    ),
-}
 
 
 @pytest.mark.parametrize("n", [10, 1000, 10**5])

@@ -1,12 +1,6 @@
-"""Gao & Wright: the order as quoted, a second time."""
-
-from mpmath import mpf, power
+"""Gao & Wright."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda dimension, dataset_size: power(dimension, mpf(1) / 4) * power(dataset_size, -mpf(1) / 2),
-}
 
 
 def test_with_constant_privacy_it_is_the_order_of_private_gradient_descent():

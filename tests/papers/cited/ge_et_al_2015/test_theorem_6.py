@@ -1,14 +1,8 @@
-"""Ge et al., Theorem 6, a second time from where it is quoted; what its two orders say together."""
+"""Ge et al., Theorem 6: what its two orders say together."""
 
 import pytest
-from mpmath import ln, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "distance": lambda step_size, failure_probability: sqrt(step_size) * sqrt(-ln(failure_probability)),
-    "steps": lambda failure_probability, step_size: -ln(failure_probability) * (1 / step_size) ** 2,
-}
 
 
 def test_half_the_distance_takes_sixteen_times_the_steps():

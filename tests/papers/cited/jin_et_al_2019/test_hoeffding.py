@@ -1,16 +1,10 @@
-"""Jin et al.: the order, a second time; sums of random signs in one and many dimensions."""
+"""Jin et al.: sums of random signs in one and many dimensions."""
 
 import numpy as np
 import pytest
 from mpmath import binomial, ln, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda norm_sub_gaussian, batch_size, dimension, failure_probability: (
-        sqrt(batch_size * (ln(2 * dimension) - ln(failure_probability))) * norm_sub_gaussian
-    ),
-}
 
 
 @pytest.mark.parametrize("count", [10, 100])

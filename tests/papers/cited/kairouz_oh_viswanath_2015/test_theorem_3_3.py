@@ -3,40 +3,10 @@
 from fractions import Fraction
 
 import pytest
-from mpmath import exp, loggamma, mp, mpf
 
 from dpbounds.privacy.notions.composition_theorems import EpsilonDelta
 from dpbounds.privacy.notions.optimal_composition import optimal_delta
 from dpbounds.theorems.registry import theorem
-
-
-def pure_delta(steps, flips, step_epsilon):
-    """The printed sum, outwards from its largest term until nothing changes."""
-    k, i = int(steps), int(flips)
-
-    def term(number):
-        choose = exp(loggamma(k + 1) - loggamma(number + 1) - loggamma(k - number + 1))
-        weights = exp((k - number) * step_epsilon) - exp((k - 2 * i + number) * step_epsilon)
-        return choose * weights / (1 + exp(step_epsilon)) ** k
-
-    middle = min(i - 1, k // (1 + int(exp(min(step_epsilon, mpf(50))))))
-    total = mpf(0)
-    for numbers in (range(middle, -1, -1), range(middle + 1, i)):
-        for number in numbers:
-            one = term(number)
-            total += one
-            if one < total * mpf(10) ** -mp.dps:
-                break
-    return total
-
-
-TWINS = {
-    "epsilon": lambda steps, flips, step_epsilon: steps * step_epsilon - 2 * flips * step_epsilon,
-    "pure-delta": pure_delta,
-    "delta": lambda steps, flips, step_epsilon, step_delta: (
-        1 - (1 - step_delta) ** steps + (1 - step_delta) ** steps * pure_delta(steps, flips, step_epsilon)
-    ),
-}
 
 STATEMENT = theorem("cited/kairouz-oh-viswanath-2015/theorem-3.3")
 

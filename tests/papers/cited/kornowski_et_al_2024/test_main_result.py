@@ -1,18 +1,6 @@
-"""Kornowski, Liu & Talwar: the two sample sizes of the abstract, a second time; which one is smaller."""
-
-from mpmath import mpf, power, sqrt
+"""Kornowski, Liu & Talwar: which one is smaller."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "single-pass": lambda dimension, goldstein_radius, stationarity, epsilon: (
-        (sqrt(dimension) / stationarity + dimension / epsilon) / goldstein_radius / stationarity**2
-    ),
-    "multiple-passes": lambda dimension, stationarity, epsilon, goldstein_radius: (
-        dimension / stationarity**2
-        + power(dimension * sqrt(dimension) / (goldstein_radius * stationarity**3), mpf(1) / 2) / epsilon
-    ),
-}
 
 
 def test_several_passes_need_fewer_records_for_small_radii():

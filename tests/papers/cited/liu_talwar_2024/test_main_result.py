@@ -1,14 +1,6 @@
-"""Liu & Talwar: the order of the abstract, a second time; that of first-order points."""
-
-from mpmath import cbrt, sqrt
+"""Liu & Talwar: of first-order points."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda dimension, dataset_size, epsilon: (
-        1 / cbrt(dataset_size) + sqrt(sqrt(dimension)) / (sqrt(dataset_size) * sqrt(epsilon))
-    ),
-}
 
 
 def test_second_order_points_cost_no_more_than_first_order_ones():

@@ -1,15 +1,9 @@
-"""Mei, Bai & Montanari: the order, a second time; a Gaussian location model attains it up to logarithms."""
+"""Mei, Bai & Montanari: a Gaussian location model attains it up to logarithms."""
 
 import pytest
 from mpmath import ln, mpf, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda sub_gaussian, dimension, dataset_size: sqrt(
-        sub_gaussian**2 * ln(dataset_size) * dimension / dataset_size
-    ),
-}
 
 
 def test_for_a_location_model_it_is_loose_by_the_logarithm_only():

@@ -1,29 +1,9 @@
-"""Menart et al.: the rates, a second time; the noisy mean, for a quadratic loss, is within them."""
+"""Menart et al.: the noisy mean, for a quadratic loss, is within them."""
 
 import pytest
-from mpmath import exp, ln, mpf, sqrt
+from mpmath import ln, mpf, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-
-def rate(kl_constant, lipschitz, dimension, delta, dataset_size, epsilon, initial_gap, kl_exponent, smoothness):
-    return exp(
-        kl_exponent * ln(kl_constant * lipschitz / (dataset_size * epsilon))
-        + kl_exponent / 2 * ln(-dimension * ln(delta))
-        + kl_exponent / 2 * ln(1 + smoothness * kl_constant**2 / initial_gap ** (2 / kl_exponent - 1))
-    )
-
-
-TWINS = {
-    "rate": rate,
-    "concentrated": lambda dimension, dataset_size, rho, kl_exponent: (
-        (dimension / (dataset_size**2 * rho)) ** (kl_exponent / 2)
-    ),
-    "adaptive": lambda dimension, dataset_size, rho, kl_exponent: (
-        (dimension / (dataset_size**2 * rho)) ** (kl_exponent / (4 - kl_exponent))
-    ),
-}
-
 
 STATEMENT = theorem("cited/menart-et-al-2023/theorem-1")
 

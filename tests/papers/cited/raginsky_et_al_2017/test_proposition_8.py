@@ -5,12 +5,6 @@ from mpmath import ln, mpf, power
 
 from dpbounds.theorems.registry import theorem
 
-TWINS = {
-    "rate": lambda inverse_temperature, step_size, steps: (
-        power(inverse_temperature, mpf(1) / 2) * power(step_size, mpf(5) / 4) * steps
-    ),
-}
-
 
 def test_it_gives_the_discretisation_term_of_the_private_algorithm():
     """(nε)^(5/2) / (β^(3/4) T^(1/4) log(1/δ)^(5/4)), with ηT = n²ε²/(β log(1/δ))."""

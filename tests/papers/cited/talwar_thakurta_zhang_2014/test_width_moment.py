@@ -3,15 +3,15 @@
 import pytest
 from mpmath import gamma, inf, mpf, ncdf, pi, quad, sqrt
 
-TWINS = {
-    "bound": lambda gaussian_width, norm_bound: abs(gaussian_width + 1j * norm_bound) ** 2,
-}
+from tests.papers.twins import twin_of
+
+twin = twin_of("cited/talwar-thakurta-zhang-2014/width-moment")
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 50])
 def test_the_l2_ball_stays_below(d):
     width = sqrt(2) * gamma(mpf(d + 1) / 2) / gamma(mpf(d) / 2)
-    assert width**2 < d <= TWINS["bound"](width, 1)  # E |v|² = d: the width alone is not enough
+    assert width**2 < d <= twin("bound", w_C=width, R_C=1)  # E |v|² = d: the width alone is not enough
 
 
 @pytest.mark.parametrize("d", [1, 3, 30])
@@ -21,7 +21,7 @@ def test_the_l1_ball_stays_below(d):
 
     width = quad(beyond, [0, 1, 3, 9, 20])
     moment = quad(lambda t: 2 * t * beyond(t), [0, 1, 3, 9, 20])
-    assert moment <= TWINS["bound"](width, 1)
+    assert moment <= twin("bound", w_C=width, R_C=1)
     assert inf > moment >= width**2
 
 

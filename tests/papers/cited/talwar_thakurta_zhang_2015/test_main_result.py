@@ -1,13 +1,6 @@
 """Talwar, Thakurta & Zhang: the order in n, and how it compares with the non-convex one."""
 
-from mpmath import cbrt
-
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda dataset_size: 1 / cbrt(dataset_size) ** 2,
-    "lower": lambda dataset_size: 1 / cbrt(dataset_size**2),
-}
 
 
 def test_eight_times_the_records_are_a_quarter_of_the_risk():

@@ -2,8 +2,6 @@
 
 from dpbounds.theorems.registry import theorem
 
-TWINS = {}
-
 
 def test_no_formula_is_sold():
     statement = theorem("cited/tao-et-al-2025/main-result")

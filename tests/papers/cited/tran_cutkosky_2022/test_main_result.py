@@ -1,16 +1,8 @@
-"""Tran & Cutkosky: the orders of the abstract, a second time; the same as private SpiderBoost's."""
+"""Tran & Cutkosky: the same as private SpiderBoost's."""
 
 import pytest
-from mpmath import cbrt, root
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda dimension, dataset_size, epsilon: cbrt(dimension / (dataset_size * epsilon) ** 2),
-    "gradient-evaluations": lambda dataset_size, epsilon, dimension: (
-        dataset_size * root((dataset_size * epsilon) ** 2 / dimension, 3) ** 2
-    ),
-}
 
 
 def test_it_is_the_order_of_private_spiderboost():

@@ -1,15 +1,6 @@
-"""Wang & Xu 2020: the order as quoted, a second time; where it is worse than first-order rates."""
-
-from mpmath import exp as exponential
-from mpmath import log, mpf
+"""Wang & Xu 2020: where it is worse than first-order rates."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda dimension, dataset_size, epsilon: exponential(
-        mpf(4) / 7 * (log(dimension) - log(dataset_size * epsilon))
-    ),
-}
 
 
 def test_it_exceeds_the_first_order_rate_wherever_that_is_below_1():

@@ -1,15 +1,9 @@
-"""Wang, Ye & Xu: the order, a second time; the outline of its proof, redone with numbers."""
+"""Wang, Ye & Xu: the outline of its proof, redone with numbers."""
 
 import pytest
-from mpmath import ln, mpf, root, sqrt
+from mpmath import mpf, root, sqrt
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda dimension, delta, dataset_size, epsilon: root(
-        dimension * ln(1 / delta) / (dataset_size * epsilon) ** 2, 4
-    ),
-}
 
 
 def test_it_is_the_row_of_the_table_that_quotes_it():

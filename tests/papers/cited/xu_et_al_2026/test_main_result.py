@@ -1,12 +1,6 @@
-"""Xu et al.: the empirical order of the abstract, a second time; that of first-order points."""
-
-from mpmath import cbrt
+"""Xu et al.: of first-order points."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda dimension, dataset_size, epsilon: cbrt(dimension) * cbrt(1 / (dataset_size * epsilon)) ** 2,
-}
 
 
 def test_it_is_the_order_known_for_first_order_points():

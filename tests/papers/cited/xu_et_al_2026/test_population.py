@@ -1,14 +1,6 @@
-"""Xu et al.: the population order of the abstract, a second time; that of first-order points."""
-
-from mpmath import cbrt, power
+"""Xu et al.: of first-order points."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda dimension, dataset_size, epsilon: (
-        1 / cbrt(dataset_size) + power(dimension / (dataset_size * epsilon) ** 2, 0.25)
-    ),
-}
 
 
 def test_it_is_the_order_known_for_first_order_points():

@@ -1,14 +1,6 @@
-"""Zhang et al.: the order as quoted, a second time; what replaced it is smaller."""
-
-from mpmath import ln, root, sqrt
+"""Zhang et al.: what replaced it is smaller."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda dimension, delta, epsilon, dataset_size: (
-        sqrt(sqrt(dimension * ln(delta) * ln(epsilon / 2))) / root(dataset_size * epsilon, 2)
-    ),
-}
 
 
 def test_it_is_the_row_of_the_table_that_quotes_it_and_above_what_replaced_it():

@@ -1,15 +1,6 @@
-"""Zhou et al.: the order of the abstract, and the one quoted with ε, a second time."""
-
-from mpmath import mpf, power, sqrt
+"""Zhou et al.: the order of the abstract, and the one quoted with ε."""
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "abstract": lambda dimension, dataset_size: power(dimension / dataset_size**2, mpf(1) / 4),
-    "rate": lambda epsilon, dimension, dataset_size: (
-        sqrt(dimension) * epsilon + power(dimension, mpf(1) / 4) / sqrt(dataset_size * epsilon)
-    ),
-}
 
 
 def test_taken_at_its_word_it_is_below_what_came_later():
