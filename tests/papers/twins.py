@@ -18,11 +18,11 @@ class Point:
     """Values by attribute, under any name that a quantity has; ``read`` are the quantities that were looked at."""
 
     def __init__(self, values: Mapping[str, Any], read: set[str] | None = None) -> None:
-        self._values = {_name(name): value for name, value in values.items()}
+        self._values = {name_of(name): value for name, value in values.items()}
         self.read: set[str] = set() if read is None else read
 
     def __getattr__(self, name: str) -> Any:
-        known = name if name in self._values else _name(name)
+        known = name if name in self._values else name_of(name)
         self.read.add(known)
         return self._values[known]
 
@@ -38,15 +38,17 @@ class _Moved(Point):
 
     def __getattr__(self, name: str) -> Any:
         others = self.__dict__["_values"]
-        return others[_name(name)] if _name(name) in others else getattr(self._point, name)
+        return others[name_of(name)] if name_of(name) in others else getattr(self._point, name)
 
 
 @cache
-def _name(name: str) -> str:
+def name_of(name: str) -> str:
+    """The name of a quantity that is given by a letter or an alias."""
     try:
-        return symbol(name).name
+        found: str = symbol(name).name
     except ValueError:  # a quantity of the paper's own
         return name
+    return found
 
 
 Twins: TypeAlias = Mapping[str, Callable[[Point], Any]]

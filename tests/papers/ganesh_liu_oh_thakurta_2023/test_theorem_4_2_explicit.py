@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
 
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit")
 
@@ -53,14 +52,6 @@ def test_the_tuned_bound_is_kept_at_its_parameters(n, dimension, lipschitz):
     tuned = STATEMENT.evaluate("tuned", **problem).value
     assert reached.applies is True
     assert 0.7 * tuned.lower < reached.value.upper <= tuned.upper
-
-
-def test_the_budget_is_spent_and_kept():
-    values = {"rho": "0.3", "fresh_estimates": 7, "steps": 300}
-    replaced = spending(STATEMENT, values)
-    assert replaced.kept is True
-    assert replaced.spent.upper == pytest.approx(0.3)
-    assert spending(STATEMENT, values, "add-or-remove-one").spent.upper == pytest.approx(0.075)
 
 
 def test_runs_on_a_well_stay_below():

@@ -7,7 +7,6 @@ import pytest
 from mpmath import exp, mpf, quad
 
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
 from tests.papers.twins import twin_of
 
 twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit")
@@ -81,11 +80,3 @@ def test_the_printed_temperature_says_nothing_for_long():
     assert found.applies is True
     assert found.value.lower > 1  # more than GD
     assert STATEMENT.evaluate("tuned", n=10**4, d=1, epsilon="0.4", lipschitz=1, diameter=1).value.upper < 0.08
-
-
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-def test_what_is_spent(relation):
-    found = spending(STATEMENT, {"epsilon": "0.2", "n": 100, "d": 5}, relation)
-    assert found.kept is True
-    assert found.spent.upper == pytest.approx(0.2 if relation == "replace-one" else 0.1)
-    assert spending(STATEMENT, {"epsilon": 5, "n": 100, "d": 5}, relation).spent.upper < 0.9  # √(dℓ/n) binds

@@ -7,7 +7,6 @@ from mpmath import ln, mpf, sqrt
 from dpbounds.expressions.symbols import dataset_size, delta, diameter, dimension, epsilon, excess_risk, lipschitz
 from dpbounds.papers.lowy_ullman_wright_2024 import corollary_4_3, equation_2, theorem_3_2
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
 
 # they meet at A² d = 1
 
@@ -33,10 +32,3 @@ def test_the_warm_start_helps_in_small_dimension(size, warm):
     value = float(STATEMENT.evaluate("combined", d=d, delta="1e-5", epsilon=1, n=size).value.lower)
     assert value == pytest.approx(a * d ** (1 / 6) if warm else a ** (2 / 3))
     assert (d * float(sqrt(ln(1e5))) < size) is warm
-
-
-@pytest.mark.thorough
-def test_three_quarters_of_the_budget_are_spent():
-    found = spending(STATEMENT, {"epsilon": 1, "delta": "1e-3"})
-    assert found.kept is True
-    assert 0.5 < found.spent.upper <= 0.75 * (1 + 1e-9)

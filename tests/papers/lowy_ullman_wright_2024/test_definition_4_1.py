@@ -2,10 +2,7 @@
 
 from math import exp, log
 
-import pytest
-
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
 
 STATEMENT = theorem("lowy-ullman-wright-2024/definition-4.1")
 
@@ -20,10 +17,3 @@ def largest_loss(scale, n=1000, points=401):
 def test_half_of_the_budget_is_spent():
     scale = float(STATEMENT.evaluate("inverse_temperature", epsilon=1, n=1000, lipschitz=1, diameter=1).value.lower)
     assert 0.49 < largest_loss(scale) < 0.5
-    found = spending(STATEMENT, {"epsilon": 1})
-    assert found.kept is True
-    assert float(found.spent.upper) == pytest.approx(0.5)
-
-
-def test_adding_a_record_costs_half_as_much():
-    assert float(spending(STATEMENT, {"epsilon": 1}, "add-or-remove-one").spent.upper) == pytest.approx(0.25)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
 
 STATEMENT = theorem("lowy-ullman-wright-2024/lemma-e.3/explicit")
 
@@ -44,7 +43,3 @@ def test_deviations_are_as_rare_as_claimed(n):
         ).value.lower
         assert (np.abs(means).max(1) > p).mean() <= float(zeta) / 2
         assert (np.abs(means).max(1) > p / 3).mean() > float(zeta) / 2
-
-
-def test_it_spends_epsilon():
-    assert spending(STATEMENT, {"epsilon": "0.7"}).kept is True

@@ -4,7 +4,6 @@ import pytest
 from mpmath import log
 
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
 
 STATEMENT = theorem("dpbounds/langevin-under-pl")
 
@@ -43,7 +42,3 @@ def test_the_tuned_bound_contains_the_bound_at_its_parameters():
     assert best.applies is True
     assert 0.5 * best.value.lower < at.value.upper <= best.value.upper * (1 + 1e-9)
     assert abs(eta * 200 - float(log(1000) / 0.2)) < 1e-6
-
-
-def test_the_budget_is_kept():
-    assert spending(STATEMENT, {"rho": "0.1", "steps": 60}).spent.upper == pytest.approx(0.1)

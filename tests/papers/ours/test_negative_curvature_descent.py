@@ -7,7 +7,6 @@ import pytest
 from sympy import Rational
 
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
 
 STATEMENT = theorem("dpbounds/negative-curvature-descent")
 
@@ -58,12 +57,6 @@ def test_runs_end_at_a_local_minimum(seed):
     assert turned >= 1
     assert np.linalg.norm(np.sin(w)) <= alpha
     assert (-np.cos(w)).min() >= -(alpha**0.5)
-
-
-def test_the_budget_is_kept():
-    found = spending(STATEMENT, {"rho": "0.2", "steps": 40})
-    assert found.kept is True
-    assert found.spent.upper == pytest.approx(0.2)
 
 
 def test_fewer_records_than_theorem_8_in_small_alpha():

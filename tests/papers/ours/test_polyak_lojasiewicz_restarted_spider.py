@@ -5,23 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from dpbounds.errors import UnsupportedMechanism
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
 from tests.papers.twins import twin_of
 
 twin = twin_of("dpbounds/polyak-lojasiewicz-restarted-spider")
 
 STATEMENT = theorem("dpbounds/polyak-lojasiewicz-restarted-spider")
-
-
-@pytest.mark.parametrize(("steps", "stages"), [(4, 3), (1024, 5)])
-def test_everything_together_spends_rho(steps, stages):
-    found = spending(STATEMENT, {"rho": "0.4", "steps": steps, "stages": stages})
-    assert found.kept is True
-    assert found.spent.upper == pytest.approx(0.4)
-    with pytest.raises(UnsupportedMechanism, match="not what one record contributes"):
-        spending(STATEMENT, {"rho": "0.4", "steps": steps, "stages": stages}, "add-or-remove-one")
 
 
 def squares(w):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
 from tests.papers.twins import twin_of
 
 twin = twin_of("wang-chen-xu-2019/theorem-4/explicit")
@@ -34,10 +33,3 @@ def test_the_exact_quantile_stays_below(records):
 
 def potential(w):
     return 0.1 * w**2 - 1.2 * np.exp(-((w - 1) ** 2) / 0.245) - np.exp(-((w + 1) ** 2) / 0.245)
-
-
-def test_the_budget_is_kept():
-    replaced = spending(STATEMENT, {"epsilon": 2})
-    assert replaced.kept is True
-    assert replaced.spent.upper == pytest.approx(2)
-    assert spending(STATEMENT, {"epsilon": 2}, "add-or-remove-one").spent.upper == pytest.approx(1)

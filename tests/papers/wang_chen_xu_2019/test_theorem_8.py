@@ -5,7 +5,6 @@ import pytest
 from dpbounds.expressions.symbols import Unit
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-8")
 RECORDS = Unit(samples=1)
@@ -37,8 +36,3 @@ def test_the_rate_inverts_the_sample_size():
         records = STATEMENT.evaluate("sample_size", stationarity=alpha, **values).value.upper
         found = STATEMENT.evaluate("rate", n=round(records), **values).value.upper
         assert found == pytest.approx(float(alpha), rel=1e-3)
-
-
-def test_what_is_spent_grows_with_three_releases():
-    values = {"epsilon": 1, "delta": "1e-5", "steps": 100, "noise_constant": 8}
-    assert spending(STATEMENT, values).kept is False

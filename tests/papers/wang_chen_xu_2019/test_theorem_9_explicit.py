@@ -8,7 +8,6 @@ from mpmath import mpf
 from sympy import Rational
 
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-9/explicit")
 
@@ -61,7 +60,3 @@ def test_runs_end_at_a_stationary_point(seed):
         assert -(math.cos(w) + 0.1) * (1 + abs(w)) ** 2 >= -0.5
     assert abs(w) > 0.2  # it left the maximum
     assert mpf(used) > 1
-
-
-def test_the_budget_is_kept():
-    assert spending(STATEMENT, {"rho": "0.2", "steps": 25}).spent.upper == pytest.approx(0.2)

@@ -3,9 +3,6 @@
 import pytest
 from mpmath import exp, ln, mpf, ncdf, sqrt, workdps
 
-from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
-
 
 def failure_of_the_output(constant, steps, epsilon, delta):
     """A lower bound on the δ at ε of x_R alone: linear losses, x₁ = 0, a half-space test.
@@ -37,10 +34,3 @@ def test_no_constant_serves_the_printed_range(constant, steps, epsilon, reached)
 @pytest.mark.thorough
 def test_twice_as_long_for_half_the_constant_of_the_range():
     assert failure_of_the_output(8, 2000, 400, "1e-5") > 0.5  # ε = T/5
-
-
-def test_the_repaired_range_holds():
-    statement = theorem("wang-xu-2019/theorem-1")
-    for epsilon, failure in (("0.5", "1e-5"), (11, "1e-5"), (3, "0.05")):
-        values = {"epsilon": epsilon, "delta": failure, "steps": 300, "noise_constant": "11.657"}
-        assert spending(statement, values).kept is True

@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 
-from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
-
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 def test_the_mean_score_of_the_gibbs_choice(epsilon):
@@ -15,9 +12,3 @@ def test_the_mean_score_of_the_gibbs_choice(epsilon):
         weights = np.exp(epsilon * (scores - scores.max()) / 2)  # sensitivity 1
         lost = scores.max() - (weights * scores).sum() / weights.sum()
         assert lost <= 2 / epsilon * np.log(64)
-
-
-def test_the_budget_is_kept():
-    found = spending(theorem("wang-xu-2019/theorem-6/explicit"), {"rho": "0.05", "steps": 100})
-    assert found.kept is True
-    assert found.spent.upper == pytest.approx(0.05)

@@ -4,15 +4,9 @@ import pytest
 from mpmath import exp, log1p, mpf, ncdf, sqrt, workdps
 
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
 
 STATEMENT = theorem("cited/abadi-et-al-2016/theorem-1")
 VALUES = {"epsilon": 1, "delta": "1e-6", "steps": 10_000, "sample_rate": "0.01"}
-
-
-def test_the_accountant_says_what_the_constant_is():
-    assert spending(STATEMENT, {**VALUES, "noise_constant": "1.1575"}).kept is True
-    assert spending(STATEMENT, {**VALUES, "noise_constant": "1.1574"}).kept is False
 
 
 def test_the_range_is_checked_where_its_constant_is_given():

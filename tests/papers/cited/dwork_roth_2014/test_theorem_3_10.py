@@ -7,16 +7,8 @@ from dpbounds.privacy.mechanisms import ExponentialMechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
 
 STATEMENT = theorem("cited/dwork-roth-2014/theorem-3.10")
-
-
-@pytest.mark.parametrize("relation", list(Relation))
-def test_the_promise_is_kept_and_attained(relation):
-    found = spending(STATEMENT, {"epsilon": "0.7"}, relation)
-    assert found.kept is True
-    assert found.spent.upper == pytest.approx(0.7)
 
 
 def test_the_losses_of_two_candidates_span_the_budget_and_no_more():

@@ -3,14 +3,6 @@
 import pytest
 from mpmath import mpf, root, sqrt
 
-from dpbounds.theorems.registry import theorem
-
-
-def test_it_is_the_row_of_the_table_that_quotes_it():
-    values = {"n": 5000, "d": 20, "epsilon": "0.5", "delta": "1e-5"}
-    own = theorem("cited/wang-ye-xu-2017/main-result").evaluate(**values).value
-    assert own.overlaps(theorem("wang-xu-2019/table-1").evaluate("wang-ye-xu-2017", **values).value)
-
 
 def test_the_balance_of_the_outline_gives_the_restored_rate():
     gradient, smoothness, gap, n, d, rho = mpf(3), mpf(5), mpf(2), mpf(10) ** 5, mpf(40), mpf("0.01")
