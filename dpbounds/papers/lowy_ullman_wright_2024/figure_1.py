@@ -1,8 +1,8 @@
 r"""Rates for second-order stationary points with all constants 1, each to be read as its minimum with 1. Empirical
-risk: $(\sqrt d/(\varepsilon n))^{2/3}$ before (Liu et al. 2023), $d^{2/3}/(\varepsilon n)$ here, the lower bound
-$\sqrt d/(\varepsilon n)$. Population risk: $n^{-1/3} + (\sqrt d/(\varepsilon n))^{3/7}$ before, $\zeta^{1/3} n^{-1/3}
-+ \zeta^{3/7} (\sqrt d/(\varepsilon n))^{3/7}$ here with $\zeta = 1 \wedge (d/(\varepsilon n) + \sqrt{d/n})$, the
-lower bound $1/\sqrt n + \sqrt d/(\varepsilon n)$.
+risk: $(\sqrt d/(\varepsilon n))^{2/3}$ before (Liu et al. 2023), $d^{2/3}/(\varepsilon n)$ here, the lower bound $\sqrt
+d/(\varepsilon n)$. Population risk: $n^{-1/3} + (\sqrt d/(\varepsilon n))^{3/7}$ before, $\zeta^{1/3} n^{-1/3} +
+\zeta^{3/7} (\sqrt d/(\varepsilon n))^{3/7}$ here with $\zeta = 1 \wedge (d/(\varepsilon n) + \sqrt{d/n})$, the lower
+bound $1/\sqrt n + \sqrt d/(\varepsilon n)$.
 """
 
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
