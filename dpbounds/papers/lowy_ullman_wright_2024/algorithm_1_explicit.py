@@ -9,10 +9,7 @@ from dpbounds.theorems.language import Bound, Condition, q, sqrt
 bound = sqrt(2 * q.Delta_F / (q.eta * q.T) + q.d * q.sigma**2)
 carried = q.d * (q.sigma_2 * q.eta) ** 2 * (q.anchor_period - 1)
 conditions = (
-    Condition(
-        carried <= 1 - q.L * q.eta,
-        "the error carried from one anchor to the next is paid for by the descent",
-    ),
+    Condition(carried <= 1 - q.L * q.eta, "the error carried from one anchor to the next is paid for by the descent"),
 )
 
 THEOREM = PAPER.theorem(
