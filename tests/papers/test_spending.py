@@ -88,10 +88,7 @@ SPENT = {
         row("lipschitz=1 diameter=2 quasar_convexity=0.5 d=4 n=200 rho=0.1 smoothness=2", spent=0.1),
         row("lipschitz=1 diameter=2 quasar_convexity=0.5 d=4 n=200 rho=0.1 smoothness=2", ADDED, spent=0.025),
     ],
-    "lowy-ullman-wright-2024/definition-4.1": [
-        row("epsilon=1", spent=0.5),
-        row("epsilon=1", ADDED, spent=0.25),
-    ],
+    "lowy-ullman-wright-2024/definition-4.1": [row("epsilon=1", spent=0.5), row("epsilon=1", ADDED, spent=0.25)],
     "lowy-ullman-wright-2024/lemma-4.2/explicit": [row("epsilon=1", spent=1), row("epsilon=1", ADDED, spent=0.5)],
     "lowy-ullman-wright-2024/lemma-e.3/explicit": [row("epsilon=0.7", spent=0.7)],
     "lowy-ullman-wright-2024/proposition-5.2": [
@@ -103,7 +100,7 @@ SPENT = {
     ],
     "lowy-ullman-wright-2024/proposition-5.2/explicit": [row("rho=0.3 steps=70", spent=0.3)],
     "lowy-ullman-wright-2024/theorem-3.2/explicit": [
-        row("excess_risk=0.04 lipschitz=0.65 smoothness=2 n=200 d=2 rho=0.5", spent=0.5),
+        row("excess_risk=0.04 lipschitz=0.65 smoothness=2 n=200 d=2 rho=0.5", spent=0.5)
     ],
     "wang-chen-xu-2019/algorithm-1": [
         # the noise variance is 2c₂²·G²T ln(1/δ)/(nε)²: c₂ = 2 gives 8, which is enough for small ε

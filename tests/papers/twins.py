@@ -10,8 +10,10 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias
 
+from dpbounds.theorems.evaluation import Evaluation
 from dpbounds.theorems.index import module_of
 from dpbounds.theorems.quantities import symbol
+from dpbounds.theorems.registry import theorem
 
 
 class Point:
@@ -70,3 +72,13 @@ def twin_of(statement: str) -> Callable[..., Any]:
     """A function from a part's name and values to the value of its twin."""
     folder, item = place(statement)
     return lambda part, **values: listed(folder)[item][part](Point(values))
+
+
+def evaluated(statement: str) -> Callable[..., Evaluation]:
+    """A function from a part's name and values, under any name of their quantities, to the part's evaluation."""
+    record = theorem(statement)
+
+    def evaluate(part: str | None = None, *, digits: int = 15, **values: Any) -> Evaluation:
+        return record.evaluate(part, digits=digits, **{name_of(name): value for name, value in values.items()})
+
+    return evaluate

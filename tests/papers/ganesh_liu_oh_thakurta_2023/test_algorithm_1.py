@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/algorithm-1")
+evaluate = evaluated("ganesh-liu-oh-thakurta-2023/algorithm-1")
 
 
 def longest_stretch(threshold, slope, is_printed, steps=40):
@@ -32,13 +32,13 @@ def test_line_9_as_printed_misses_the_last_step(threshold):
 
 
 def test_the_two_kicks_differ():
-    values = {"loss_range": 1, "smoothness": 1, "d": 100, "hessian_lipschitz": 1, "failure_probability": "0.01"}
-    gamma = STATEMENT.evaluate(
+    values = {"B": 1, "L": 1, "d": 100, "rho_H": 1, "zeta": "0.01"}
+    gamma = evaluate(
         "gradient_accuracy",
         universal_constant=1,
         first_oracle_noise="0.001",
         second_oracle_noise=1,
-        drift_threshold="1e-9",
+        kappa="1e-9",
         **values,
     ).value.lower
     algorithm, lemma = 0.001**2 / 100, gamma**2 / (100 * math.log(100 / 0.01))
@@ -46,10 +46,10 @@ def test_the_two_kicks_differ():
 
 
 def test_logarithms_depend_on_units():
-    values = {"loss_range": 1, "smoothness": 1, "d": 10, "failure_probability": "0.1", "gradient_accuracy": "0.1"}
-    metres = STATEMENT.evaluate("steps", hessian_lipschitz=1, **values).value.lower
+    values = {"B": 1, "L": 1, "d": 10, "zeta": "0.1", "gradient_accuracy": "0.1"}
+    metres = evaluate("steps", rho_H=1, **values).value.lower
     # the same problem with lengths in thousandths: w -> 1000 w
-    scaled = {**values, "smoothness": "1e-6", "gradient_accuracy": "1e-4"}
-    millimetres = STATEMENT.evaluate("steps", hessian_lipschitz="1e-9", **scaled).value.lower
+    scaled = {**values, "L": "1e-6", "gradient_accuracy": "1e-4"}
+    millimetres = evaluate("steps", rho_H="1e-9", **scaled).value.lower
     assert millimetres / metres > 10
     assert math.log(10 / 200 / 0.1) < 0  # at ρ = 200 > BMd/ω = 100 the printed γ² is negative

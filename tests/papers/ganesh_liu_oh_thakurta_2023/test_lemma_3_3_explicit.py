@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 
 def test_errors_of_reacting_paths_stay_below():
@@ -10,16 +10,9 @@ def test_errors_of_reacting_paths_stay_below():
     generator = np.random.default_rng(5)
     dimension, threshold, first, second, cap, runs = 4, 0.3, 0.2, 1.1, 5, 400
     bound = float(
-        theorem("ganesh-liu-oh-thakurta-2023/lemma-3.3/explicit")
-        .evaluate(
-            noise_stddev="0.2",
-            difference_noise_stddev="1.1",
-            drift_threshold="0.3",
-            dimension=dimension,
-            fresh_estimates=cap,
-            failure_probability="0.05",
-        )
-        .value.upper
+        evaluated("ganesh-liu-oh-thakurta-2023/lemma-3.3/explicit")(
+            sigma="0.2", sigma_2="1.1", kappa="0.3", d=dimension, fresh_estimates=cap, zeta="0.05"
+        ).value.upper
     )
     missed, largest = 0, 0.0
     for _ in range(runs):

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 D, OMEGA = 20, 0.01  # M = ρ = B = 1
 
@@ -62,9 +62,9 @@ def test_the_gap_grows_without_bound():
     ratios = []
     for gamma in (1e-6, 1e-8, 1e-10, 1e-12):
         alpha, *_, claimed = setting(gamma)
-        values = {"hessian_lipschitz": 1, "smoothness": 1, "d": D, "failure_probability": "0.01"}
-        fall = theorem("ganesh-liu-oh-thakurta-2023/lemma-3.4").evaluate(
-            "counterexample", gradient_accuracy=gamma, stationarity=alpha, **values
+        values = {"rho_H": 1, "L": 1, "d": D, "zeta": "0.01"}
+        fall = evaluated("ganesh-liu-oh-thakurta-2023/lemma-3.4")(
+            "counterexample", gradient_accuracy=gamma, alpha=alpha, **values
         )
         ratios.append(fall.value.upper / claimed)
     assert ratios == sorted(ratios, reverse=True)

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 
 def test_runs_ask_no_more_often():
     # F = softplus-like ramp of slope 1 that ends after length 40; M = 1
-    statement = theorem("ganesh-liu-oh-thakurta-2023/lemma-3.7/explicit")
+    evaluate = evaluated("ganesh-liu-oh-thakurta-2023/lemma-3.7/explicit")
     generator = np.random.default_rng(6)
     for size in (0.0, 0.2, 1.0):
         x, drift, fresh, errors = 40.0, np.inf, 0, 0.0
@@ -17,6 +17,6 @@ def test_runs_ask_no_more_often():
             error = size * generator.uniform(-1, 1)
             estimate = np.clip(x, 0, 1) + error  # F' of x²/2 up to 1, then linear: 1-smooth, F(40) = 39.5
             x, drift, errors = x - estimate, drift + estimate**2, errors + error**2
-        bound = statement.evaluate("by-sum", loss_range="39.5", smoothness=1, drift_threshold=3, squared_errors=errors)
+        bound = evaluate("by-sum", B="39.5", L=1, kappa=3, squared_errors=errors)
         assert fresh <= bound.value.upper
         assert fresh >= 0.1 * bound.value.lower

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 
 @pytest.mark.parametrize("part", ["gradient", "hessian"])
@@ -11,8 +11,8 @@ def test_the_explicit_version_is_of_that_order(part):
     for dimension in (2, 1000):
         for records in (100, 10**6):
             for failure in ("0.1", "1e-6"):
-                at = {"failure_probability": failure, "n": records, **values}
-                rate = theorem("ganesh-liu-oh-thakurta-2023/lemma-4.5").evaluate(part, d=dimension, **at).value.lower
+                at = {"zeta": failure, "n": records, **values}
+                rate = evaluated("ganesh-liu-oh-thakurta-2023/lemma-4.5")(part, d=dimension, **at).value.lower
                 ours = at if part == "gradient" else {**at, "d": dimension}
-                explicit = theorem("ganesh-liu-oh-thakurta-2023/lemma-4.5/explicit").evaluate(part, **ours).value.upper
+                explicit = evaluated("ganesh-liu-oh-thakurta-2023/lemma-4.5/explicit")(part, **ours).value.upper
                 assert explicit <= 5 * rate

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 
 def test_samples_stay_within():
@@ -12,10 +12,10 @@ def test_samples_stay_within():
     # gradients ±1/√d per coordinate: norm 1, mean 0; Hessians: diagonal ±1, mean 0
     norms = np.linalg.norm(signs.mean(axis=1) / np.sqrt(dimension), axis=1)
     operators = np.abs(signs.mean(axis=1)).max(axis=1)
-    statement = theorem("ganesh-liu-oh-thakurta-2023/lemma-4.5/explicit")
-    values = {"n": records, "failure_probability": "0.1"}
-    gradient = statement.evaluate("gradient", lipschitz=1, **values).value.upper
-    hessian = statement.evaluate("hessian", smoothness=1, d=dimension, **values).value.upper
+    evaluate = evaluated("ganesh-liu-oh-thakurta-2023/lemma-4.5/explicit")
+    values = {"n": records, "zeta": "0.1"}
+    gradient = evaluate("gradient", G=1, **values).value.upper
+    hessian = evaluate("hessian", L=1, d=dimension, **values).value.upper
     assert ((norms > gradient) | (operators > hessian)).mean() <= omega
     assert norms.max() > 0.3 * gradient
     assert operators.max() > 0.3 * hessian

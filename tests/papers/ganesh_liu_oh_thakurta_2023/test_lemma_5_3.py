@@ -3,8 +3,7 @@
 import pytest
 from mpmath import exp, expm1, ln, mpf, quad
 
-from dpbounds.theorems.registry import theorem
-from tests.papers.twins import twin_of
+from tests.papers.twins import evaluated, twin_of
 
 twin = twin_of("ganesh-liu-oh-thakurta-2023/lemma-5.3")
 
@@ -28,8 +27,8 @@ def test_thin_cones_exceed_the_printed_bound(dimension):
     beta = mpf(2 * dimension) if dimension > 1 else mpf("1.5")
     excess = excess_on_a_cone(dimension, beta)
     assert excess > twin("printed", d=dimension, beta=beta, G=1, D=1) * mpf("1.2") > 0
-    right = theorem("ganesh-liu-oh-thakurta-2023/lemma-5.3/explicit").evaluate(
-        dimension=dimension, inverse_temperature=str(beta), lipschitz=1, diameter=1, regularisation="1e-6"
+    right = evaluated("ganesh-liu-oh-thakurta-2023/lemma-5.3/explicit")(
+        d=dimension, beta=str(beta), G=1, D=1, regularisation="1e-6"
     )
     assert excess <= right.value.upper
 

@@ -7,15 +7,14 @@ from mpmath import exp, log, mpf
 
 from dpbounds.privacy.accountants.certified import epsilon as certified
 from dpbounds.privacy.mechanisms import ZCDP
-from dpbounds.theorems.registry import theorem
-from tests.papers.twins import twin_of
+from tests.papers.twins import evaluated, twin_of
 
 twin = twin_of("ganesh-liu-oh-thakurta-2023/lemma-a.4")
 
 
 @pytest.mark.parametrize("rho", ["0.01", "0.5", "4"])
 def test_the_certified_conversion_is_never_worse(rho):
-    stated = theorem("ganesh-liu-oh-thakurta-2023/lemma-a.4").evaluate("epsilon", rho=rho, delta="1e-5").value
+    stated = evaluated("ganesh-liu-oh-thakurta-2023/lemma-a.4")("epsilon", rho=rho, delta="1e-5").value
     found = certified(ZCDP(rho, relation="replace-one"), "1e-5", relation="replace-one")
     assert Fraction(found.exact_upper) <= Fraction(stated.exact_upper)
 

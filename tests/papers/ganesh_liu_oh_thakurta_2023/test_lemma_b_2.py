@@ -4,16 +4,16 @@ import math
 
 import numpy as np
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 
 def test_a_wide_region_is_stuck():
     gamma, dimension, omega = 1e-6, 20, 0.01
     alpha = gamma * math.log(dimension / omega) ** 3
-    statement = theorem("ganesh-liu-oh-thakurta-2023/lemma-b.2")
-    values = {"smoothness": 1, "gradient_accuracy": gamma}
-    claimed = statement.evaluate("bound", d=dimension, failure_probability=omega, **values).value.upper
-    width = statement.evaluate("counterexample", stationarity=alpha, hessian_lipschitz=1, **values).value.upper
+    evaluate = evaluated("ganesh-liu-oh-thakurta-2023/lemma-b.2")
+    values = {"L": 1, "gradient_accuracy": gamma}
+    claimed = evaluate("bound", d=dimension, zeta=omega, **values).value.upper
+    width = evaluate("counterexample", alpha=alpha, rho_H=1, **values).value.upper
     curvature = math.sqrt(alpha)
     inside = np.linspace(-width / 2, width / 2, 101)
     assert np.abs(inside).max() <= alpha  # the ball of radius ηα

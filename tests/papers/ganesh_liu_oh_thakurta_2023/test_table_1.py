@@ -2,13 +2,13 @@
 
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/table-1")
+evaluate = evaluated("ganesh-liu-oh-thakurta-2023/table-1")
 
 
 def value(part, **values):
-    return STATEMENT.evaluate(part, **values).value.lower
+    return evaluate(part, **values).value.lower
 
 
 def test_the_gap_to_the_lower_bound():

@@ -5,20 +5,20 @@ import math
 import numpy as np
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit")
+evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit")
 
 
 def tune(**problem):
     """Parameters and bounds as the record says."""
-    value = STATEMENT.evaluate("accuracy", **problem)
-    common = {name: problem[name] for name in ("smoothness", "loss_range")}
+    value = evaluate("accuracy", **problem)
+    common = {name: problem[name] for name in ("L", "B")}
     level = value.value.upper
-    steps = math.ceil(STATEMENT.evaluate("steps", accuracy=level, **common).value.upper)
-    lengths = {"lipschitz": problem["lipschitz"], "smoothness": problem["smoothness"]}
-    kappa = STATEMENT.evaluate("drift_threshold", accuracy=level, **lengths).value.upper
-    fresh = STATEMENT.evaluate("fresh_estimates", accuracy=level, steps=steps, drift_threshold=kappa, **common)
+    steps = math.ceil(evaluate("steps", accuracy=level, **common).value.upper)
+    lengths = {"G": problem["G"], "L": problem["L"]}
+    kappa = evaluate("drift_threshold", accuracy=level, **lengths).value.upper
+    fresh = evaluate("fresh_estimates", accuracy=level, T=steps, kappa=kappa, **common)
     cap = math.ceil(fresh.value.upper)
     budget = {"n": problem["n"], "rho": problem["rho"]}
     return {
@@ -26,30 +26,18 @@ def tune(**problem):
         "steps": steps,
         "drift_threshold": kappa,
         "fresh_estimates": cap,
-        "noise_stddev": STATEMENT.evaluate(
-            "noise_stddev", lipschitz=problem["lipschitz"], fresh_estimates=cap, **budget
-        ).value.upper,
-        "difference_noise_stddev": STATEMENT.evaluate(
-            "difference_noise_stddev", smoothness=problem["smoothness"], steps=steps, **budget
-        ).value.upper,
+        "noise_stddev": evaluate("noise_stddev", G=problem["G"], fresh_estimates=cap, **budget).value.upper,
+        "difference_noise_stddev": evaluate("difference_noise_stddev", L=problem["L"], T=steps, **budget).value.upper,
     }
 
 
 @pytest.mark.parametrize(("n", "dimension", "lipschitz"), [(10**3, 5, 1), (10**5, 100, "0.3"), (10**7, 10, 4)])
 def test_the_tuned_bound_is_kept_at_its_parameters(n, dimension, lipschitz):
-    problem = {
-        "n": n,
-        "d": dimension,
-        "rho": "0.5",
-        "lipschitz": lipschitz,
-        "smoothness": 2,
-        "loss_range": 3,
-        "failure_probability": "0.05",
-    }
+    problem = {"n": n, "d": dimension, "rho": "0.5", "G": lipschitz, "L": 2, "B": 3, "zeta": "0.05"}
     chosen = tune(**problem)
     assert chosen.pop("applies") is True
-    reached = STATEMENT.evaluate("bound", d=dimension, smoothness=2, loss_range=3, failure_probability="0.05", **chosen)
-    tuned = STATEMENT.evaluate("tuned", **problem).value
+    reached = evaluate("bound", d=dimension, L=2, B=3, zeta="0.05", **chosen)
+    tuned = evaluate("tuned", **problem).value
     assert reached.applies is True
     assert 0.7 * tuned.lower < reached.value.upper <= tuned.upper
 
@@ -58,17 +46,9 @@ def test_runs_on_a_well_stay_below():
     # F = 1 - exp(-|x|²/2) for every record: G = exp(-1/2) < 0.61, M = B = 1; it starts where it is steepest
     generator = np.random.default_rng(11)
     dimension = 5
-    problem = {
-        "n": 1500,
-        "d": dimension,
-        "rho": "0.25",
-        "lipschitz": "0.61",
-        "smoothness": 1,
-        "loss_range": 1,
-        "failure_probability": "0.1",
-    }
+    problem = {"n": 1500, "d": dimension, "rho": "0.25", "G": "0.61", "L": 1, "B": 1, "zeta": "0.1"}
     chosen = tune(**problem)
-    bound = STATEMENT.evaluate("tuned", **problem)
+    bound = evaluate("tuned", **problem)
     assert bound.applies is True
 
     def slope(x):

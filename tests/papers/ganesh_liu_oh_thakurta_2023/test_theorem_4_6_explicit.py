@@ -5,18 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit")
+evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit")
 
 
 def value(part, **values):
-    return STATEMENT.evaluate(part, **values).value.upper
+    return evaluate(part, **values).value.upper
 
 
 def tune(problem):
     """Parameters as the record says."""
-    common = {name: problem[name] for name in ("smoothness", "loss_range")}
+    common = {name: problem[name] for name in ("L", "B")}
     level = value("accuracy", **problem)
     steps = math.ceil(value("steps", accuracy=level, **common))
     kappa = value("drift_threshold", accuracy=level, **problem)
@@ -29,9 +29,9 @@ def tune(problem):
         "fresh_estimates": cap,
         "first_batch": first,
         "second_batch": second,
-        "noise_stddev": value("noise_stddev", lipschitz=problem["lipschitz"], first_batch=first, rho=problem["rho"]),
+        "noise_stddev": value("noise_stddev", lipschitz=problem["G"], first_batch=first, rho=problem["rho"]),
         "difference_noise_stddev": value(
-            "difference_noise_stddev", smoothness=problem["smoothness"], second_batch=second, rho=problem["rho"]
+            "difference_noise_stddev", smoothness=problem["L"], second_batch=second, rho=problem["rho"]
         ),
     }
 
@@ -39,27 +39,10 @@ def tune(problem):
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize(("n", "dimension"), [(10**9, 10), (10**9, 10**6), (10**13, 10**12), (10**15, 1)])
 def test_the_tuned_bound_is_kept_at_its_parameters(n, dimension):
-    problem = {
-        "n": n,
-        "d": dimension,
-        "rho": "0.5",
-        "lipschitz": 1,
-        "smoothness": 1,
-        "loss_range": 1,
-        "failure_probability": "0.05",
-    }
-    tuned = STATEMENT.evaluate("tuned", **problem)
+    problem = {"n": n, "d": dimension, "rho": "0.5", "G": 1, "L": 1, "B": 1, "zeta": "0.05"}
+    tuned = evaluate("tuned", **problem)
     assert tuned.applies is True
-    reached = STATEMENT.evaluate(
-        "bound",
-        n=n,
-        d=dimension,
-        lipschitz=1,
-        smoothness=1,
-        loss_range=1,
-        failure_probability="0.05",
-        **tune(problem),
-    )
+    reached = evaluate("bound", n=n, d=dimension, G=1, L=1, B=1, zeta="0.05", **tune(problem))
     assert reached.applies is True
     assert 0.3 * tuned.value.lower < reached.value.upper <= tuned.value.upper
 

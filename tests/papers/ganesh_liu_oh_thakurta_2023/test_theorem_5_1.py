@@ -3,12 +3,11 @@
 import pytest
 from mpmath import exp, mpf, ncdf
 
-from dpbounds.theorems.registry import theorem
-from tests.papers.twins import twin_of
+from tests.papers.twins import evaluated, twin_of
 
 twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.1")
 
-STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.1")
+evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.1")
 
 
 def failure(shift, epsilon):
@@ -20,7 +19,7 @@ def test_two_gaussians_refute_it_without_a_range():
     shift, delta = mpf(20), mpf("0.1")
     printed = twin("epsilon", G=mpf(10), beta=mpf(1), n=mpf(1), C_LS=mpf(1), delta=delta)  # 2Gβ/n = 20
     assert failure(shift, printed) > 0.99 > delta
-    found = STATEMENT.evaluate("epsilon", lipschitz=10, inverse_temperature=1, n=1, log_sobolev=1, delta="0.1")
+    found = evaluate("epsilon", G=10, beta=1, n=1, C_LS=1, delta="0.1")
     assert found.applies is False
 
 

@@ -6,24 +6,15 @@ from itertools import pairwise
 import pytest
 from mpmath import ln, mpf
 
-from dpbounds.theorems.registry import theorem
-from tests.papers.twins import twin_of
+from tests.papers.twins import evaluated, twin_of
 
 twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.11")
 
 
 def upper(size, dimension):
     """Theorem 5.8 with constants on the unit ball, at its printed radius and ε = 1: pure, so for every δ."""
-    explicit = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.8/explicit")
-    found = explicit.evaluate(
-        n=size,
-        d=dimension,
-        epsilon=1,
-        lipschitz=1,
-        diameter=2,
-        enclosing_radius=1,
-        net_radius=Fraction(2 * dimension, size),
-    )
+    explicit = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.8/explicit")
+    found = explicit(n=size, d=dimension, epsilon=1, G=1, D=2, R=1, r_n=Fraction(2 * dimension, size))
     assert found.applies is True
     return mpf(found.value.upper)
 

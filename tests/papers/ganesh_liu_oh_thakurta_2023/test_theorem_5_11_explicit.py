@@ -4,21 +4,18 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.11/explicit")
+evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.11/explicit")
 
 
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "5"])
 @pytest.mark.parametrize(("size", "dimension"), [(10, 4), (10**3, 4), (10**3, 5000), (10**6, 100)])
 def test_below_the_upper_bounds(epsilon, size, dimension):
-    values = {"n": size, "d": dimension, "epsilon": epsilon, "lipschitz": 1, "diameter": 2}
-    lower = max(
-        STATEMENT.evaluate("bound", delta="1e-300", **values).value.upper,
-        STATEMENT.evaluate("pure_privacy", **values).value.upper,
-    )
+    values = {"n": size, "d": dimension, "epsilon": epsilon, "G": 1, "D": 2}
+    lower = max(evaluate("bound", delta="1e-300", **values).value.upper, evaluate("pure_privacy", **values).value.upper)
     for name in ("theorem-5.6/explicit", "theorem-5.8/explicit"):
-        upper = theorem(f"ganesh-liu-oh-thakurta-2023/{name}").evaluate("tuned", **values).value.lower
+        upper = evaluated(f"ganesh-liu-oh-thakurta-2023/{name}")("tuned", **values).value.lower
         assert 0 < lower < upper
 
 
@@ -32,7 +29,7 @@ def test_below_the_risk_of_the_exponential_mechanism_on_the_centres(epsilon, dim
     counts = np.arange(size + 1)
     success = 1 / (1 + (2.0**dimension - 1) * np.exp(-epsilon * counts / 2))
     risk = share / 4 * (binom.pmf(counts, size, share) @ (1 - success))
-    stated = STATEMENT.evaluate("pure_privacy", n=size, d=dimension, epsilon=epsilon, lipschitz=1, diameter=2).value
+    stated = evaluate("pure_privacy", n=size, d=dimension, epsilon=epsilon, G=1, D=2).value
     assert risk >= stated.upper
 
 

@@ -5,9 +5,9 @@ from mpmath import ln, mpf, sqrt
 from sympy import exp, log, simplify, symbols
 from sympy import sqrt as root
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.6")
+evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.6")
 
 
 def test_the_exponential_is_a_power_of_nd():
@@ -26,7 +26,7 @@ def test_the_exponential_is_a_power_of_nd():
 def test_the_introduction_lacks_a_logarithm():
     ratios = []
     for n in (10**4, 10**40, 10**400):
-        stated = STATEMENT.evaluate("rate", n=n, d=3, lipschitz=1, diameter=1, epsilon="0.3", delta="1e-5").value.lower
+        stated = evaluate("rate", n=n, d=3, G=1, D=1, epsilon="0.3", delta="1e-5").value.lower
         ratios.append(stated / float(3 * sqrt(-ln(mpf("1e-5"))) / (mpf("0.3") * ln(3 * mpf(n)))))
     assert ratios == pytest.approx([float(ln(ln(mpf(n)))) for n in (10**4, 10**40, 10**400)])
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from mpmath import exp, mpf, quad
 
-from dpbounds.theorems.registry import theorem
-from tests.papers.twins import twin_of
+from tests.papers.twins import evaluated, twin_of
 
 twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit")
 
-STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit")
+evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit")
 
 
 @pytest.mark.parametrize("beta", [0.05, 1.0, 10.0, 200.0])
@@ -46,14 +45,14 @@ def test_the_population_risk_of_two_kinds_of_records(beta, size):
 
 
 def test_how_far_the_temperatures_lie_apart():
-    values = {"n": 10**6, "d": 2, "epsilon": "0.1", "lipschitz": 1, "diameter": 1}
-    route = STATEMENT.evaluate("log_sobolev_temperature", delta="1e-6", **values).value
-    printed = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.6").evaluate(
+    values = {"n": 10**6, "d": 2, "epsilon": "0.1", "G": 1, "D": 1}
+    route = evaluate("log_sobolev_temperature", delta="1e-6", **values).value
+    printed = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.6")(
         "inverse_temperature", delta="1e-6", temperature_constant=1, **values
     )
     assert printed.value.lower == pytest.approx(0.39, abs=0.01)
     assert route.lower == pytest.approx(13.74, abs=0.01)
-    assert STATEMENT.evaluate("inverse_temperature", **values).value.lower == pytest.approx(
+    assert evaluate("inverse_temperature", **values).value.lower == pytest.approx(
         (2e6 * (1.5 + np.log1p((10**6 / 2) ** 0.5))) ** 0.5  # privacy alone would allow nε/2 = 5e4
     )
 
@@ -67,16 +66,9 @@ def test_the_simple_form_is_an_upper_bound():
 
 
 def test_the_printed_temperature_says_nothing_for_long():
-    found = STATEMENT.evaluate(
-        "printed_temperature",
-        n=10**11,
-        d=1,
-        epsilon="0.4",
-        delta="1e-5",
-        temperature_constant="0.3",
-        lipschitz=1,
-        diameter=1,
+    found = evaluate(
+        "printed_temperature", n=10**11, d=1, epsilon="0.4", delta="1e-5", temperature_constant="0.3", G=1, D=1
     )
     assert found.applies is True
     assert found.value.lower > 1  # more than GD
-    assert STATEMENT.evaluate("tuned", n=10**4, d=1, epsilon="0.4", lipschitz=1, diameter=1).value.upper < 0.08
+    assert evaluate("tuned", n=10**4, d=1, epsilon="0.4", G=1, D=1).value.upper < 0.08

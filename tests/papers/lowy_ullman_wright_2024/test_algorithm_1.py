@@ -9,9 +9,11 @@ from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 from tests.papers.lowy_ullman_wright_2024.twins import algorithm_1_gaussian_cost
+from tests.papers.twins import evaluated
 
 gaussian_cost = algorithm_1_gaussian_cost
 STATEMENT = theorem("lowy-ullman-wright-2024/algorithm-1")
+evaluate = evaluated("lowy-ullman-wright-2024/algorithm-1")
 
 
 VALUES = {
@@ -34,13 +36,13 @@ def test_the_loop_costs_what_the_formula_says():
         else:
             distances = [10.0**exponent for exponent in range(-6, 7)] + [4 / 3, 1.1 / 0.9]
             total += max(gaussian_cost(2 / 100 * min(3 * x, 4), min(0.9 * x, 1.1)) for x in distances)
-    assert float(STATEMENT.evaluate("rho", **VALUES).value.lower) == pytest.approx(total)
+    assert float(evaluate("rho", **VALUES).value.lower) == pytest.approx(total)
 
 
 def test_the_mechanism_is_the_formula():
     for relation, share in ((Relation.REPLACE_ONE, 1), (Relation.ADD_OR_REMOVE_ONE, 0.25)):
         found = spending(STATEMENT, {**VALUES, "epsilon": 1, "delta": "1e-5"}, relation)
-        exact = float(STATEMENT.evaluate("rho", **VALUES).value.lower) * share
+        exact = float(evaluate("rho", **VALUES).value.lower) * share
         assert float(zcdp_rho(found.mechanism, relation)) == pytest.approx(exact)
         assert found.spent.upper <= exact + 2 * math.sqrt(exact * math.log(1e5))
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("lowy-ullman-wright-2024/algorithm-1/explicit")
+evaluate = evaluated("lowy-ullman-wright-2024/algorithm-1/explicit")
 SMOOTHNESS = 2.0  # of z²/(1 + z²) in a unit direction; its slope is at most 3√3/8
 
 
@@ -51,14 +51,8 @@ def measured(features, labels, *, noise, difference_noise, step, period, steps, 
 def test_runs_stay_below_it(noise, difference_noise, period, steps):
     features, labels = problem(300, 4)
     gap = float(loss(np.zeros(4), features, labels))  # the infimum is at least 0
-    values = {"initial_gap": gap, "step_size": "0.25", "n": 300, "d": 4, "smoothness": 2, "steps": steps}
-    found = STATEMENT.evaluate(
-        "bound",
-        noise_stddev=str(noise),
-        difference_noise_stddev=str(difference_noise),
-        anchor_period=period,
-        **values,
-    )
+    values = {"Delta_F": gap, "eta": "0.25", "n": 300, "d": 4, "L": 2, "T": steps}
+    found = evaluate("bound", sigma=str(noise), sigma_2=str(difference_noise), q_a=period, **values)
     assert found.applies is True
     run = measured(
         features, labels, noise=noise, difference_noise=difference_noise, step=0.25, period=period, steps=steps
@@ -88,16 +82,7 @@ def test_exact_moments_on_a_quadratic(difference_noise, applies):
     """Under the condition the formula is kept, and it is not kept without it (the proof needs smoothness only)."""
     run = {"step": 0.05, "noise": 0.1, "period": 11, "steps": 22, "start": 1.0, "dimension": 5, "smoothness": 2}
     exact = second_moments(difference_noise=difference_noise, **run)
-    found = STATEMENT.evaluate(
-        initial_gap=1,
-        step_size="0.05",
-        steps=22,
-        noise_stddev="0.1",
-        difference_noise_stddev=str(difference_noise),
-        anchor_period=11,
-        d=5,
-        smoothness=2,
-    )
+    found = evaluate(Delta_F=1, eta="0.05", T=22, sigma="0.1", sigma_2=str(difference_noise), q_a=11, d=5, L=2)
     assert found.applies is applies
     if applies:
         assert exact**0.5 <= found.value.lower

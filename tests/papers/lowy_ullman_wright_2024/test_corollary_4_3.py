@@ -6,12 +6,11 @@ from mpmath import ln, mpf, sqrt
 
 from dpbounds.expressions.symbols import dataset_size, delta, diameter, dimension, epsilon, excess_risk, lipschitz
 from dpbounds.papers.lowy_ullman_wright_2024 import corollary_4_3, equation_2, theorem_3_2
-from dpbounds.theorems.registry import theorem
 
 # they meet at A² d = 1
+from tests.papers.twins import evaluated
 
-
-STATEMENT = theorem("lowy-ullman-wright-2024/corollary-4.3")
+evaluate = evaluated("lowy-ullman-wright-2024/corollary-4.3")
 
 
 def test_it_is_the_theorem_with_the_warm_start_up_to_logarithms():
@@ -29,6 +28,6 @@ def test_it_is_the_theorem_with_the_warm_start_up_to_logarithms():
 def test_the_warm_start_helps_in_small_dimension(size, warm):
     d, failure = 100, 1e-5  # d √ln(1/δ) = 339
     a = float(sqrt(d * ln(1 / mpf(failure))) / size)
-    value = float(STATEMENT.evaluate("combined", d=d, delta="1e-5", epsilon=1, n=size).value.lower)
+    value = float(evaluate("combined", d=d, delta="1e-5", epsilon=1, n=size).value.lower)
     assert value == pytest.approx(a * d ** (1 / 6) if warm else a ** (2 / 3))
     assert (d * float(sqrt(ln(1e5))) < size) is warm

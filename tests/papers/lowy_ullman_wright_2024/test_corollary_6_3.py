@@ -15,8 +15,7 @@ from dpbounds.expressions.symbols import (
     smoothness,
 )
 from dpbounds.papers.lowy_ullman_wright_2024 import corollary_6_3, definition_6_1, lemma_6_2
-from dpbounds.theorems.registry import theorem
-from tests.papers.twins import twin_of
+from tests.papers.twins import evaluated, twin_of
 
 twin = twin_of("lowy-ullman-wright-2024/corollary-6.3")
 
@@ -31,7 +30,7 @@ def warm(excess):
 
 @pytest.mark.parametrize("exponent", ["1.1", "1.5", "2"])
 def test_it_follows_from_theorem_3_2_and_lemma_6_2(exponent):
-    values = {"kl_exponent": sympy.Rational(exponent)}
+    values = {"k": sympy.Rational(exponent)}
     symbols = warm(lemma_6_2.rate).free_symbols
     draw = [sympy.Rational(k, 7) for k in (3, 20, 1, 40, 9, 2, 5, 30, 11)]
     point = {s: values.get(s.name, x) for s, x in zip(sorted(symbols, key=str), draw, strict=False)}
@@ -67,14 +66,14 @@ def test_the_example_does_not_follow():
 
 def test_the_claim_of_the_example_is_reached_by_restarting():
     # κ = 1/(A √(32J)) and more records: the restarted algorithm stays at a multiple of G √d/(n √ρ) that does not grow
-    statement = theorem("dpbounds/polyak-lojasiewicz-restarted-spider")
+    evaluate = evaluated("dpbounds/polyak-lojasiewicz-restarted-spider")
     ratios = []
     for n in (10**4, 10**6, 10**8):
         stages = 2 * len(str(n)) * 4
         smooth = int(n / (4 * (2 * stages * 10) ** 0.5))
-        found = statement.evaluate(
-            "bound", lipschitz=1, dimension=10, dataset_size=n, rho=1, stages=stages, pl_constant=1, initial_gap=1,
-            steps=4 * smooth, smoothness=smooth,
+        found = evaluate(
+            "bound", G=1, d=10, n=n, rho=1, stages=stages, mu=1, Delta_F=1,
+            T=4 * smooth, L=smooth,
         )  # fmt: skip
         assert found.applies is True
         ratios.append(found.value.upper / (10 * stages) ** 0.5 * n)

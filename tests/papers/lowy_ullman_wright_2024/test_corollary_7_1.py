@@ -3,17 +3,16 @@
 import pytest
 from mpmath import cbrt, mpf, sqrt
 
-from dpbounds.theorems.registry import theorem
-from tests.papers.twins import twin_of
+from tests.papers.twins import evaluated, twin_of
 
 twin = twin_of("lowy-ullman-wright-2024/corollary-7.1")
 
-ONES = {"lipschitz": 1, "smoothness": 1, "diameter": 1, "hessian_lipschitz": 1, "delta": mpf("0.36787944117144233")}
+ONES = {"G": 1, "L": 1, "D": 1, "rho_H": 1, "delta": mpf("0.36787944117144233")}
 
 
 def full(d, epsilon, n):
     values = {**ONES, "dimension": d, "epsilon": epsilon, "dataset_size": n}
-    return theorem("lowy-ullman-wright-2024/corollary-e.4").evaluate("rate", **{k: str(v) for k, v in values.items()})
+    return evaluated("lowy-ullman-wright-2024/corollary-e.4")("rate", **{k: str(v) for k, v in values.items()})
 
 
 @pytest.mark.parametrize("n", [10**3, 10**6, 10**9])
@@ -31,7 +30,7 @@ def test_without_the_condition_they_are_not():
         for k in (4, 5, 5.5)[:2]
     ]
     assert ratios[1] > 2
-    found = theorem("lowy-ullman-wright-2024/corollary-7.1").evaluate("rate", d=1, n=10**6, epsilon="1e-5")
+    found = evaluated("lowy-ullman-wright-2024/corollary-7.1")("rate", d=1, n=10**6, epsilon="1e-5")
     assert found.applies is False
 
 

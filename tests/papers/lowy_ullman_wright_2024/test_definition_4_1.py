@@ -2,9 +2,9 @@
 
 from math import exp, log
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("lowy-ullman-wright-2024/definition-4.1")
+evaluate = evaluated("lowy-ullman-wright-2024/definition-4.1")
 
 
 def largest_loss(scale, n=1000, points=401):
@@ -15,5 +15,5 @@ def largest_loss(scale, n=1000, points=401):
 
 
 def test_half_of_the_budget_is_spent():
-    scale = float(STATEMENT.evaluate("inverse_temperature", epsilon=1, n=1000, lipschitz=1, diameter=1).value.lower)
+    scale = float(evaluate("inverse_temperature", epsilon=1, n=1000, G=1, D=1).value.lower)
     assert 0.49 < largest_loss(scale) < 0.5

@@ -4,7 +4,7 @@ import sympy
 
 from dpbounds.expressions.symbols import dataset_size, delta, dimension, epsilon, initial_gap, lipschitz, smoothness
 from dpbounds.papers.lowy_ullman_wright_2024.lemma_3_1 import rate
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 
 def test_the_omitted_condition_keeps_the_batch_within_the_data():
@@ -33,7 +33,7 @@ def test_the_balance_of_the_two_terms():
 
 
 def test_conditions_are_reported():
-    values = {"initial_gap": 1, "lipschitz": 1, "smoothness": 1, "d": 10, "n": 10_000, "delta": "1e-5"}
-    statement = theorem("lowy-ullman-wright-2024/lemma-3.1")
-    assert statement.evaluate("rate", epsilon=1, **values).applies is True
-    assert statement.evaluate("rate", epsilon=2, **values).applies is False
+    values = {"Delta_F": 1, "G": 1, "L": 1, "d": 10, "n": 10_000, "delta": "1e-5"}
+    evaluate = evaluated("lowy-ullman-wright-2024/lemma-3.1")
+    assert evaluate("rate", epsilon=1, **values).applies is True
+    assert evaluate("rate", epsilon=2, **values).applies is False

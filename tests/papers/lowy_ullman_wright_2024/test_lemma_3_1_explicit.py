@@ -14,9 +14,10 @@ from tests.papers.lowy_ullman_wright_2024.twins import (
     lemma_3_1_explicit_prescribed,
     lemma_3_1_explicit_tuned,
 )
-from tests.papers.twins import Point
+from tests.papers.twins import Point, evaluated
 
 STATEMENT = theorem("lowy-ullman-wright-2024/lemma-3.1/explicit")
+evaluate = evaluated("lowy-ullman-wright-2024/lemma-3.1/explicit")
 VALUES = {"initial_gap": "0.5", "lipschitz": "0.65", "smoothness": 2, "n": 200, "d": 3, "rho": "0.5"}
 
 
@@ -46,21 +47,21 @@ def test_the_chain_of_the_proof():
 
 def test_it_is_the_algorithms_bound_at_the_prescribed_parameters():
     parameters = {
-        name: STATEMENT.evaluate(name, digits=30, **VALUES).value
+        name: evaluate(name, digits=30, **VALUES).value
         for name in ("steps", "anchor_period", "noise_stddev", "difference_noise_stddev")
     }
-    general = theorem("lowy-ullman-wright-2024/algorithm-1/explicit").evaluate(
-        initial_gap="0.5",
-        step_size="0.25",
+    general = evaluated("lowy-ullman-wright-2024/algorithm-1/explicit")(
+        Delta_F="0.5",
+        eta="0.25",
         d=3,
-        smoothness=2,
-        steps=int(parameters["steps"].lower),
-        anchor_period=int(parameters["anchor_period"].lower),
-        noise_stddev=parameters["noise_stddev"],
-        difference_noise_stddev=parameters["difference_noise_stddev"],
+        L=2,
+        T=int(parameters["steps"].lower),
+        q_a=int(parameters["anchor_period"].lower),
+        sigma=parameters["noise_stddev"],
+        sigma_2=parameters["difference_noise_stddev"],
     )
     assert general.applies is True
-    assert general.value.overlaps(STATEMENT.evaluate("prescribed", **VALUES).value)
+    assert general.value.overlaps(evaluate("prescribed", **VALUES).value)
 
 
 @pytest.mark.parametrize("gap", ["0.5", "1e-9"])
@@ -75,13 +76,13 @@ def test_the_budget_is_spent_and_no_more(gap):
 
 def test_the_rate_of_the_lemma():
     """With the ρ of an (ε, δ) budget the bound is a bounded multiple of Lemma 3.1's rate for ε <= 1 <= ln(1/δ)."""
-    rate = theorem("lowy-ullman-wright-2024/lemma-3.1")
+    rate = evaluated("lowy-ullman-wright-2024/lemma-3.1")
     for epsilon in ("0.01", "0.3", "1"):
         for failure in ("0.3", "1e-9"):
             ell = ln(1 / mpf(failure))
             rho = (sqrt(ell + mpf(epsilon)) - sqrt(ell)) ** 2
             values = {**VALUES, "n": 100_000}
-            mine = STATEMENT.evaluate(**{**values, "rho": str(rho)}).value.lower
+            mine = evaluate(**{**values, "rho": str(rho)}).value.lower
             values.pop("rho")
-            theirs = rate.evaluate(epsilon=epsilon, delta=failure, **values).value.lower
+            theirs = rate(epsilon=epsilon, delta=failure, **values).value.lower
             assert 1 < mine / theirs < 3.0862 * 2.42

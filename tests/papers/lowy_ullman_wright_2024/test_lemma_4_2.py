@@ -9,9 +9,9 @@ from mpmath import exp, ln, mpf, quad, sqrt
 from dpbounds.expressions.symbols import Unit
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.papers.lowy_ullman_wright_2024.lemma_4_2 import candidates, printed_candidates
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("lowy-ullman-wright-2024/lemma-4.2")
+evaluate = evaluated("lowy-ullman-wright-2024/lemma-4.2")
 
 
 def risks(size, points, cap):
@@ -43,9 +43,7 @@ def test_the_printed_bound_is_missed_too_often(points, expected, t):
     missed = chance_to_exceed(printed, size, points)
     assert missed == pytest.approx(expected, abs=1e-3)
     assert missed > float(exp(-t))
-    repaired = float(
-        STATEMENT.evaluate("bound", lipschitz=1, diameter=1, epsilon=1, n=size, d=1, tail_exponent=str(t)).value.lower
-    )
+    repaired = float(evaluate("bound", G=1, D=1, epsilon=1, n=size, d=1, tail_exponent=str(t)).value.lower)
     assert chance_to_exceed(repaired, size, points) < float(exp(-t))
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from dpbounds.privacy.mechanisms import ExponentialMechanism
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("lowy-ullman-wright-2024/lemma-4.2/explicit")
+evaluate = evaluated("lowy-ullman-wright-2024/lemma-4.2/explicit")
 
 
 def gibbs(values, scale):
@@ -22,13 +22,13 @@ def gibbs(values, scale):
 
 
 def value(part, **values):
-    return float(STATEMENT.evaluate(part, **values).value.lower)
+    return float(evaluate(part, **values).value.lower)
 
 
 @pytest.mark.parametrize(("size", "points"), [(40, 20), (400, 200)])
 def test_the_mean_and_the_tail_on_an_interval(size, points):
     risk = [0.5 * abs(sin(5 * (j + 0.5) / points)) / 2.5 for j in range(points)]  # 1-Lipschitz, minimum 0 at 0
-    given = {"lipschitz": 1, "diameter": 1, "epsilon": 1, "n": size, "net_radius": f"{0.5 / points}"}
+    given = {"G": 1, "D": 1, "epsilon": 1, "n": size, "r_n": f"{0.5 / points}"}
     law = gibbs(risk, value("inverse_temperature", epsilon=1, n=size, lipschitz=1, diameter=1))
     mean = sum(p * r for p, r in zip(law, risk, strict=True))
     assert 0.05 * value("bound", candidates=points, **given) < mean < value("bound", candidates=points, **given)
@@ -44,7 +44,7 @@ def test_the_mean_on_a_square():
     diameter = 2**0.5
     law = gibbs(risk, value("inverse_temperature", epsilon=1, n=size, lipschitz=1, diameter=str(diameter)))
     mean = sum(p * r for p, r in zip(law, risk, strict=True)) - (cos(3) - 1) / 3.7
-    given = {"lipschitz": 1, "diameter": str(diameter), "epsilon": 1, "n": size}
+    given = {"G": 1, "D": str(diameter), "epsilon": 1, "n": size}
     assert mean < value("bound", candidates=side**2, net_radius=str(diameter / side / 2), **given)
     # the grid is finer than the tuned radius Dd/(εn), which only makes the net larger; the tuned bound still holds
     assert mean < value("tuned", d=2, **given)

@@ -4,8 +4,7 @@ import pytest
 from mpmath import exp, ln, log, mpf, sqrt
 
 from dpbounds.papers.lowy_ullman_wright_2024.lemma_e_3 import needed_deviation, printed_deviation
-from dpbounds.theorems.registry import theorem
-from tests.papers.twins import twin_of
+from tests.papers.twins import evaluated, twin_of
 
 twin = twin_of("lowy-ullman-wright-2024/lemma-e.3")
 
@@ -41,7 +40,7 @@ def test_losses_themselves_are_not_bounded():
 
 
 def test_equation_4_at_the_deviation_of_the_record():
-    values = {"candidates": 1000, "dataset_size": 500, "lipschitz": 1, "diameter": 2}
-    statement = theorem("lowy-ullman-wright-2024/lemma-e.3")
-    p = statement.evaluate("deviation", failure_probability="0.1", **values).value.upper
-    assert statement.evaluate("equation-4", deviation=p, **values).value.upper <= 0.1 / 4 * (1 + 1e-9)
+    values = {"N": 1000, "n": 500, "G": 1, "D": 2}
+    evaluate = evaluated("lowy-ullman-wright-2024/lemma-e.3")
+    p = evaluate("deviation", zeta="0.1", **values).value.upper
+    assert evaluate("equation-4", deviation=p, **values).value.upper <= 0.1 / 4 * (1 + 1e-9)

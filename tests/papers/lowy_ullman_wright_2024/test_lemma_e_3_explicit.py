@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("lowy-ullman-wright-2024/lemma-e.3/explicit")
+evaluate = evaluated("lowy-ullman-wright-2024/lemma-e.3/explicit")
 
 
 @pytest.mark.parametrize(("n", "epsilon"), [(40, 1.0), (400, 0.3)])
@@ -22,12 +22,12 @@ def test_the_exact_law_of_a_small_problem_stays_below(n, epsilon):
     weight = np.exp(-epsilon * n / 4 * (empirical - empirical.min(1, keepdims=True)))
     law = (weight / weight.sum(1, keepdims=True)).mean(0)  # exact selection, averaged over data sets
     gap = risk - risk.min()
-    values = {"lipschitz": 1, "diameter": 1, "net_radius": "0.05", "excess_risk": 0, "candidates": 21}
-    values |= {"dataset_size": n, "epsilon": epsilon}
+    values = {"G": 1, "D": 1, "r_n": "0.05", "psi": 0, "N": 21}
+    values |= {"n": n, "epsilon": epsilon}
     # w̃ = 0 has excess risk 0 here, as 0 is the population's minimiser
     assert gap[10] == 0
     for zeta in ("0.5", "0.1", "0.01"):
-        bound = STATEMENT.evaluate("bound", failure_probability=zeta, **values).value.lower
+        bound = evaluate("bound", zeta=zeta, **values).value.lower
         assert law[gap > bound].sum() <= float(zeta)
     assert law @ gap > 0.01 * bound  # the bound is not absurdly far
 
@@ -38,8 +38,6 @@ def test_deviations_are_as_rare_as_claimed(n):
     draw = np.random.default_rng(n)
     means = 2 * draw.binomial(n, 0.5, (20_000, 8)) / n - 1
     for zeta in ("0.5", "0.05"):
-        p = STATEMENT.evaluate(
-            "deviation", lipschitz=1, diameter=1, candidates=8, failure_probability=zeta, dataset_size=n
-        ).value.lower
+        p = evaluate("deviation", G=1, D=1, N=8, zeta=zeta, n=n).value.lower
         assert (np.abs(means).max(1) > p).mean() <= float(zeta) / 2
         assert (np.abs(means).max(1) > p / 3).mean() > float(zeta) / 2

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("lowy-ullman-wright-2024/proposition-5.2/explicit")
+evaluate = evaluated("lowy-ullman-wright-2024/proposition-5.2/explicit")
 
 
 @pytest.mark.parametrize("power", [0.3, 0.8])
@@ -14,8 +14,8 @@ def test_runs_stay_below_the_bound(power):
     d, n, steps, runs, budget = 5, 1000, 400, 200, 0.1
     values = {"lipschitz": power, "diameter": 3, "quasar_convexity": power, "steps": steps, "dimension": d}
     values |= {"dataset_size": n, "rho": budget}
-    sigma = STATEMENT.evaluate("noise_stddev", **{k: values[k] for k in ("lipschitz", "dataset_size", "steps", "rho")})
-    eta = STATEMENT.evaluate("step_size", **{k: v for k, v in values.items() if k != "quasar_convexity"}).value.upper
+    sigma = evaluate("noise_stddev", **{k: values[k] for k in ("lipschitz", "dataset_size", "steps", "rho")})
+    eta = evaluate("step_size", **{k: v for k, v in values.items() if k != "quasar_convexity"}).value.upper
     draw = np.random.default_rng(0)
     w = np.zeros((runs, d))
     w[:, 0] = 3
@@ -24,15 +24,15 @@ def test_runs_stay_below_the_bound(power):
         square = (w**2).sum(1, keepdims=True)
         gaps.append(float(((1 + square) ** (power / 2) - 1).mean()))
         w = w - eta * (power * w * (1 + square) ** (power / 2 - 1) + draw.normal(0, sigma.value.upper, (runs, d)))
-    bound = STATEMENT.evaluate("bound", **values).value.lower
+    bound = evaluate("bound", **values).value.lower
     assert 0.05 * bound < np.mean(gaps) <= bound
 
 
 def test_too_few_runs_are_reported():
     values = {"lipschitz": 1, "diameter": 1, "quasar_convexity": 1, "steps": 9, "dimension": 2, "dataset_size": 100}
     values |= {"rho": 1, "step_epsilon": 1, "failure_probability": "0.1"}
-    assert STATEMENT.evaluate("selected", candidates=4, **values).applies is False
-    assert STATEMENT.evaluate("selected", candidates=5, **values).applies is True
+    assert evaluate("selected", N=4, **values).applies is False
+    assert evaluate("selected", N=5, **values).applies is True
 
 
 @pytest.mark.parametrize("candidates", [2, 7])

@@ -10,8 +10,10 @@ from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
 STATEMENT = theorem("lowy-ullman-wright-2024/proposition-d.1/explicit")
+evaluate = evaluated("lowy-ullman-wright-2024/proposition-d.1/explicit")
 
 
 def test_the_step_size_balances_the_two_terms():
@@ -30,9 +32,9 @@ def test_runs_stay_below_it(power, noise):
     assert (slope * grid >= power * ((1 + grid**2) ** (power / 2) - 1) * (1 - 1e-12)).all()
     lipschitz = 1.0 if power == 1 else float(slope.max()) * 1.0001
     dimension, steps, runs = 4, 200, 200
-    given = {"lipschitz": str(lipschitz), "d": dimension, "diameter": 3, "steps": steps, "noise_stddev": str(noise)}
-    promised = STATEMENT.evaluate("any-noise", quasar_convexity=str(power), **given).value.lower
-    step = STATEMENT.evaluate("step_size", **given).value.lower
+    given = {"G": str(lipschitz), "d": dimension, "D": 3, "T": steps, "sigma": str(noise)}
+    promised = evaluate("any-noise", q_c=str(power), **given).value.lower
+    step = evaluate("step_size", **given).value.lower
     draw = np.random.default_rng(11)
     here = np.zeros((runs, dimension))
     here[:, 0] = 3.0
@@ -47,23 +49,23 @@ def test_runs_stay_below_it(power, noise):
 
 def test_the_tuned_bound():
     n, d, rho = 300, 7, 0.2
-    given = {"lipschitz": 2, "diameter": 3, "quasar_convexity": "0.4", "d": d}
-    tuned = STATEMENT.evaluate("tuned", n=n, rho="0.2", **given).value
-    steps = int(STATEMENT.evaluate("enough_steps", n=n, d=d, rho="0.2").value.lower)
+    given = {"G": 2, "D": 3, "q_c": "0.4", "d": d}
+    tuned = evaluate("tuned", n=n, rho="0.2", **given).value
+    steps = int(evaluate("enough_steps", n=n, d=d, rho="0.2").value.lower)
     for count, is_enough in ((steps, True), (steps - 2, False)):
         noise = 2 / n * (2 * count / rho) ** 0.5
-        general = STATEMENT.evaluate("any-noise", steps=count, noise_stddev=str(noise), **given).value
+        general = evaluate("any-noise", T=count, sigma=str(noise), **given).value
         assert (general.lower <= tuned.upper * (1 + 1e-12)) is is_enough
         assert general.lower == pytest.approx(tuned.lower, rel=1e-3)
 
 
 def test_at_the_parameters_of_print():
     n, d, ell = 1000, 5, float(ln(mpf(10) ** 6))
-    steps = int(STATEMENT.evaluate("steps", n=n, d=d, epsilon=1, delta="1e-6").value.lower)
+    steps = int(evaluate("steps", n=n, d=d, epsilon=1, delta="1e-6").value.lower)
     noise = (1000 * steps * ell) ** 0.5 / n
-    given = {"lipschitz": 1, "diameter": 1, "d": d, "quasar_convexity": 1}
-    general = STATEMENT.evaluate("any-noise", steps=steps, noise_stddev=str(noise), **given).value
-    printed = STATEMENT.evaluate("bound", n=n, epsilon=1, delta="1e-6", **given).value
+    given = {"G": 1, "D": 1, "d": d, "q_c": 1}
+    general = evaluate("any-noise", T=steps, sigma=str(noise), **given).value
+    printed = evaluate("bound", n=n, epsilon=1, delta="1e-6", **given).value
     assert 0.999 * printed.lower < general.upper <= printed.upper
 
 

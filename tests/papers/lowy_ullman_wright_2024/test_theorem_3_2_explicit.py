@@ -3,26 +3,25 @@
 import numpy as np
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("lowy-ullman-wright-2024/theorem-3.2/explicit")
+evaluate = evaluated("lowy-ullman-wright-2024/theorem-3.2/explicit")
 RISK = 0.04
-VALUES = {"excess_risk": str(RISK), "lipschitz": "0.65", "smoothness": 2, "n": 200, "d": 2, "rho": "0.5"}
+VALUES = {"psi": str(RISK), "G": "0.65", "L": 2, "n": 200, "d": 2, "rho": "0.5"}
 
 
 def test_it_is_the_lemma_with_the_warm_gap():
-    cold = theorem("lowy-ullman-wright-2024/lemma-3.1/explicit")
-    values = dict(VALUES)
-    values["initial_gap"] = values.pop("excess_risk")
+    cold = evaluated("lowy-ullman-wright-2024/lemma-3.1/explicit")
+    values = {"Delta_F" if name == "psi" else name: value for name, value in VALUES.items()}
     for part in ("bound", "prescribed", "steps"):
-        assert STATEMENT.evaluate(part, **VALUES).value.overlaps(cold.evaluate(part, **values).value)
+        assert evaluate(part, **VALUES).value.overlaps(cold(part, **values).value)
 
 
 def test_runs_from_random_starts_stay_below_it():
     """F(w) = |w|²/(1 + |w|²), a warm start that is right on average only, the prescribed noise."""
     draw = np.random.default_rng(8)
     runs = 400
-    steps = int(STATEMENT.evaluate("steps", **VALUES).value.lower)
+    steps = int(evaluate("steps", **VALUES).value.lower)
     a2 = 2 / (200**2 * 0.5)
     period = 1 + int(1 / (2 * steps * a2))
     anchors = -(-steps // period)
@@ -47,5 +46,5 @@ def test_runs_from_random_starts_stay_below_it():
             scale = difference_noise * np.linalg.norm(here - before, axis=1, keepdims=True)
             estimate = estimate + now - gradient(before) + scale * draw.normal(size=here.shape)
         before, here = here, here - estimate / 4
-    promised = STATEMENT.evaluate("prescribed", **VALUES).value.lower
+    promised = evaluate("prescribed", **VALUES).value.lower
     assert 0.05 * promised < total / steps < promised

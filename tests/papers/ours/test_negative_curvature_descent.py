@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sympy import Rational
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("dpbounds/negative-curvature-descent")
+evaluate = evaluated("dpbounds/negative-curvature-descent")
 
 
 def test_the_decreases():
@@ -21,23 +21,11 @@ def test_runs_end_at_a_local_minimum(seed):
     # F = Σ cos w_i from its maximum 0, where the gradient vanishes: L = ρ_H = 1, G = √d
     generator = np.random.default_rng(seed)
     dimension, alpha = 3, 0.1
-    limit = int(
-        STATEMENT.evaluate("steps", initial_gap=6, smoothness=1, hessian_lipschitz=1, stationarity="0.1").value.upper
-    )
-    values = {"rho": "0.1", "steps": limit}
-    records = math.ceil(
-        STATEMENT.evaluate(
-            lipschitz="1.7321",
-            smoothness=1,
-            hessian_lipschitz=1,
-            d=dimension,
-            stationarity="0.1",
-            failure_probability="0.05",
-            **values,
-        ).value.upper
-    )
-    first = STATEMENT.evaluate("noise_stddev", lipschitz="1.7321", n=records, **values).value.upper
-    second = STATEMENT.evaluate("hessian_noise_stddev", smoothness=1, d=dimension, n=records, **values).value.upper
+    limit = int(evaluate("steps", Delta_F=6, L=1, rho_H=1, alpha="0.1").value.upper)
+    values = {"rho": "0.1", "T": limit}
+    records = math.ceil(evaluate(G="1.7321", L=1, rho_H=1, d=dimension, alpha="0.1", zeta="0.05", **values).value.upper)
+    first = evaluate("noise_stddev", G="1.7321", n=records, **values).value.upper
+    second = evaluate("hessian_noise_stddev", L=1, d=dimension, n=records, **values).value.upper
     w, used, turned = np.zeros(dimension), 0, 0
     while True:
         used += 1
@@ -60,10 +48,10 @@ def test_runs_end_at_a_local_minimum(seed):
 
 
 def test_fewer_records_than_theorem_8_in_small_alpha():
-    values = {"lipschitz": 1, "smoothness": 1, "hessian_lipschitz": 1, "rho": "0.1", "failure_probability": "0.1"}
+    values = {"G": 1, "L": 1, "rho_H": 1, "rho": "0.1", "zeta": "0.1"}
     counts = []
     for dimension in (10**4, 10**6):
-        steps = STATEMENT.evaluate("steps", initial_gap=1, smoothness=1, hessian_lipschitz=1, stationarity="1e-8")
-        found = STATEMENT.evaluate(d=dimension, stationarity="1e-8", steps=int(steps.value.upper), **values)
+        steps = evaluate("steps", Delta_F=1, L=1, rho_H=1, alpha="1e-8")
+        found = evaluate(d=dimension, alpha="1e-8", T=int(steps.value.upper), **values)
         counts.append(found.value.upper)
     assert counts[1] / counts[0] < 20  # √d, not d, where α is small

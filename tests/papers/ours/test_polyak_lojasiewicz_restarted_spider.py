@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from dpbounds.theorems.registry import theorem
-from tests.papers.twins import twin_of
+from tests.papers.twins import evaluated, twin_of
 
 twin = twin_of("dpbounds/polyak-lojasiewicz-restarted-spider")
 
-STATEMENT = theorem("dpbounds/polyak-lojasiewicz-restarted-spider")
+evaluate = evaluated("dpbounds/polyak-lojasiewicz-restarted-spider")
 
 
 def squares(w):
@@ -27,8 +26,8 @@ def wavy(w):
 def test_runs_stay_below_the_bounds(loss, smoothness, pl, start, n, share):
     d, runs, stages, rho, lipschitz = 4, 60, 4, 1.0, 30.0
     steps = math.ceil(4 * smoothness / pl)
-    values = {"lipschitz": lipschitz, "dimension": d, "dataset_size": n, "rho": rho, "stages": stages}
-    values |= {"pl_constant": pl, "initial_gap": float(loss(np.full(d, start))[0])}
+    values = {"G": lipschitz, "d": d, "n": n, "rho": rho, "stages": stages}
+    values |= {"mu": pl, "Delta_F": float(loss(np.full(d, start))[0])}
     sigma = twin("noise_stddev", G=lipschitz, n=n, stages=stages, rho=rho)
     difference = 2 * smoothness / n * math.sqrt((steps - 1) * stages / rho)
     draw = np.random.default_rng(1)
@@ -45,10 +44,10 @@ def test_runs_stay_below_the_bounds(loss, smoothness, pl, start, n, share):
             w = new
         w = output
     value, slope = loss(w)
-    bound = STATEMENT.evaluate("bound", **values, steps=steps, smoothness=smoothness)
+    bound = evaluate("bound", **values, T=steps, L=smoothness)
     assert bound.applies is True
     assert share * bound.value.lower <= np.sqrt((slope**2).sum(1).mean()) <= bound.value.lower
-    assert value.mean() <= STATEMENT.evaluate("excess_risk", **values).value.lower
+    assert value.mean() <= evaluate("excess_risk", **values).value.lower
 
 
 def test_the_wavy_loss_is_as_assumed():
@@ -70,7 +69,7 @@ def test_a_left_out_record_may_move_the_gradient_by_any_amount():
 
 
 def test_too_few_records_are_reported():
-    values = {"lipschitz": 1, "dimension": 10, "rho": 1, "stages": 2, "pl_constant": 1, "initial_gap": 1}
+    values = {"G": 1, "d": 10, "rho": 1, "stages": 2, "mu": 1, "Delta_F": 1}
     for n, applies in ((25, True), (18, False)):
-        found = STATEMENT.evaluate("bound", **values, dataset_size=n, steps=4, smoothness=1)
+        found = evaluate("bound", **values, n=n, T=4, L=1)
         assert found.applies is applies

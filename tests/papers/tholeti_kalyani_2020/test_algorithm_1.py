@@ -6,8 +6,10 @@ from mpmath import gamma, mpf, pi, quad, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
 STATEMENT = theorem("tholeti-kalyani-2020/algorithm-1")
+evaluate = evaluated("tholeti-kalyani-2020/algorithm-1")
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 5])
@@ -16,7 +18,7 @@ def test_the_variance_of_one_coordinate_by_integration(dimension):
         ball = pi ** (mpf(dimension) / 2) / gamma(1 + mpf(dimension) / 2)
         slice_ = pi ** (mpf(dimension - 1) / 2) / gamma(1 + mpf(dimension - 1) / 2)
         moment = quad(lambda x: x**2 * slice_ * (1 - x**2) ** (mpf(dimension - 1) / 2), [-1, 0, 1]) / ball
-    value = STATEMENT.evaluate("noise_variance", radius=1, dimension=dimension).value
+    value = evaluate("noise_variance", r_u=1, d=dimension).value
     assert value.lower == pytest.approx(float(moment), rel=1e-9)
 
 
@@ -26,9 +28,9 @@ def test_what_is_spent_is_the_explicit_theorem_and_below_the_printed_sum():
         found = spending(STATEMENT, {**values, "delta": "0.65"}, relation)
         assert found.kept is True
         assert found.spent.upper == pytest.approx(1 - 0.95**20, rel=1e-6)
-    exact = theorem("tholeti-kalyani-2020/theorem-1/explicit").evaluate(**values).value
+    exact = evaluated("tholeti-kalyani-2020/theorem-1/explicit")(**values).value
     assert spending(STATEMENT, {**values, "delta": "0.65"}).spent.overlaps(exact)
-    assert theorem("tholeti-kalyani-2020/theorem-1").evaluate(**values).value.lower == pytest.approx(1)
+    assert evaluated("tholeti-kalyani-2020/theorem-1")(**values).value.lower == pytest.approx(1)
     assert spending(STATEMENT, {**values, "delta": "0.64"}).kept is False
 
 

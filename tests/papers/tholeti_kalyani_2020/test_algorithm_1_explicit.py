@@ -6,18 +6,20 @@ from mpmath import mpf
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
 STATEMENT = theorem("tholeti-kalyani-2020/algorithm-1/explicit")
-VALUES = {"initial_gap": 2, "smoothness": 3, "lipschitz": 1, "radius": "1.5", "dimension": 4}
+evaluate = evaluated("tholeti-kalyani-2020/algorithm-1/explicit")
+VALUES = {"initial_gap": 2, "smoothness": 3, "lipschitz": 1, "radius": "1.5", "d": 4}
 
 
 def test_the_tuned_bound_is_the_first_one_at_its_best_step():
-    step = STATEMENT.evaluate("step_size", steps=200, **VALUES, digits=30).value.exact_lower
-    first = STATEMENT.evaluate("bound", steps=200, step_size=step, **VALUES).value.lower
-    assert first == pytest.approx(STATEMENT.evaluate("tuned", steps=200, **VALUES).value.lower)
+    step = evaluate("step_size", T=200, **VALUES, digits=30).value.exact_lower
+    first = evaluate("bound", T=200, eta=step, **VALUES).value.lower
+    assert first == pytest.approx(evaluate("tuned", T=200, **VALUES).value.lower)
     for factor in (2, "0.5"):
         other = step * mpf(factor)
-        assert STATEMENT.evaluate("bound", steps=200, step_size=str(other), **VALUES).value.lower > first
+        assert evaluate("bound", T=200, eta=str(other), **VALUES).value.lower > first
 
 
 @pytest.mark.parametrize("share", [0.2, 0.7, 1.0])  # of 1/L
@@ -33,7 +35,7 @@ def test_a_quadratic_exactly(share, steps):
         square = (1 - share) ** 2 * square + step**2 * radius**2 * dimension / (dimension + 2)
     assert start > 0
     values = {"initial_gap": 2, "smoothness": 3, "radius": "1.5", "dimension": 4, "sampling_stddev": 0}
-    bound = STATEMENT.evaluate("sampling-variance", step_size=step, steps=steps, **values).value.upper
+    bound = evaluate("sampling-variance", eta=step, T=steps, **values).value.upper
     assert (total / steps) ** 0.5 <= bound
     if steps == 300:
         assert (total / steps) ** 0.5 >= 0.65 * bound  # within 1/√2 of what a long run does
@@ -59,16 +61,16 @@ def run_cosines(step, steps, radius, runs=4000):
 @pytest.mark.parametrize(("step", "steps", "radius"), [(0.1, 60, 0.5), (0.5, 20, 2.0), (2.5, 10, 1.0)])
 def test_runs_stay_below(step, steps, radius):
     values = {"initial_gap": 2, "smoothness": 1, "lipschitz": 1, "radius": str(radius), "dimension": 3}
-    bound = STATEMENT.evaluate("bound", step_size=str(step), steps=steps, **values).value.lower
+    bound = evaluate("bound", eta=str(step), T=steps, **values).value.lower
     measured = run_cosines(step, steps, radius)
     assert 0.1 * bound < measured < bound
 
 
 def test_as_many_steps_as_delta_allows_are_private_and_keep_the_bound():
     values = {**VALUES, "dataset_size": 500, "delta": "0.05"}
-    steps = int(STATEMENT.evaluate("steps", **values).value.lower)
+    steps = int(evaluate("steps", **values).value.lower)
     assert spending(STATEMENT, {**values, "steps": steps}).kept is True
     assert spending(STATEMENT, {**values, "steps": steps + 1}).kept is False
-    private, tuned = (STATEMENT.evaluate(name, **{**values, "steps": steps}).value for name in ("private", "tuned"))
+    private, tuned = (evaluate(name, **{**values, "steps": steps}).value for name in ("private", "tuned"))
     assert tuned.upper <= private.lower
-    assert STATEMENT.evaluate("private", **{**values, "delta": "0.001"}).applies is False
+    assert evaluate("private", **{**values, "delta": "0.001"}).applies is False

@@ -3,22 +3,21 @@
 import pytest
 from mpmath import acos, mpf, pi, quad, sqrt, workdps
 
-from dpbounds.theorems.registry import theorem
-from tests.papers.twins import twin_of
+from tests.papers.twins import evaluated, twin_of
 
 twin = twin_of("tholeti-kalyani-2020/equation-5")
 
-STATEMENT = theorem("tholeti-kalyani-2020/equation-5")
+evaluate = evaluated("tholeti-kalyani-2020/equation-5")
 
 
 def test_school_formulas():
     a = 0.3
-    assert STATEMENT.evaluate("ball", dimension=3).value.lower == pytest.approx(4 / 3 * float(pi))
+    assert evaluate("ball", d=3).value.lower == pytest.approx(4 / 3 * float(pi))
     segment = float(acos(a) - a * sqrt(1 - a**2))
-    assert STATEMENT.evaluate("cap", dimension=2, cap_distance="0.3").value.lower == pytest.approx(segment)
+    assert evaluate("cap", d=2, cap_distance="0.3").value.lower == pytest.approx(segment)
     height = 1 - a
     dome = float(pi) * height**2 * (3 - height) / 3
-    assert STATEMENT.evaluate("cap", dimension=3, cap_distance="0.3").value.lower == pytest.approx(dome)
+    assert evaluate("cap", d=3, cap_distance="0.3").value.lower == pytest.approx(dome)
 
 
 @pytest.mark.parametrize("dimension", [2, 5, 12])
@@ -27,6 +26,4 @@ def test_a_cap_is_a_stack_of_smaller_balls(dimension):
         stack = quad(
             lambda x: twin("ball", d=mpf(dimension - 1)) * (1 - x**2) ** (mpf(dimension - 1) / 2), [mpf("0.4"), 1]
         )
-        assert STATEMENT.evaluate("cap", dimension=dimension, cap_distance="0.4").value.lower == pytest.approx(
-            float(stack)
-        )
+        assert evaluate("cap", d=dimension, cap_distance="0.4").value.lower == pytest.approx(float(stack))

@@ -6,32 +6,31 @@ from itertools import pairwise
 import pytest
 from mpmath import mpf
 
-from dpbounds.theorems.registry import theorem
 from tests.papers.tholeti_kalyani_2020.twins import equation_9_kth
-from tests.papers.twins import Point
+from tests.papers.twins import Point, evaluated
 
-STATEMENT = theorem("tholeti-kalyani-2020/equation-9")
-GENERAL = theorem("tholeti-kalyani-2020/equation-6")
+evaluate = evaluated("tholeti-kalyani-2020/equation-9")
+GENERAL = evaluated("tholeti-kalyani-2020/equation-6")
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 5])
 def test_the_polynomials_are_equation_6(dimension):
-    values = {"distance": "0.7", "radius": "0.8"}
-    polynomial = STATEMENT.evaluate(f"dimension-{dimension}", **values).value
-    assert polynomial.overlaps(GENERAL.evaluate(dimension=dimension, **values).value)
+    values = {"Delta_g": "0.7", "r_u": "0.8"}
+    polynomial = evaluate(f"dimension-{dimension}", **values).value
+    assert polynomial.overlaps(GENERAL(d=dimension, **values).value)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 7, 40])  # even ones, too
 def test_two_more_dimensions_add_the_increment(dimension):
-    values = {"distance": "0.7", "radius": "0.8"}
-    low, high = (GENERAL.evaluate(dimension=d, digits=30, **values).value for d in (dimension, dimension + 2))
-    gain = STATEMENT.evaluate("increment", dimension=dimension, **values).value
+    values = {"Delta_g": "0.7", "r_u": "0.8"}
+    low, high = (GENERAL(d=d, digits=30, **values).value for d in (dimension, dimension + 2))
+    gain = evaluate("increment", d=dimension, **values).value
     assert gain.lower > 0
     assert high.lower - low.lower == pytest.approx(gain.lower, rel=1e-9)
 
 
 def test_the_value_of_a_uniform_law_on_an_interval():
-    assert STATEMENT.evaluate("dimension-1", distance="0.6", radius=1).value.lower == pytest.approx(0.3)
+    assert evaluate("dimension-1", Delta_g="0.6", r_u=1).value.lower == pytest.approx(0.3)
 
 
 def sums(terms):

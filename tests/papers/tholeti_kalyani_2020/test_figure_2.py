@@ -3,9 +3,9 @@
 import pytest
 from mpmath import mpf
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("tholeti-kalyani-2020/figure-2")
+evaluate = evaluated("tholeti-kalyani-2020/figure-2")
 
 
 @pytest.mark.parametrize(
@@ -20,10 +20,10 @@ STATEMENT = theorem("tholeti-kalyani-2020/figure-2")
 )
 def test_values_to_twelve_digits(dimension, values):
     for distance, value in zip(("0.1", "0.25", "0.5", "1", "1.5"), values, strict=True):
-        found = STATEMENT.evaluate("curve", distance=distance, radius=1, dimension=dimension).value
+        found = evaluate("curve", Delta_g=distance, r_u=1, d=dimension).value
         assert found.lower == pytest.approx(value, rel=1e-11)
     if dimension == 2:
-        assert STATEMENT.evaluate("dimension-2", distance=1, radius=1).value.lower == pytest.approx(values[3])
+        assert evaluate("dimension-2", Delta_g=1, r_u=1).value.lower == pytest.approx(values[3])
 
 
 def test_the_limit_in_many_dimensions():
@@ -31,6 +31,6 @@ def test_the_limit_in_many_dimensions():
     for dimension in (10, 100, 1000):
         values = {"distance": 1 / mpf(dimension) ** 0.5, "radius": 1, "dimension": dimension}
         values["distance"] = str(values["distance"])
-        exact, limit = (STATEMENT.evaluate(name, **values).value.lower for name in ("curve", "many-dimensions"))
+        exact, limit = (evaluate(name, **values).value.lower for name in ("curve", "many-dimensions"))
         gaps.append(limit / exact - 1)
     assert gaps == pytest.approx([-0.028, -0.0029, -0.00029], rel=0.05)

@@ -8,8 +8,10 @@ import pytest
 from dpbounds.privacy.budgets.ball_noise import BallDescent
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
 STATEMENT = theorem("tholeti-kalyani-2020/theorem-1/explicit")
+evaluate = evaluated("tholeti-kalyani-2020/theorem-1/explicit")
 VALUES = {"sensitivity": "0.9", "radius": "1.3", "dimension": 4, "dataset_size": 30, "steps": 50}
 
 
@@ -30,26 +32,26 @@ def test_an_exact_run_of_three_steps_attains_it(level):
         p = first[path[0]] * first[path[1]] * first[path[2]]
         q = second[path[0]] * second[path[1]] * second[path[2]]
         worst += max(Fraction(0), p - level * q)
-    value = STATEMENT.evaluate(sensitivity=1, radius=2, dimension=1, dataset_size=3, steps=3).value
+    value = evaluate(Delta=1, r_u=2, d=1, n=3, T=3).value
     assert float(worst) == pytest.approx(value.upper)
     assert worst == 1 - Fraction(11, 12) ** 3
 
 
 def test_it_is_the_closed_form_of_the_accountant_and_what_is_spent():
     descent = BallDescent("0.9", 4, 30, 50)
-    value = STATEMENT.evaluate(**VALUES).value
+    value = evaluate(**VALUES).value
     assert value.overlaps(descent.delta("1.3"))
     found = spending(STATEMENT, {**VALUES, "delta": "0.5"})
     assert found.spent.overlaps(value)
-    printed = theorem("tholeti-kalyani-2020/theorem-1").evaluate(**VALUES).value
+    printed = evaluated("tholeti-kalyani-2020/theorem-1")(**VALUES).value
     assert value.upper < printed.lower
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 50, 10_000])
 def test_the_elementary_bound(dimension):
     for distance in ("1e-6", "0.1", "1", "5"):
-        values = {**VALUES, "dimension": dimension, "sensitivity": distance, "steps": 1, "dataset_size": 100}
-        exact, bound = (STATEMENT.evaluate(name, **values).value for name in ("bound", "elementary"))
+        values = {**VALUES, "d": dimension, "Delta": distance, "T": 1, "n": 100}
+        exact, bound = (evaluate(name, **values).value for name in ("bound", "elementary"))
         assert exact.upper <= bound.lower
         if distance == "1e-6":
             assert bound.upper < 1.13 * exact.lower
@@ -57,6 +59,6 @@ def test_the_elementary_bound(dimension):
 
 def test_the_steps_for_a_delta():
     values = {**VALUES, "delta": "0.2"}
-    most = int(STATEMENT.evaluate("steps", **values).value.lower)
-    assert STATEMENT.evaluate("bound", **{**values, "steps": most}).value.upper <= 0.2
-    assert STATEMENT.evaluate("bound", **{**values, "steps": most + 1}).value.lower > 0.2
+    most = int(evaluate("steps", **values).value.lower)
+    assert evaluate("bound", **{**values, "steps": most}).value.upper <= 0.2
+    assert evaluate("bound", **{**values, "steps": most + 1}).value.lower > 0.2

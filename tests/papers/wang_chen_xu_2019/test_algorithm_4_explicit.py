@@ -3,9 +3,9 @@
 import pytest
 
 from dpbounds.errors import InvalidValue
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("wang-chen-xu-2019/algorithm-4/explicit")
+evaluate = evaluated("wang-chen-xu-2019/algorithm-4/explicit")
 
 
 @pytest.mark.parametrize("step", ["0.1", "1", "1.8"])
@@ -16,17 +16,15 @@ def test_a_quadratic_is_computed_exactly_and_stays_below(step):
     for _ in range(steps):
         total += square
         square = (1 - eta) ** 2 * square + eta**2 * sigma**2
-    found = STATEMENT.evaluate(
-        initial_gap=2, step_size=step, steps=steps, smoothness=1, dimension=1, noise_stddev="0.3"
-    )
+    found = evaluate(Delta_F=2, eta=step, T=steps, L=1, d=1, sigma="0.3")
     assert found.applies is True
     assert 0.3 * found.value.upper < (total / steps) ** 0.5 <= found.value.upper
 
 
 def test_the_tuned_bound_does_not_depend_on_many_steps():
-    values = {"lipschitz": 1, "initial_gap": 1, "rho": "0.1", "smoothness": 1, "dimension": 10, "n": 10_000}
-    few, many = (STATEMENT.evaluate("tuned", steps=steps, **values) for steps in (2_000, 10**6))
+    values = {"G": 1, "Delta_F": 1, "rho": "0.1", "L": 1, "d": 10, "n": 10_000}
+    few, many = (evaluate("tuned", T=steps, **values) for steps in (2_000, 10**6))
     assert few.applies is True
     assert many.value.upper < few.value.upper < 1.25 * many.value.upper
     with pytest.raises(InvalidValue):  # steps so long that the risk need not fall: no value at all
-        STATEMENT.evaluate("tuned", steps=300, **values)
+        evaluate("tuned", T=300, **values)

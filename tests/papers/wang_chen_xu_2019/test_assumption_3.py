@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sympy import Rational, Symbol, diff, expand, simplify
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 
 def test_without_absolute_values_the_loss_is_not_smooth():
@@ -23,8 +23,8 @@ def test_without_absolute_values_the_loss_is_not_smooth():
 
 
 def test_a_small_tuning_constant_is_excluded():
-    statement = theorem("wang-chen-xu-2019/assumption-3")
-    flat = [statement.evaluate("biweight", residual=s, tuning_constant="1.5").value for s in ("1.6", "1.8", "2")]
+    evaluate = evaluated("wang-chen-xu-2019/assumption-3")
+    flat = [evaluate("biweight", residual=s, tuning_constant="1.5").value for s in ("1.6", "1.8", "2")]
     assert len({(one.lower, one.upper) for one in flat}) == 1  # ψ' = 0 at s > 0 within [-(1 + Y), 1 + Y] for Y = 1
 
 

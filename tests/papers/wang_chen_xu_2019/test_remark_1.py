@@ -2,19 +2,18 @@
 
 from mpmath import exp, ln, mpf
 
-from tests.papers.twins import twin_of
+from tests.papers.twins import evaluated, twin_of
 
 twin = twin_of("wang-chen-xu-2019/remark-1")
 
 
 def test_it_follows_from_theorem_2():
-    from dpbounds.theorems.registry import theorem
 
     growth, dimension = mpf("0.4"), 1
     for records in (10**4, 10**8, 10**16):
         beta = ln(records)  # κβ < ln n
-        limit = theorem("wang-chen-xu-2019/theorem-2").evaluate(
-            "many_steps", growth_rate="0.4", inverse_temperature=str(beta), delta="1e-5", n=records, epsilon=1, d=1
+        limit = evaluated("wang-chen-xu-2019/theorem-2")(
+            "many_steps", growth_rate="0.4", beta=str(beta), delta="1e-5", n=records, epsilon=1, d=1
         )
         assert exp(growth * beta) / records < records ** mpf("-0.5")
         assert (

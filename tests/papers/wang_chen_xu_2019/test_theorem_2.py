@@ -2,8 +2,7 @@
 
 from mpmath import exp, ln, mpf
 
-from dpbounds.theorems.registry import theorem
-from tests.papers.twins import Point
+from tests.papers.twins import Point, evaluated
 from tests.papers.wang_chen_xu_2019.twins import theorem_2_mixing
 
 
@@ -17,12 +16,8 @@ def test_the_limit_bounds_the_mixing_term():
 
 
 def test_its_conditions():
-    values = {"growth_rate": "0.1", "inverse_temperature": 30, "n": 1000, "epsilon": 1, "delta": "1e-5", "d": 20}
-    found = theorem("wang-chen-xu-2019/theorem-2").evaluate(
-        "empirical", steps=10**6, regularisation="0.2", smoothness=1, lipschitz=1, **values
-    )
+    values = {"growth_rate": "0.1", "beta": 30, "n": 1000, "epsilon": 1, "delta": "1e-5", "d": 20}
+    found = evaluated("wang-chen-xu-2019/theorem-2")("empirical", T=10**6, regularisation="0.2", L=1, G=1, **values)
     assert found.applies is True
-    colder = theorem("wang-chen-xu-2019/theorem-2").evaluate(
-        "empirical", steps=10**6, regularisation="0.1", smoothness=1, lipschitz=1, **values
-    )
+    colder = evaluated("wang-chen-xu-2019/theorem-2")("empirical", T=10**6, regularisation="0.1", L=1, G=1, **values)
     assert colder.applies is False

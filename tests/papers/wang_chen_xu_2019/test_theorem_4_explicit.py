@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from dpbounds.theorems.registry import theorem
-from tests.papers.twins import twin_of
+from tests.papers.twins import evaluated, twin_of
 
 twin = twin_of("wang-chen-xu-2019/theorem-4/explicit")
 
-STATEMENT = theorem("wang-chen-xu-2019/theorem-4/explicit")
+evaluate = evaluated("wang-chen-xu-2019/theorem-4/explicit")
 
 
 @pytest.mark.parametrize("records", [200, 2_000, 20_000])
@@ -25,10 +24,10 @@ def test_the_exact_quantile_stays_below(records):
     order = np.argsort(values)
     below = np.cumsum(weights[order]) / weights.sum()
     quantile = values[order][np.searchsorted(below, 1 - failure)] - lowest
-    values_at = {"lipschitz": "2.08", "regularisation": "0.2", "n": records, "epsilon": 1, "d": 1}
-    limit = STATEMENT.evaluate("tuned", failure_probability="0.05", **values_at).value.upper
+    values_at = {"G": "2.08", "regularisation": "0.2", "n": records, "epsilon": 1, "d": 1}
+    limit = evaluate("tuned", zeta="0.05", **values_at).value.upper
     assert 0.01 * limit < quantile <= limit
-    assert STATEMENT.evaluate("cost", n=records, epsilon=1, d=1).value.upper >= count * records
+    assert evaluate("cost", n=records, epsilon=1, d=1).value.upper >= count * records
 
 
 def potential(w):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from mpmath import binomial, ceil, erfc, exp, ln, log, loggamma, mpf, sqrt, workdps
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("wang-chen-xu-2019/theorem-5")
+evaluate = evaluated("wang-chen-xu-2019/theorem-5")
 
 
 def influence(t):
@@ -54,7 +54,7 @@ def test_a_slope_at_zero_is_not_enough():
     assert EXCESS[-1] == pytest.approx(-0.1614, abs=1e-3)
     # and DP-FW-L2 stays there, at a hundred times the rate, however many records
     for records in (10**6, 2 * 10**6):
-        claimed = STATEMENT.evaluate("rate", d=1, delta="1e-5", n=records, epsilon=1).value.upper
+        claimed = evaluate("rate", d=1, delta="1e-5", n=records, epsilon=1).value.upper
         assert excess_of_frank_wolfe(records) > 0.15 > 80 * claimed
 
 

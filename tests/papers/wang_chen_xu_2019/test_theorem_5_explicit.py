@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("wang-chen-xu-2019/theorem-5/explicit")
+evaluate = evaluated("wang-chen-xu-2019/theorem-5/explicit")
 
 
 def sigmoid(s):
@@ -69,8 +69,8 @@ def test_runs_stay_below():
     features /= np.linalg.norm(features, axis=1, keepdims=True)
     star, records, steps, chains = np.array([0.6, -0.8, 0.0]), 4_000, 60, 40
     first, second = 0.297, 0.18  # of the loss, for |s| <= 1
-    sigma = STATEMENT.evaluate("noise_stddev", lipschitz="0.297", n=records, steps=steps, rho="0.05").value.upper
-    gamma = STATEMENT.evaluate("step_fraction", initial_gap=1, smoothness="0.18", steps=steps).value.upper
+    sigma = evaluate("noise_stddev", G="0.297", n=records, T=steps, rho="0.05").value.upper
+    gamma = evaluate("step_fraction", Delta_F=1, L="0.18", T=steps).value.upper
     s = np.linspace(-1, 1, 2001)
     slope = sigmoid(s) * sigmoid(-s)
     assert max(np.abs(2 * (sigmoid(s) - y) * slope).max() for y in (0, 1)) <= first
@@ -89,15 +89,7 @@ def test_runs_stay_below():
             noisy = gradient + sigma * generator.normal(size=3)
             w = (1 - gamma) * w - gamma * noisy / np.linalg.norm(noisy)
     link = {"link_constant": 1, "link_slope": "0.1966"}  # C_σ >= 1 is assumed
-    found = STATEMENT.evaluate(
-        initial_gap=1,
-        step_fraction=gamma,
-        steps=steps,
-        noise_stddev=sigma,
-        gaussian_width="1.5958",
-        smoothness="0.18",
-        lipschitz="0.297",
-        n=records,
-        **link,
+    found = evaluate(
+        Delta_F=1, step_fraction=gamma, T=steps, sigma=sigma, w_C="1.5958", L="0.18", G="0.297", n=records, **link
     )
     assert 1e-3 * found.value.upper < total <= found.value.upper

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("wang-chen-xu-2019/theorem-6")
+evaluate = evaluated("wang-chen-xu-2019/theorem-6")
 
 
 def influence(t):
@@ -17,8 +17,8 @@ def influence(t):
 
 def test_the_example_of_theorem_5_defeats_selection_too():
     records, failure, chains = 10**6, 0.05, 24
-    values = {"n": records, "epsilon": 1, "delta": "1e-5", "d": 1, "failure_probability": "0.05"}
-    steps = math.ceil(STATEMENT.evaluate("steps", **values).value.upper)
+    values = {"n": records, "epsilon": 1, "delta": "1e-5", "d": 1, "zeta": "0.05"}
+    steps = math.ceil(evaluate("steps", **values).value.upper)
     fraction, budget = math.sqrt(2 / steps), 1 / math.sqrt(8 * steps * math.log(1e5))
     shifts = np.linspace(0, 2, 20_001)
     score = (influence(shifts + 3) + influence(shifts - 3)) / 2
@@ -30,5 +30,5 @@ def test_the_example_of_theorem_5_defeats_selection_too():
         # the two vertices' scores are -h and h: weights exp(ε₀ score/(2Δ)), Δ = 2C_ψ/n
         towards = 1 / (1 + np.exp(budget * np.interp(at, shifts, score) * records / (2 * 2.41)))
         at += fraction * (np.where(draw < towards, 2.0, 0.0) - at)
-    claimed = STATEMENT.evaluate("rate", **values).value.upper
+    claimed = evaluate("rate", **values).value.upper
     assert np.quantile(total / steps, failure) > 0.15 > 10 * claimed

@@ -5,8 +5,10 @@ import pytest
 from dpbounds.expressions.symbols import Unit
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 STATEMENT = theorem("wang-chen-xu-2019/theorem-8")
+evaluate = evaluated("wang-chen-xu-2019/theorem-8")
 RECORDS = Unit(samples=1)
 
 
@@ -15,24 +17,24 @@ def test_the_printed_sample_size_is_not_a_number_of_records():
     assert (defect.base, defect.found, defect.expected) == ("length", 1, 0)
     assert scaling_defects(STATEMENT.part("sample_size").expression, RECORDS) == ()
     # in other units of length the same problem: the printed number falls below that of Theorem 7 alone, and of itself
-    values = {"loss_range": 1, "d": 9, "delta": "1e-5", "failure_probability": "0.1", "epsilon": 1}
+    values = {"B": 1, "d": 9, "delta": "1e-5", "zeta": "0.1", "epsilon": 1}
     numbers = []
     for s in (1, 100, 10_000):  # w -> w/s
         scaled = {"smoothness": s**2, "lipschitz": s, "hessian_lipschitz": s**3, "stationarity": s * 0.01}
-        numbers.append(STATEMENT.evaluate("printed_sample_size", **values, **scaled).value.upper)
-        alone = theorem("wang-chen-xu-2019/theorem-7").evaluate(
+        numbers.append(evaluate("printed_sample_size", **values, **scaled).value.upper)
+        alone = evaluated("wang-chen-xu-2019/theorem-7")(
             "sample_size", **values, **{k: v for k, v in scaled.items() if k != "hessian_lipschitz"}
         )
-        repaired = STATEMENT.evaluate("sample_size", **values, **scaled).value.upper
+        repaired = evaluate("sample_size", **values, **scaled).value.upper
         assert repaired >= alone.value.lower
     assert numbers[0] == pytest.approx(100 * numbers[1]) == pytest.approx(10_000 * numbers[2])
     assert numbers[2] < alone.value.lower
 
 
 def test_the_rate_inverts_the_sample_size():
-    values = {"loss_range": 1, "d": 9, "delta": "1e-5", "failure_probability": "0.1", "epsilon": 1}
-    values |= {"smoothness": 2, "lipschitz": 1, "hessian_lipschitz": "0.3"}
+    values = {"B": 1, "d": 9, "delta": "1e-5", "zeta": "0.1", "epsilon": 1}
+    values |= {"L": 2, "G": 1, "rho_H": "0.3"}
     for alpha in ("0.5", "0.01"):
-        records = STATEMENT.evaluate("sample_size", stationarity=alpha, **values).value.upper
-        found = STATEMENT.evaluate("rate", n=round(records), **values).value.upper
+        records = evaluate("sample_size", alpha=alpha, **values).value.upper
+        found = evaluate("rate", n=round(records), **values).value.upper
         assert found == pytest.approx(float(alpha), rel=1e-3)

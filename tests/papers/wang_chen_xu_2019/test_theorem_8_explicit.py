@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("wang-chen-xu-2019/theorem-8/explicit")
+evaluate = evaluated("wang-chen-xu-2019/theorem-8/explicit")
 
 
 def symmetric(generator, count, dimension):
@@ -26,13 +26,11 @@ def test_norms_of_symmetric_noise(dimension):
 def test_selections_at_the_smallest_number_of_records():
     generator = np.random.default_rng(4)
     points, dimension, alpha, hessian_lipschitz, repetitions = 6, 3, 0.1, 1.0, 400
-    values = {"lipschitz": 1, "smoothness": 1, "d": 3, "candidates": points, "rho": "0.1"}
-    records = STATEMENT.evaluate(
-        stationarity="0.1", hessian_lipschitz=1, failure_probability="0.1", **values
-    ).value.upper
+    values = {"G": 1, "L": 1, "d": 3, "N": points, "rho": "0.1"}
+    records = evaluate(alpha="0.1", rho_H=1, zeta="0.1", **values).value.upper
     at = {**values, "n": int(records) + 1}
     names = ("noise_stddev", "hessian_noise_stddev")
-    first, second = (STATEMENT.evaluate(name, **at).value.upper for name in names)
+    first, second = (evaluate(name, **at).value.upper for name in names)
     gamma = (hessian_lipschitz * alpha) ** 0.5
     # five points that are just not α-SOSPs, by slope or by curvature, then one that is an (α/2)-SOSP and no better
     slopes = alpha * np.array([1.01, 0.2, 1.01, 0.2, 1.01, 0.5])

@@ -5,9 +5,9 @@ import sympy
 from mpmath import ceil, erfc, exp, ln, log, loggamma, mpf, sqrt, workdps
 
 from dpbounds.papers.wang_chen_xu_2019 import theorem_9
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("wang-chen-xu-2019/theorem-9")
+evaluate = evaluated("wang-chen-xu-2019/theorem-9")
 
 
 def above(threshold):
@@ -40,18 +40,16 @@ def test_no_constant_serves_the_printed_range(constant, share, steps):
 
 
 def test_the_combined_number_of_steps_is_larger():
-    values = {"diameter": 2, "smoothness": 3, "loss_range": 1, "hessian_lipschitz": 5, "approximation_ratio": "0.5"}
+    values = {"D": 2, "L": 3, "B": 1, "rho_H": 5, "Phi": "0.5"}
     for alpha in ("1", "0.01"):
-        both, combined = (
-            STATEMENT.evaluate(name, stationarity=alpha, **values).value for name in ("steps", "combined_steps")
-        )
+        both, combined = (evaluate(name, alpha=alpha, **values).value for name in ("steps", "combined_steps"))
         assert both.upper <= combined.upper
 
 
 def test_no_unit_of_the_tolerance_makes_the_terms_numbers():
     """The exponents of loss and length in each term, for α of the unit loss^a length^b: never all of them 0."""
     a, b = sympy.symbols("a b")
-    loss = {"lipschitz": 1, "smoothness": 1, "hessian_lipschitz": 1, "loss_range": 1, "diameter": 0, "stationarity": a}
+    loss = {"G": 1, "L": 1, "rho_H": 1, "B": 1, "D": 0, "alpha": a}
     length = {"lipschitz": -1, "smoothness": -2, "hessian_lipschitz": -3, "loss_range": 0, "diameter": 1}
     length["stationarity"] = b
     equations = []

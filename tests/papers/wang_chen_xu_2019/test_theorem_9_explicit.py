@@ -7,9 +7,9 @@ import pytest
 from mpmath import mpf
 from sympy import Rational
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("wang-chen-xu-2019/theorem-9/explicit")
+evaluate = evaluated("wang-chen-xu-2019/theorem-9/explicit")
 
 
 def test_the_decreases():
@@ -24,18 +24,16 @@ def test_the_decreases():
 def test_runs_end_at_a_stationary_point(seed):
     # F(w) = cos w - w²/20 on [-1, 1] (L <= 1.1, ρ_H <= 1), from the maximum at 0; Φ = 1; a = b = 1/2
     generator = np.random.default_rng(seed)
-    values = {"diameter": 2, "smoothness": "1.1", "gap_tolerance": "0.5", "curvature_tolerance": "0.5"}
-    values |= {"hessian_lipschitz": 1, "approximation_ratio": 1}
+    values = {"D": 2, "L": "1.1", "gap_tolerance": "0.5", "curvature_tolerance": "0.5"}
+    values |= {"rho_H": 1, "Phi": 1}
     gap = 1 - math.cos(1) + 0.05
-    limit = STATEMENT.evaluate("steps", initial_gap=gap, **values).value.upper
-    small = {"lipschitz": 1, "rho": "0.1", "steps": int(limit)}
-    found = STATEMENT.evaluate(d=1, failure_probability="0.05", **small, **values)
+    limit = evaluate("steps", Delta_F=gap, **values).value.upper
+    small = {"G": 1, "rho": "0.1", "T": int(limit)}
+    found = evaluate(d=1, zeta="0.05", **small, **values)
     assert found.applies is True
     records = math.ceil(found.value.upper)
-    first = STATEMENT.evaluate("noise_stddev", n=records, **small).value.upper
-    second = STATEMENT.evaluate(
-        "hessian_noise_stddev", n=records, d=1, smoothness="1.1", rho="0.1", steps=int(limit)
-    ).value.upper
+    first = evaluate("noise_stddev", n=records, **small).value.upper
+    second = evaluate("hessian_noise_stddev", n=records, d=1, L="1.1", rho="0.1", T=int(limit)).value.upper
     eta, theta, r = 0.5 / 8.8, 0.5 / 16, 0.25 / (96 * 8)
     w, used = 0.0, 0
     while True:

@@ -8,8 +8,10 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
 STATEMENT = theorem("wang-xu-2019/algorithm-1")
+evaluate = evaluated("wang-xu-2019/algorithm-1")
 
 
 def test_the_printed_noise_vanishes_for_linear_losses():
@@ -27,13 +29,13 @@ def test_the_printed_power_overspends_for_large_budgets(failure, edge):
         values = {"epsilon": epsilon, "delta": failure, "steps": 7, "dataset_size": 50, "lipschitz": 1, "smoothness": 1}
         found = spending(STATEMENT, values)
         spent = float(zcdp_rho(found.mechanism, Relation.REPLACE_ONE))
-        allowed = STATEMENT.evaluate("rho", epsilon=epsilon, delta=failure).value
+        allowed = evaluate("rho", epsilon=epsilon, delta=failure).value
         assert (spent <= allowed.upper) is is_kept
     assert spending(STATEMENT, {**values, "epsilon": 12}).kept is False  # also against the certified curve
 
 
 def test_the_budget_solves_its_equation():
     for epsilon, failure in (("0.3", "1e-3"), (8, "1e-6")):
-        rho = STATEMENT.evaluate("rho", epsilon=epsilon, delta=failure).value.lower
+        rho = evaluate("rho", epsilon=epsilon, delta=failure).value.lower
         assert rho + 2 * (rho * float(log(1 / float(failure)))) ** 0.5 == pytest.approx(float(epsilon))
     assert budget.free_symbols

@@ -4,22 +4,16 @@ import math
 
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("wang-xu-2019/theorem-4")
+evaluate = evaluated("wang-xu-2019/theorem-4")
 
 
 def gap_over_rate(r, records, epsilon=1.0, delta=1e-5, constant=11.66):
     """The exact expected gap on [-r, r] for F = a x with a = σ/2, at the printed noise, steps and step size."""
-    values = {
-        "norm_bound": r,
-        "gaussian_width": r * math.sqrt(2 / math.pi),
-        "delta": delta,
-        "n": records,
-        "epsilon": epsilon,
-    }
-    steps = math.ceil(STATEMENT.evaluate("steps", **values).value.upper)
-    gamma = STATEMENT.evaluate("step_fraction", **values).value.upper
+    values = {"R_C": r, "w_C": r * math.sqrt(2 / math.pi), "delta": delta, "n": records, "epsilon": epsilon}
+    steps = math.ceil(evaluate("steps", **values).value.upper)
+    gamma = evaluate("step_fraction", **values).value.upper
     sigma = math.sqrt(constant * steps * math.log(1 / delta)) / (records * epsilon)
     slope = sigma / 2
     drift = -r * math.erf(slope / sigma / math.sqrt(2))  # E v_t = -r P(a + e > 0) + r P(a + e < 0)
@@ -27,7 +21,7 @@ def gap_over_rate(r, records, epsilon=1.0, delta=1e-5, constant=11.66):
     # E x_t = drift + (1-γ)^(t-1) (r - drift) from x₁ = r; the gap is slope (x + r)
     decay = -math.expm1(steps * math.log1p(-gamma)) / (gamma * steps) if gamma < 1 else 1 / steps
     gap = slope * (r + drift + decay * (r - drift))
-    return gap / STATEMENT.evaluate("rate", **values).value.upper
+    return gap / evaluate("rate", **values).value.upper
 
 
 @pytest.mark.parametrize("records", [10**6, 10**8])

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("wang-xu-2019/theorem-4/explicit")
+evaluate = evaluated("wang-xu-2019/theorem-4/explicit")
 
 
 @pytest.mark.parametrize("fraction", ["0.05", "0.5", "1"])
@@ -18,21 +18,19 @@ def test_a_linear_loss_on_a_segment_stays_below(fraction):
     for _ in range(steps):
         total += slope * (mean + 1)
         mean = (1 - gamma) * mean + gamma * drift
-    values = {"initial_gap": 2 * slope, "noise_stddev": sigma, "gaussian_width": math.sqrt(2 / math.pi)}
-    bound = STATEMENT.evaluate(smoothness="1e-9", diameter=2, steps=steps, step_fraction=fraction, **values)
+    values = {"Delta_F": 2 * slope, "sigma": sigma, "w_C": math.sqrt(2 / math.pi)}
+    bound = evaluate(L="1e-9", D=2, T=steps, step_fraction=fraction, **values)
     assert 0.1 * bound.value.upper < total / steps <= bound.value.upper
 
 
 def test_the_best_step_gives_the_tuned_bound():
-    values = {"diameter": 2, "smoothness": 1, "initial_gap": 1, "rho": "0.1", "lipschitz": 1, "gaussian_width": 3}
+    values = {"D": 2, "L": 1, "Delta_F": 1, "rho": "0.1", "G": 1, "w_C": 3}
     records = {"n": 100_000}
-    steps = math.ceil(STATEMENT.evaluate("steps", **values, **records).value.upper)
-    gamma = STATEMENT.evaluate("step_fraction", initial_gap=1, smoothness=1, diameter=2, steps=steps).value.upper
-    sigma = STATEMENT.evaluate("noise_stddev", lipschitz=1, n=100_000, steps=steps, rho="0.1").value.upper
-    bound = STATEMENT.evaluate(
-        initial_gap=1, smoothness=1, diameter=2, steps=steps, step_fraction=gamma, noise_stddev=sigma, gaussian_width=3
-    )
-    tuned_bound = STATEMENT.evaluate("tuned", **values, **records)
+    steps = math.ceil(evaluate("steps", **values, **records).value.upper)
+    gamma = evaluate("step_fraction", Delta_F=1, L=1, D=2, T=steps).value.upper
+    sigma = evaluate("noise_stddev", G=1, n=100_000, T=steps, rho="0.1").value.upper
+    bound = evaluate(Delta_F=1, L=1, D=2, T=steps, step_fraction=gamma, sigma=sigma, w_C=3)
+    tuned_bound = evaluate("tuned", **values, **records)
     assert tuned_bound.applies is True
     assert bound.value.lower <= tuned_bound.value.upper
     assert bound.value.lower > 0.9 * tuned_bound.value.upper

@@ -3,17 +3,17 @@
 import pytest
 from mpmath import exp, log1p, mpf, ncdf, sqrt, workdps
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("cited/abadi-et-al-2016/theorem-1")
-VALUES = {"epsilon": 1, "delta": "1e-6", "steps": 10_000, "sample_rate": "0.01"}
+evaluate = evaluated("cited/abadi-et-al-2016/theorem-1")
+VALUES = {"epsilon": 1, "delta": "1e-6", "T": 10_000, "q": "0.01"}
 
 
 def test_the_range_is_checked_where_its_constant_is_given():
     for constant, applies in (("1.01", True), ("0.99", False)):  # q²T = 1
-        found = STATEMENT.evaluate(**VALUES, noise_constant=2, range_constant=constant)
+        found = evaluate(**VALUES, c=2, range_constant=constant)
         assert found.applies is applies
-    assert STATEMENT.evaluate(**VALUES, noise_constant=2).applies is None
+    assert evaluate(**VALUES, c=2).applies is None
 
 
 @pytest.mark.parametrize("constant", [1, 10, 100])

@@ -6,7 +6,7 @@ from mpmath import cbrt, ceil, floor, mpf, sqrt
 from dpbounds.privacy.mechanisms import Composed, Gaussian
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 
 @pytest.mark.parametrize(("n", "d"), [(10**4, 10), (10**6, 50), (10**8, 10)])
@@ -30,7 +30,7 @@ def test_the_outline_reaches_the_rate(n, d):
 
 
 def test_conditions_are_reported_one_by_one():
-    values = {"initial_gap": 1, "smoothness": 1, "lipschitz": 1, "d": 100, "delta": "1e-5", "epsilon": "0.5"}
-    statement = theorem("cited/arora-et-al-2023/theorem-4.2")
-    assert statement.evaluate(**values, n=10_000).applies is True
-    assert statement.evaluate(**values, n=19).applies is False  # √d/ε = 20
+    values = {"Delta_F": 1, "L": 1, "G": 1, "d": 100, "delta": "1e-5", "epsilon": "0.5"}
+    evaluate = evaluated("cited/arora-et-al-2023/theorem-4.2")
+    assert evaluate(**values, n=10_000).applies is True
+    assert evaluate(**values, n=19).applies is False  # √d/ε = 20

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from mpmath import mpf, root, sqrt
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 
 def test_the_projection_balances_its_loss_against_the_methods_rate():
     product = mpf(10) ** 5
-    found = theorem("cited/arora-et-al-2023/theorem-6.1").evaluate("projection-dimension", n=10**5, epsilon=1)
+    found = evaluated("cited/arora-et-al-2023/theorem-6.1")("projection-dimension", n=10**5, epsilon=1)
     size = mpf(found.value.lower)
     assert float(root(size / product**2, 3)) == pytest.approx(float(1 / sqrt(size)))
 

@@ -6,9 +6,9 @@ from mpmath import exp, log, mpf, workdps
 from dpbounds.privacy.mechanisms import ExponentialMechanism, PureDP
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("cited/bun-steinke-2016/proposition-1.4")
+evaluate = evaluated("cited/bun-steinke-2016/proposition-1.4")
 
 
 def renyi(epsilon, order):
@@ -19,7 +19,7 @@ def renyi(epsilon, order):
 
 @pytest.mark.parametrize("epsilon", ["0.01", "0.5", 2, 10])
 def test_every_order_stays_below(epsilon):
-    rho = STATEMENT.evaluate(epsilon=epsilon).value
+    rho = evaluate(epsilon=epsilon).value
     with workdps(40):
         shares = [renyi(mpf(epsilon), 1 + mpf(2) ** power) / (1 + mpf(2) ** power) for power in range(-20, 12)]
         assert max(shares) <= mpf(rho.upper)
@@ -29,7 +29,7 @@ def test_every_order_stays_below(epsilon):
 
 def test_the_accountant_charges_no_more():
     for epsilon in ("0.1", 3):
-        rho = STATEMENT.evaluate(epsilon=epsilon).value.exact_upper
+        rho = evaluate(epsilon=epsilon).value.exact_upper
         assert zcdp_rho(PureDP(epsilon, relation="replace-one"), Relation.REPLACE_ONE) <= rho
         chosen = zcdp_rho(ExponentialMechanism(epsilon, relation="replace-one"), Relation.REPLACE_ONE)
         assert chosen <= rho / 4

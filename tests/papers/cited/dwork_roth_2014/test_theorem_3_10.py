@@ -6,14 +6,14 @@ from mpmath import exp, log, mpf
 from dpbounds.privacy.mechanisms import ExponentialMechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("cited/dwork-roth-2014/theorem-3.10")
+evaluate = evaluated("cited/dwork-roth-2014/theorem-3.10")
 
 
 def test_the_losses_of_two_candidates_span_the_budget_and_no_more():
     """Scores (s, 0), and (s - 1, 1) for the neighbour, with Δ_u = 1."""
-    weight = mpf(STATEMENT.evaluate("score-weight", epsilon=2, score_sensitivity=1).value.lower)
+    weight = mpf(evaluate("score-weight", epsilon=2, Delta_u=1).value.lower)
     for score in (-40, -3, mpf("0.5"), 40):
         first = [exp(weight * score), mpf(1)]
         second = [exp(weight * (score - 1)), exp(weight)]
@@ -25,4 +25,4 @@ def test_the_losses_of_two_candidates_span_the_budget_and_no_more():
 def test_the_accountant_charges_this_much_zcdp():
     for epsilon in ("0.1", 2):
         charged = zcdp_rho(ExponentialMechanism(epsilon, relation="replace-one"), Relation.REPLACE_ONE)
-        assert charged <= STATEMENT.evaluate("rho", epsilon=epsilon).value.exact_upper
+        assert charged <= evaluate("rho", epsilon=epsilon).value.exact_upper

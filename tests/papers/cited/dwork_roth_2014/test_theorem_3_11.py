@@ -3,14 +3,14 @@
 import pytest
 from mpmath import exp, mpf
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 
 @pytest.mark.parametrize(("size", "best"), [(2, 1), (50, 1), (50, 7), (10_000, 3)])
 @pytest.mark.parametrize("failure", ["0.3", "1e-3"])
 def test_the_worst_scores_come_close_to_the_bound_and_stay_below(size, best, failure):
-    found = theorem("cited/dwork-roth-2014/theorem-3.11").evaluate(
-        score_sensitivity="0.5", step_epsilon=2, candidates=size, best_candidates=best, failure_probability=failure
+    found = evaluated("cited/dwork-roth-2014/theorem-3.11")(
+        Delta_u="0.5", epsilon_0=2, N=size, best_candidates=best, zeta=failure
     )
     shortfall = mpf(found.value.upper)
     worse = (size - best) * exp(-2 * shortfall / (2 * mpf("0.5")))  # all others fall short by exactly that much
@@ -20,7 +20,5 @@ def test_the_worst_scores_come_close_to_the_bound_and_stay_below(size, best, fai
 
 
 def test_more_best_candidates_than_candidates_are_reported():
-    found = theorem("cited/dwork-roth-2014/theorem-3.11").evaluate(
-        score_sensitivity=1, step_epsilon=1, candidates=2, best_candidates=3, failure_probability="0.1"
-    )
+    found = evaluated("cited/dwork-roth-2014/theorem-3.11")(Delta_u=1, epsilon_0=1, N=2, best_candidates=3, zeta="0.1")
     assert found.applies is False

@@ -4,16 +4,16 @@ from fractions import Fraction
 
 from dpbounds.privacy.notions.composition_theorems import EpsilonDelta, basic
 from dpbounds.privacy.notions.optimal_composition import optimal_delta
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("cited/dwork-roth-2014/theorem-3.16")
+evaluate = evaluated("cited/dwork-roth-2014/theorem-3.16")
 
 
 def test_it_is_the_accountants_basic_composition():
     values = {"steps": 7, "step_epsilon": "0.3", "step_delta": "1e-3"}
     total = basic(((EpsilonDelta("0.3", "1e-3"), 7),))
-    assert STATEMENT.evaluate("epsilon", steps=7, step_epsilon="0.3").value.contains(total.epsilon)
-    found = STATEMENT.evaluate("delta", steps=values["steps"], step_delta=values["step_delta"]).value
+    assert evaluate("epsilon", T=7, epsilon_0="0.3").value.contains(total.epsilon)
+    found = evaluate("delta", T=values["steps"], step_delta=values["step_delta"]).value
     assert found.contains(total.delta)
 
 

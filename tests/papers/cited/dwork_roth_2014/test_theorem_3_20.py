@@ -4,15 +4,15 @@ import pytest
 
 from dpbounds.privacy.notions.composition_theorems import EpsilonDelta, advanced_epsilon
 from dpbounds.privacy.notions.optimal_composition import optimal_delta
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("cited/dwork-roth-2014/theorem-3.20")
+evaluate = evaluated("cited/dwork-roth-2014/theorem-3.20")
 
 
 @pytest.mark.parametrize(("steps", "step"), [(1, "0.5"), (100, "0.1"), (10_000, "0.01"), (50, 1)])
 @pytest.mark.parametrize("slack", ["1e-6", "0.2"])
 def test_it_is_the_accountants_and_above_the_exact_composition(steps, step, slack):
-    promised = STATEMENT.evaluate("epsilon", steps=steps, step_epsilon=step, delta=slack).value
+    promised = evaluate("epsilon", T=steps, epsilon_0=step, delta=slack).value
     own = advanced_epsilon(((EpsilonDelta(step, 0), steps),), slack, "classical")
     assert promised.overlaps(own)
     exact = optimal_delta(((EpsilonDelta(step, 0), steps),), promised.exact_upper)
@@ -20,7 +20,7 @@ def test_it_is_the_accountants_and_above_the_exact_composition(steps, step, slac
 
 
 def test_failures_add_up():
-    found = STATEMENT.evaluate("delta", steps=100, step_delta="1e-8", delta="1e-6").value
+    found = evaluate("delta", T=100, step_delta="1e-8", delta="1e-6").value
     assert found.lower == pytest.approx(2e-6)
-    promised = STATEMENT.evaluate("epsilon", steps=100, step_epsilon="0.1", delta="1e-6").value
+    promised = evaluate("epsilon", T=100, epsilon_0="0.1", delta="1e-6").value
     assert optimal_delta(((EpsilonDelta("0.1", "1e-8"), 100),), promised.exact_upper).upper <= found.upper

@@ -3,9 +3,9 @@
 import pytest
 from mpmath import exp, inf, log, mpf, quad
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("cited/dwork-roth-2014/theorem-3.23")
+evaluate = evaluated("cited/dwork-roth-2014/theorem-3.23")
 
 
 def chance(answers, first, second):
@@ -26,7 +26,7 @@ def chance(answers, first, second):
 @pytest.mark.thorough_cases("50")
 @pytest.mark.parametrize("count", [1, 5, 50])
 def test_the_loss_stays_within_the_budget_and_comes_close_to_it(count):
-    scales = [mpf(STATEMENT.evaluate(name, epsilon=1).value.lower) for name in ("threshold-scale", "query-scale")]
+    scales = [mpf(evaluate(name, epsilon=1).value.lower) for name in ("threshold-scale", "query-scale")]
     losses = []
     for level in (-30, -3, 0):
         lower = chance(
@@ -40,4 +40,4 @@ def test_the_loss_stays_within_the_budget_and_comes_close_to_it(count):
 
 
 def test_the_budget_of_two_scales():
-    assert STATEMENT.evaluate("epsilon", threshold_scale=2, query_scale=4).value.lower == 1
+    assert evaluate("epsilon", threshold_scale=2, query_scale=4).value.lower == 1

@@ -3,7 +3,7 @@
 import pytest
 from mpmath import coth, mpf
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 
 @pytest.mark.parametrize("n", [10, 1000, 10**5])
@@ -13,5 +13,5 @@ def test_a_linear_loss_on_an_interval_attains_it(n):
     inverse = n * epsilon / (2 * gradient * diameter)
     x = inverse * gradient * diameter
     exact = gradient * diameter * (1 / x + mpf(1) / 2 - coth(x / 2) / 2)
-    rate = theorem("cited/ganesh-et-al-2022/main-result").evaluate(lipschitz=2, diameter=3, d=1, n=n, epsilon=1)
+    rate = evaluated("cited/ganesh-et-al-2022/main-result")(G=2, D=3, d=1, n=n, epsilon=1)
     assert 1 < float(exact) / rate.value.lower < 2.0001

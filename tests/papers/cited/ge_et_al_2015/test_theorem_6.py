@@ -2,13 +2,13 @@
 
 import pytest
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
 
 def test_half_the_distance_takes_sixteen_times_the_steps():
-    statement = theorem("cited/ge-et-al-2015/theorem-6")
+    evaluate = evaluated("cited/ge-et-al-2015/theorem-6")
     values = [{"step_size": size, "failure_probability": "0.01"} for size in ("0.04", "0.01")]
-    far, near = (statement.evaluate("distance", **one).value.lower for one in values)
-    few, many = (statement.evaluate("steps", **one).value.lower for one in values)
+    far, near = (evaluate("distance", **one).value.lower for one in values)
+    few, many = (evaluate("steps", **one).value.lower for one in values)
     assert far / near == pytest.approx(2)
     assert many / few == pytest.approx(16)
