@@ -4,6 +4,7 @@ standard deviation $G\sigma$ on the batch's sum, is $(\varepsilon, \delta)$-DP f
 c_2\, q \sqrt{T \ln(1/\delta)}/\varepsilon$.
 """
 
+from dpbounds.papers.cited.abadi_et_al_2016 import theorem_1
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
 from dpbounds.papers.wang_xu_2019 import lemma_2
 from dpbounds.theorems.language import SAMPLES, Parameter
@@ -15,7 +16,7 @@ THEOREM = PAPER.same_as(
     where="Preliminaries, Lemma 1",
     assumptions="Lipschitz",
     parts=Parameter(
-        lemma_2.noise,
+        theorem_1.noise,
         "noise_multiplier",
         "σ, per unit of the Lipschitz constant; c stands for c₂",
         unit=SAMPLES,

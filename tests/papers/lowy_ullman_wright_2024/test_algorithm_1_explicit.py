@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.papers.lowy_ullman_wright_2024.walks import spider
 from tests.papers.twins import evaluated
 
 evaluate = evaluated("lowy-ullman-wright-2024/algorithm-1/explicit")
@@ -27,24 +28,6 @@ def gradient(points, features, labels):
     return (2 * z / (1 + z**2) ** 2) @ features / len(labels)
 
 
-def measured(features, labels, *, noise, difference_noise, step, period, steps, runs=100, seed=5):
-    """The mean over runs and over w₀, ..., w_{T-1} of the gradient's norm."""
-    draw = np.random.default_rng(seed)
-    dimension = features.shape[1]
-    here = np.zeros((runs, dimension))
-    before, estimate, total = here, here, 0.0
-    for t in range(steps):
-        now = gradient(here, features, labels)
-        total += float(np.linalg.norm(now, axis=1).mean())
-        if t % period == 0:
-            estimate = now + noise * draw.normal(size=here.shape)
-        else:
-            scale = difference_noise * np.linalg.norm(here - before, axis=1, keepdims=True)
-            estimate = estimate + now - gradient(before, features, labels) + scale * draw.normal(size=here.shape)
-        before, here = here, here - step * estimate
-    return total / steps
-
-
 @pytest.mark.parametrize(
     ("noise", "difference_noise", "period", "steps"), [(0.01, 0.6, 5, 60), (0.1, 0.3, 12, 40), (0.02, 2.0, 1, 30)]
 )
@@ -54,9 +37,12 @@ def test_runs_stay_below_it(noise, difference_noise, period, steps):
     values = {"Delta_F": gap, "eta": "0.25", "n": 300, "d": 4, "L": 2, "T": steps}
     found = evaluate("bound", sigma=str(noise), sigma_2=str(difference_noise), q_a=period, **values)
     assert found.applies is True
-    run = measured(
-        features, labels, noise=noise, difference_noise=difference_noise, step=0.25, period=period, steps=steps
-    )
+    run = spider(
+        lambda points: gradient(points, features, labels),
+        np.zeros((100, 4)),
+        np.random.default_rng(5),
+        noise=noise, difference_noise=difference_noise, step=0.25, period=period, steps=steps,
+    )  # fmt: skip
     assert 0.1 * found.value.lower < run < found.value.lower
 
 

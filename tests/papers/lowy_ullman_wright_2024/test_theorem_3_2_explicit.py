@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.papers.lowy_ullman_wright_2024.walks import spider
 from tests.papers.twins import evaluated
 
 evaluate = evaluated("lowy-ullman-wright-2024/theorem-3.2/explicit")
@@ -36,15 +37,8 @@ def test_runs_from_random_starts_stay_below_it():
     def gradient(points):
         return 2 * points / (1 + (points**2).sum(axis=1, keepdims=True)) ** 2
 
-    before, estimate, total = here, here, 0.0
-    for t in range(steps):
-        now = gradient(here)
-        total += float(np.linalg.norm(now, axis=1).mean())
-        if t % period == 0:
-            estimate = now + noise * draw.normal(size=here.shape)
-        else:
-            scale = difference_noise * np.linalg.norm(here - before, axis=1, keepdims=True)
-            estimate = estimate + now - gradient(before) + scale * draw.normal(size=here.shape)
-        before, here = here, here - estimate / 4
+    run = spider(
+        gradient, here, draw, noise=noise, difference_noise=difference_noise, step=0.25, period=period, steps=steps
+    )
     promised = evaluate("prescribed", **VALUES).value.lower
-    assert 0.05 * promised < total / steps < promised
+    assert 0.05 * promised < run < promised

@@ -1,6 +1,8 @@
 """The formulas of statements of our own, a second time."""
 
-from mpmath import beta, cbrt, ceil, erf, exp, floor, linspace, ln, log, mpf, ncdf, pi, quad, root, sqrt
+from mpmath import beta, cbrt, ceil, erf, exp, floor, ln, log, mpf, ncdf, pi, root, sqrt
+
+from tests.papers.tholeti_kalyani_2020.twins import mass
 
 
 def mu(q):
@@ -10,15 +12,6 @@ def mu(q):
 def gaussian_at_epsilon(q):
     m = mu(q)
     return ncdf(m / 2 - q.epsilon / m) - exp(q.epsilon) * ncdf(-m / 2 - q.epsilon / m)
-
-
-def mass(half, d):
-    """Of a ball's first coordinate in ±half, by integration (beyond ``end`` there is none that counts)."""
-    if half >= 1:
-        return mpf(1)
-    end = min(half, sqrt(400 / d))
-    inside = quad(lambda x: (1 - x**2) ** ((d - 1) / 2), linspace(0, end, 5))
-    return 2 * inside / beta(mpf(1) / 2, (d + 1) / 2)
 
 
 def ball_noise_at_fixed_delta_factor(q):
