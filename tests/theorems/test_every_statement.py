@@ -29,7 +29,7 @@ HOMES = dict(zip([theorem.id for theorem in STATEMENTS], index.modules(), strict
 
 def folder_of(theorem):
     """Where the tests of a statement's paper stand."""
-    return TESTS.joinpath(*HOMES[theorem.id].split(".")[2:-1])
+    return TESTS / place(theorem.id)[0]
 
 
 @pytest.mark.thorough_cases("tholeti-kalyani-2020/equation-5")
