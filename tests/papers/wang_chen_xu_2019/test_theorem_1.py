@@ -1,11 +1,14 @@
-"""Theorem 1: the range of ε and δ that no constant serves."""
+"""Theorem 1: the range of ε and δ that no constant serves. With constants: the budget is kept."""
 
 import pytest
 from mpmath import exp, expm1, ln, log1p, mpf, ncdf, sqrt, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated, twin_of
 
+explicit_twin = twin_of("wang-chen-xu-2019/theorem-1/explicit")
+explicit = evaluated("wang-chen-xu-2019/theorem-1/explicit")
 STATEMENT = theorem("wang-chen-xu-2019/theorem-1")
 
 
@@ -39,3 +42,10 @@ def test_it_is_the_composed_gaussian():
     values = {"epsilon": 20, "delta": "1e-5", "steps": 300, "noise_constant": "2.8284271247461900976"}
     assert found < mpf("1e-5")
     assert spending(STATEMENT, values).kept is True
+
+
+def test_the_constant_at_both_ends():
+    small = explicit("step_constant", epsilon="1e-9", delta="1e-5").value.upper
+    at_most = float(explicit_twin("step_constant", epsilon=ln(mpf(10) ** 5), delta=mpf(10) ** -5))
+    assert small == pytest.approx(0.25)
+    assert at_most == pytest.approx(3 - 2 * 2**0.5)

@@ -1,7 +1,9 @@
-"""Theorem 1: the range of ε that no constant serves."""
+"""Theorem 1: the range of ε that no constant serves. With constants: against the certified accountant."""
 
 import pytest
 from mpmath import exp, ln, mpf, ncdf, sqrt, workdps
+
+from tests.papers.twins import evaluated
 
 
 def failure_of_the_output(constant, steps, epsilon, delta):
@@ -34,3 +36,10 @@ def test_no_constant_serves_the_printed_range(constant, steps, epsilon, reached)
 @pytest.mark.thorough
 def test_twice_as_long_for_half_the_constant_of_the_range():
     assert failure_of_the_output(8, 2000, 400, "1e-5") > 0.5  # ε = T/5
+
+
+def test_the_constants_of_the_text():
+    evaluate = evaluated("wang-xu-2019/theorem-1/explicit")
+    assert evaluate("noise_constant", epsilon="1e-9", delta="1e-5").value.lower == pytest.approx(8)
+    at_the_edge = evaluate("noise_constant", epsilon="11.512925464970229", delta="1e-5").value.lower
+    assert at_the_edge == pytest.approx(6 + 4 * 2**0.5)
