@@ -163,7 +163,13 @@ SPENT = {
 CASES = [(name, *each) for name, each_of in SPENT.items() for each in each_of]
 
 
-@pytest.mark.thorough_cases("*/proposition-5.2 * 1e-5 *", "*/theorem-6 ?0 *", "*/corollary-4.3 1 1e-3 *")
+@pytest.mark.thorough_cases(
+    "*/proposition-5.2 * 1e-5 *",
+    "*/theorem-6 ?0 *",
+    "*/corollary-4.3 1 1e-3 *",
+    "*/algorithm-[34] [12] *",
+    "*/theorem-5.1 0.4 *",
+)
 @pytest.mark.parametrize(
     ("name", "values", "relation", "kept", "spent", "above", "below"),
     CASES,
