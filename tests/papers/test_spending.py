@@ -1,10 +1,14 @@
 """What the mechanisms of statements spend, certified: against their promises, and against what is known of them."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from dpbounds.errors import UnsupportedMechanism
-from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.registry import library, theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import place
 
 ADDED = "add-or-remove-one"
 REPLACED = "replace-one"
@@ -35,6 +39,10 @@ SPENT = {
         row("rho=0.4 steps=1024 stages=5", spent=0.4),
     ],
     "ganesh-liu-oh-thakurta-2023/algorithm-2": [
+        row("epsilon=0.5", ADDED, spent=0.5),
+        row("epsilon=0.5", REPLACED, kept=None, spent=1),
+    ],
+    "ganesh-liu-oh-thakurta-2023/lemma-4.1": [
         row("epsilon=0.5", ADDED, spent=0.5),
         row("epsilon=0.5", REPLACED, kept=None, spent=1),
     ],
@@ -90,6 +98,7 @@ SPENT = {
     ],
     "lowy-ullman-wright-2024/definition-4.1": [row("epsilon=1", spent=0.5), row("epsilon=1", ADDED, spent=0.25)],
     "lowy-ullman-wright-2024/lemma-4.2/explicit": [row("epsilon=1", spent=1), row("epsilon=1", ADDED, spent=0.5)],
+    "lowy-ullman-wright-2024/lemma-e.3": [row("epsilon=0.7", spent=0.7)],
     "lowy-ullman-wright-2024/lemma-e.3/explicit": [row("epsilon=0.7", spent=0.7)],
     "lowy-ullman-wright-2024/proposition-5.2": [
         # z is √(1000/d) b: with the printed b = √(dε) it does not depend on d, and vanishes with ε
@@ -158,6 +167,9 @@ SPENT = {
         row(f"epsilon={epsilon} delta={delta} steps=50", above=0.1 * epsilon)  # and is not absurdly much
         for epsilon, delta in ((0.1, "1e-3"), (1, "1e-5"), (8, "1e-6"), (60, "1e-5"), (2, "0.3"))
     ],
+    "wang-xu-2019/theorem-2/explicit": [row("rho=0.1 steps=50", spent=0.1)],
+    "wang-xu-2019/theorem-4/explicit": [row("rho=0.1 steps=50", spent=0.1)],
+    "wang-xu-2019/theorem-5/explicit": [row("rho=0.1 steps=50", spent=0.1)],
     "wang-xu-2019/theorem-6/explicit": [row("rho=0.05 steps=100", spent=0.05)],
 }
 CASES = [(name, *each) for name, each_of in SPENT.items() for each in each_of]
@@ -190,3 +202,12 @@ def test_where_a_left_out_record_may_move_the_gradient_by_any_amount_nothing_is_
     restarted = theorem("dpbounds/polyak-lojasiewicz-restarted-spider")
     with pytest.raises(UnsupportedMechanism, match="not what one record contributes"):
         spending(restarted, {"rho": "0.4", "steps": 4, "stages": 3}, ADDED)
+
+
+@pytest.mark.parametrize(
+    "statement", [one for one in library() if one.privacy and one.id not in SPENT], ids=lambda one: one.id
+)
+def test_what_the_table_leaves_out_is_accounted_for_beside_the_statement(statement):
+    folder, item = place(statement.id)
+    name = re.sub("[-.]", "_", item.removesuffix("/explicit"))
+    assert "spending(" in Path(__file__).parent.joinpath(folder, f"test_{name}.py").read_text(encoding="utf-8")
