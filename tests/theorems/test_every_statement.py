@@ -1,14 +1,11 @@
 """What holds for every statement of the library: sound records, and a second transcription that agrees to 50 digits.
 
-The twin of ``dpbounds/papers/<paper>/<item>.py`` is ``tests/papers/<paper>/test_<item>.py``: its ``TWINS`` maps the
-name of each part to a plain mpmath function of the quantities, written from the paper's text.
+The twins of a paper are in ``tests/papers/<paper>/twins.py``; what else is tested of a statement stands beside them, in
+``test_<item>.py``.
 """
 
-import importlib.util
-import inspect
 import re
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 
 import mpmath
@@ -19,6 +16,7 @@ from dpbounds.theorems import index, registry
 from dpbounds.theorems.checking import defects, sample
 from dpbounds.theorems.record import Bound, Parameter, Status
 from dpbounds.theorems.wording import as_data, as_latex, as_markdown, as_text
+from tests.papers.twins import Point, listed, place
 
 TESTS = Path(__file__).parent.parent / "papers"
 ROOT = TESTS.parent.parent
@@ -29,17 +27,9 @@ PARTS = [(theorem, part) for theorem in STATEMENTS for part in theorem.parts]
 HOMES = dict(zip([theorem.id for theorem in STATEMENTS], index.modules(), strict=True))
 
 
-def twin_file(theorem):
-    *_, last = HOMES[theorem.id].split(".")
-    return TESTS.joinpath(*HOMES[theorem.id].split(".")[2:-1], f"test_{last}.py")
-
-
-@cache
-def twins_of(path):
-    specification = importlib.util.spec_from_file_location(f"twins_{path.parent.name}_{path.stem}", path)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module.TWINS
+def folder_of(theorem):
+    """Where the tests of a statement's paper stand."""
+    return TESTS / place(theorem.id)[0]
 
 
 @pytest.mark.thorough_cases("tholeti-kalyani-2020/equation-5")
@@ -54,20 +44,29 @@ def test_the_record_is_sound(theorem):
 @pytest.mark.rotating(8)
 @pytest.mark.parametrize(("theorem", "part"), PARTS, ids=[f"{t.id}:{p.name}" for t, p in PARTS])
 def test_two_transcriptions_agree(theorem, part):
-    twin = twins_of(twin_file(theorem))[part.name]
-    names = list(inspect.signature(twin).parameters)
-    assert sorted(names) == sorted(symbol.name for symbol in part.expression.free_symbols)
+    folder, item = place(theorem.id)
+    twin, read = listed(folder)[item][part.name], set()
     points = sample(theorem, part.expression, (), POINTS)
-    tested = 0
+    assert len(points) == POINTS
     for point in points:
         value = evaluate(part.expression, point, digits=DIGITS + 10)
         middle = (Fraction(value.exact_lower) + Fraction(value.exact_upper)) / 2
         with mpmath.workdps(DIGITS + 60):
-            second = mpmath.mpf(twin(*(mpmath.mpf(point[n].numerator) / point[n].denominator for n in names)))
+            exact = {name: mpmath.mpf(one.numerator) / one.denominator for name, one in point.items()}
+            second = mpmath.mpf(twin(Point(exact, read)))
             first = mpmath.mpf(middle.numerator) / middle.denominator
             assert abs(first - second) <= mpmath.mpf(10) ** -DIGITS * abs(second), point
-        tested += 1
-    assert tested == POINTS
+    assert read == {symbol.name for symbol in part.expression.free_symbols}
+
+
+def test_there_are_twins_of_all_parts_and_of_nothing_else():
+    wanted = {}
+    for theorem in STATEMENTS:
+        if theorem.parts:
+            folder, item = place(theorem.id)
+            wanted.setdefault(folder, {})[item] = {part.name for part in theorem.parts}
+    for folder, items in wanted.items():
+        assert {item: set(parts) for item, parts in listed(folder).items()} == items
 
 
 @pytest.mark.parametrize("theorem", STATEMENTS, ids=lambda theorem: theorem.id)
@@ -87,7 +86,7 @@ def test_nothing_dangles(theorem):
 def test_every_erratum_has_its_evidence(theorem):
     for erratum in theorem.errata:
         file, name = erratum.evidence.split("::")
-        path = twin_file(theorem).parent / file
+        path = folder_of(theorem) / file
         assert path.is_file(), path
         assert re.search(rf"^def {name}\(", path.read_text(encoding="utf-8"), flags=re.MULTILINE), erratum.evidence
 
@@ -98,7 +97,7 @@ def test_a_fault_is_entered_once():
     for theorem in STATEMENTS:
         for erratum in theorem.errata:
             assert theorem.id not in erratum.also
-            place = (twin_file(theorem).parent / erratum.evidence.split("::")[0], erratum.evidence)
+            place = (folder_of(theorem), erratum.evidence)
             assert homes.setdefault(place, theorem.id) == theorem.id, erratum.printed
 
 

@@ -87,7 +87,6 @@ standardised = PAPER.quantity(
     "standardised", "u", "a distance in units of the sub-Gaussian parameter", domain=NONNEGATIVE
 )
 accuracy = PAPER.quantity("accuracy", "E", "the estimation error that the parameters are chosen for", unit=GRADIENT)
-(_GRADIENT, _CURVATURE) = GRADIENT, CURVATURE
 
 # Quantities of sections 5, A and D that the symbol table does not have.
 renyi_order = PAPER.quantity("renyi_order", "q", "order of a Rényi divergence; 1 for KL", domain=AT_LEAST_ONE)
@@ -112,7 +111,6 @@ laplace_point = PAPER.quantity("laplace_point", "x", "where a density is evaluat
 matrix_norm = PAPER.quantity("matrix_norm", "M", "bound on each random matrix's norm")
 matrix_variance = PAPER.quantity("matrix_variance", r"\sigma^2", "norm of the sum of the expected squares")
 deviation = PAPER.quantity("deviation", "t", "deviation that is exceeded", domain=NONNEGATIVE)
-(_ZERO, _ONE) = Fraction(0), Fraction(1)
 
 # What sections 3 and 4 assume, beyond the shared assumptions.
 GOOD_ORACLES = PAPER.assumption(

@@ -8,6 +8,8 @@ Both thresholds have to move to account for one neighbour, so that each test spe
 $\varepsilon/2$ each if a record is added or removed ($n$ public), $\varepsilon$ each if one is replaced.
 """
 
+from functools import partial
+
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 from dpbounds.privacy.mechanisms import Mechanism, PureDP
 from dpbounds.theorems.language import CURVATURE, GRADIENT, Numbers, Parameter, Privacy, log, q
@@ -23,6 +25,9 @@ def mechanism(at: Numbers) -> Mechanism:
     return PureDP(at.relation.sensitivity_factor * at[q.epsilon], relation=at.relation)
 
 
+of_gradients = partial(Parameter, unit=GRADIENT)
+of_curvatures = partial(Parameter, unit=CURVATURE)
+
 THEOREM = PAPER.theorem(
     id="algorithm-2",
     title="AboveThreshold for stationary points",
@@ -32,27 +37,13 @@ THEOREM = PAPER.theorem(
     status="proved",
     assumptions="Lipschitz, smooth",
     parts=(
-        Parameter(
-            gradient_threshold, "gradient-threshold-noise", "Laplace scale on the gradient's threshold", unit=GRADIENT
-        ),
-        Parameter(
-            curvature_threshold,
-            "curvature-threshold-noise",
-            "Laplace scale on the curvature's threshold",
-            unit=CURVATURE,
-        ),
-        Parameter(2 * gradient_threshold, "gradient-noise", "Laplace scale on each gradient norm", unit=GRADIENT),
-        Parameter(
-            2 * curvature_threshold, "curvature-noise", "Laplace scale on each smallest eigenvalue", unit=CURVATURE
-        ),
-        Parameter(
-            4 * gradient_threshold * log(2 * q.N / q.zeta), "gradient-offset", "what is added to α", unit=GRADIENT
-        ),
-        Parameter(
-            4 * curvature_threshold * log(2 * q.N / q.zeta),
-            "curvature-offset",
-            "what is subtracted from -√(ρα)",
-            unit=CURVATURE,
+        of_gradients(gradient_threshold, "gradient-threshold-noise", "Laplace scale on the gradient's threshold"),
+        of_curvatures(curvature_threshold, "curvature-threshold-noise", "Laplace scale on the curvature's threshold"),
+        of_gradients(2 * gradient_threshold, "gradient-noise", "Laplace scale on each gradient norm"),
+        of_curvatures(2 * curvature_threshold, "curvature-noise", "Laplace scale on each smallest eigenvalue"),
+        of_gradients(4 * gradient_threshold * log(2 * q.N / q.zeta), "gradient-offset", "what is added to α"),
+        of_curvatures(
+            4 * curvature_threshold * log(2 * q.N / q.zeta), "curvature-offset", "what is subtracted from -√(ρα)"
         ),
     ),
     privacy=Privacy(mechanism, "epsilon"),

@@ -1,6 +1,6 @@
-r"""Full-batch oracles: $O_1(x) = \nabla F_D(x) + N(0, \sigma_1^2 I_d)$ and $O_2(x, y) = \nabla F_D(x) - \nabla F_D(y)
-+ N(0, \sigma_2^2\|x - y\|^2 I_d)$. Replacing a record moves the first by at most $2G/n$, the second by at most $2M\|x
-- y\|/n$, so that a query costs $2G^2/(n^2\sigma_1^2)$ or $2M^2/(n^2\sigma_2^2)$ in zCDP.
+r"""Full-batch oracles: $O_1(x) = \nabla F_D(x) + N(0, \sigma_1^2 I_d)$ and $O_2(x, y) = \nabla F_D(x) - \nabla F_D(y) +
+N(0, \sigma_2^2\|x - y\|^2 I_d)$. Replacing a record moves the first by at most $2G/n$, the second by at most $2M\|x -
+y\|/n$, so that a query costs $2G^2/(n^2\sigma_1^2)$ or $2M^2/(n^2\sigma_2^2)$ in zCDP.
 """
 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER

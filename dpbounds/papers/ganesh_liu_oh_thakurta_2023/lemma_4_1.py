@@ -1,8 +1,8 @@
-r"""Algorithm 2, given $N$ points, is $2\varepsilon$-DP if a record is replaced, and $\varepsilon$-DP if one is added
-or removed ($n$ public). (i) If it returns a point, then with probability at least $1 - \omega$ its gradient has a
-norm of at most $\alpha + 32 G\ln(2N/\omega)/(n\varepsilon)$, and its Hessian no eigenvalue below $-\sqrt{\rho\alpha}
-- 32 M\ln(2N/ \omega)/(n\varepsilon)$. (ii) If one of the points is an $\alpha$-SOSP, then with probability at least
-$1 - \omega$ it returns a point.
+r"""Algorithm 2, given $N$ points, is $2\varepsilon$-DP if a record is replaced, and $\varepsilon$-DP if one is added or
+removed ($n$ public). (i) If it returns a point, then with probability at least $1 - \omega$ its gradient has a norm of
+at most $\alpha + 32 G\ln(2N/\omega)/(n\varepsilon)$, and its Hessian no eigenvalue below $-\sqrt{\rho\alpha} - 32
+M\ln(2N/ \omega)/(n\varepsilon)$. (ii) If one of the points is an $\alpha$-SOSP, then with probability at least $1 -
+\omega$ it returns a point.
 
 Proof of (i): let $s = \frac43\ln(2N/\omega)$. Of the $N + 1$ Laplace variables of one test all stay within $s$ scales
 on the side that matters, but for a chance of $\frac{N+1}2 e^{-s}$; for both tests $(N + 1)e^{-s} \le \omega$. The

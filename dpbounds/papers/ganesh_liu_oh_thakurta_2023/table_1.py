@@ -3,12 +3,17 @@ and in exponential time: the best known before, this paper's, and lower bounds. 
 1, and logarithms are left out but in the polynomial-time column.
 """
 
+from functools import partial
+
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 from dpbounds.theorems.language import Erratum, Min, Rate, Rational, log, q, sqrt
 
 share = q.d / (q.n * q.epsilon)
 root_share = sqrt(q.d) / (q.n * q.epsilon)
 exponential = share + sqrt(q.d / q.n)
+
+of_points = partial(Rate, logs_hidden=True, hides="G L rho_H B")
+of_risks = partial(Rate, hides="G D")
 
 THEOREM = PAPER.theorem(
     id="table-1",
@@ -18,82 +23,60 @@ THEOREM = PAPER.theorem(
     status="disputed",
     sampling="",
     parts=(
-        Rate(
+        of_points(
             Min(sqrt(root_share), share ** Rational(4, 7)),
             "empirical-sosp-before",
             "Wang, Chen & Xu 2019, and Wang & Xu 2020, as quoted",
             status="claimed",
-            logs_hidden=True,
-            hides="G L rho_H B",
             relies_on="cited/wang-xu-2020/main-result",
         ),
-        Rate(
-            root_share ** Rational(2, 3),
-            "empirical-sosp",
-            "Theorem 4.2 (disputed)",
-            logs_hidden=True,
-            hides="G L rho_H B",
-        ),
-        Rate(
+        of_points(root_share ** Rational(2, 3), "empirical-sosp", "Theorem 4.2 (disputed)"),
+        of_points(
             root_share,
             "empirical-lower",
             "lower bound of Arora et al., for first-order points already",
             side="lower",
             status="claimed",
-            logs_hidden=True,
-            hides="G L rho_H B",
             relies_on="cited/arora-et-al-2023/theorem-4.3",
         ),
-        Rate(
-            q.n ** Rational(-1, 3) + root_share ** Rational(3, 7),
-            "population-sosp",
-            "Theorem 4.6 (disputed)",
-            logs_hidden=True,
-            hides="G L rho_H B",
-        ),
-        Rate(
+        of_points(q.n ** Rational(-1, 3) + root_share ** Rational(3, 7), "population-sosp", "Theorem 4.6 (disputed)"),
+        of_points(
             1 / sqrt(q.n) + root_share,
             "population-lower",
             "lower bound of Arora et al., for first-order points already",
             side="lower",
             status="claimed",
-            logs_hidden=True,
-            hides="G L rho_H B",
             relies_on="cited/arora-et-al-2023/population-rate",
         ),
-        Rate(
+        of_risks(
             q.d / (q.epsilon**2 * log(q.n)),
             "polynomial-before",
             "excess risk of Wang, Chen & Xu 2019, for smooth losses, as quoted",
             status="claimed",
-            hides="G D",
             relies_on="wang-chen-xu-2019/theorem-2",
         ),
-        Rate(
+        of_risks(
             q.d * log(log(q.n)) / (q.epsilon * log(q.n)),
             "polynomial",
             "excess risk, Theorem 5.6",
             status="claimed",
-            hides="G D",
             relies_on="ganesh-liu-oh-thakurta-2023/theorem-5.6",
         ),
-        Rate(
+        of_risks(
             exponential,
             "exponential",
             "excess risk in exponential time, Theorem 5.8",
             status="proved",
             logs_hidden=True,
-            hides="G D",
             relies_on="ganesh-liu-oh-thakurta-2023/theorem-5.8",
         ),
-        Rate(
+        of_risks(
             exponential,
             "excess-lower",
             "lower bound for the excess risk, Theorem 5.11, without its factor log(1/δ)",
             side="lower",
             status="claimed",
             logs_hidden=True,
-            hides="G D",
             relies_on="cited/ganesh-et-al-2022/main-result",
         ),
     ),

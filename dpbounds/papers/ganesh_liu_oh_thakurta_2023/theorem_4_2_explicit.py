@@ -1,6 +1,6 @@
 r"""Stochastic Spider without kicks, with full-batch Gaussian oracles, $T$ steps, at most $T_1$ fresh estimates and a
-drift that includes the last step: with probability at least $1 - \omega$, $\min_t\|\nabla F_D(x_t)\| \le \sqrt{2MB/T
-+ E^2}$, where $E = \sqrt{\sigma_1^2 + \kappa\sigma_2^2}(\sqrt d + \sqrt{2\ln(2T_1/\omega)})$, if $T_1 \ge 1 + (6B/M +
+drift that includes the last step: with probability at least $1 - \omega$, $\min_t\|\nabla F_D(x_t)\| \le \sqrt{2MB/T +
+E^2}$, where $E = \sqrt{\sigma_1^2 + \kappa\sigma_2^2}(\sqrt d + \sqrt{2\ln(2T_1/\omega)})$, if $T_1 \ge 1 + (6B/M +
 \frac92TE^2/M^2)/\kappa$. With $\sigma_1 = 2G\sqrt{T_1}/(n\sqrt\rho)$ and $\sigma_2 = 2M\sqrt T/(n\sqrt\rho)$ the
 iterates together are $\rho$-zCDP if a record is replaced.
 

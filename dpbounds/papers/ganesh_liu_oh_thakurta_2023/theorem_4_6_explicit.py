@@ -65,8 +65,7 @@ THEOREM = PAPER.theorem(
             conditions=(
                 Condition(fresh_estimates >= count(q.T * error() ** 2), "so that the run is not stopped early"),
                 Condition(
-                    first_batch * fresh_estimates + second_batch * q.T <= q.n,
-                    "each record takes part in one query",
+                    first_batch * fresh_estimates + second_batch * q.T <= q.n, "each record takes part in one query"
                 ),
             ),
             bases="loss length",

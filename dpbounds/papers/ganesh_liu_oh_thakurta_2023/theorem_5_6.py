@@ -20,6 +20,19 @@ def mechanism(at: Numbers) -> Mechanism:
     return ExponentialMechanism(share * at.up(span), relation=at.relation)
 
 
+small_budget = (
+    Condition(q.epsilon < Rational(1, 2), "stated range"),
+    Condition(q.delta < Rational(1, 2), "stated range"),
+)
+excess_risk = Rate(
+    q.G * q.D * q.d * logs / q.epsilon,
+    meaning="excess risk, empirical and population",
+    conditions=Condition(q.n >= 16, "ln ln n is at least 1"),
+    bases="loss length",
+    increasing_in="G D d",
+    decreasing_in="epsilon delta",
+)
+
 THEOREM = PAPER.theorem(
     id="theorem-5.6",
     title="excess risk in polynomial time",
@@ -28,19 +41,9 @@ THEOREM = PAPER.theorem(
     bounds="excess-population-risk, expectation",
     status="proved",
     assumptions="Lipschitz, bounded set, origin in the set, i.i.d. records",
-    conditions=(
-        Condition(q.epsilon < Rational(1, 2), "stated range"),
-        Condition(q.delta < Rational(1, 2), "stated range"),
-    ),
+    conditions=small_budget,
     parts=(
-        Rate(
-            q.G * q.D * q.d * logs / q.epsilon,
-            meaning="excess risk, empirical and population",
-            conditions=Condition(q.n >= 16, "ln ln n is at least 1"),
-            bases="loss length",
-            increasing_in="G D d",
-            decreasing_in="epsilon delta",
-        ),
+        excess_risk,
         Parameter(
             temperature,
             "inverse_temperature",

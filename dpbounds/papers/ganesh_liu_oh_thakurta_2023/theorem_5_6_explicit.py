@@ -11,6 +11,7 @@ from fractions import Fraction
 from sympy import Expr, LambertW, Max, Min, Rational, exp, log, sqrt
 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, temperature_constant
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023.theorem_5_6 import small_budget
 from dpbounds.privacy.mechanisms import ExponentialMechanism, Mechanism
 from dpbounds.theorems.language import Bound, Condition, Numbers, Parameter, Privacy, Unit, q
 
@@ -88,8 +89,7 @@ THEOREM = PAPER.theorem(
             conditions=(
                 Condition(q.n * q.d >= 2, "β > 0"),
                 Condition(temperature_constant <= Rational(3, 10), "(ε, δ)-DP by the printed route"),
-                Condition(q.epsilon < Rational(1, 2), "stated range"),
-                Condition(q.delta < Rational(1, 2), "stated range"),
+                *small_budget,
             ),
             bases="loss length",
         ),

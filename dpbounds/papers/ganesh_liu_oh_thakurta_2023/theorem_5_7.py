@@ -5,12 +5,12 @@ $O\big(n\varepsilon^2 \ln^2(nd) \ln(1/\delta)\big)$ for $\delta \le 1/n$, up to 
 $\ln(1/\delta)$ and of $\ln(nd)$.
 """
 
-from sympy import Rational, exp, log, sqrt
+from sympy import Rational, exp, log
 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, proximal_step
-from dpbounds.theorems.language import PURE, Bound, Condition, Erratum, Parameter, Rate, Unit, q
+from dpbounds.papers.ganesh_liu_oh_thakurta_2023.theorem_5_6 import excess_risk, small_budget
+from dpbounds.theorems.language import PURE, Bound, Erratum, Parameter, Rate, Unit, q
 
-logs = log(log(q.n)) * sqrt(log(1 / q.delta)) / log(q.n * q.d)
 start = q.beta * q.G * q.D
 
 THEOREM = PAPER.theorem(
@@ -22,19 +22,9 @@ THEOREM = PAPER.theorem(
     status="repaired",
     sampling="uniformly drawn single records, within each rejection step",
     assumptions="Lipschitz, bounded set, origin in the set, i.i.d. records",
-    conditions=(
-        Condition(q.epsilon < Rational(1, 2), "stated range"),
-        Condition(q.delta < Rational(1, 2), "stated range"),
-    ),
+    conditions=small_budget,
     parts=(
-        Rate(
-            q.G * q.D * q.d * logs / q.epsilon,
-            meaning="excess risk, empirical and population",
-            conditions=Condition(q.n >= 16, "ln ln n is at least 1"),
-            bases="loss length",
-            increasing_in="G D d",
-            decreasing_in="epsilon delta",
-        ),
+        excess_risk,
         Rate(
             q.n * q.epsilon**2 * log(q.n * q.d) ** 2 * log(1 / q.delta),
             "queries",

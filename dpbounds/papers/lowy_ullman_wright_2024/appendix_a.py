@@ -5,6 +5,8 @@ the lower bound $1/\sqrt n + \sqrt d/(\varepsilon n)$; and, for generalised line
 \big((\sqrt r/(\varepsilon n))^{2/3} \wedge (\varepsilon n)^{-2/5}\big)$.
 """
 
+from functools import partial
+
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 from dpbounds.theorems.language import GRADIENT, Min, Rate, Rational, log, q, sqrt
 
@@ -12,6 +14,8 @@ noise_ratio = sqrt(q.d * log(1 / q.delta)) / (q.epsilon * q.n)
 plain_ratio = sqrt(q.d) / (q.epsilon * q.n)
 lower_population = 1 / sqrt(q.n) + plain_ratio
 size = q.epsilon * q.n
+
+row = partial(Rate, unit=GRADIENT, hides="G L Delta_F")
 
 THEOREM = PAPER.theorem(
     id="appendix-a",
@@ -21,22 +25,18 @@ THEOREM = PAPER.theorem(
     status="empirical",
     read="as quoted by another paper",
     parts=(
-        Rate(
+        row(
             noise_ratio ** Rational(2, 3),
             "arora-empirical",
             "Arora et al. 2023, Tran & Cutkosky 2022",
-            unit=GRADIENT,
             logs_hidden=True,
-            hides="G L Delta_F",
             restored=(sqrt(q.G * q.L * q.Delta_F) * noise_ratio) ** Rational(2, 3),
         ),
-        Rate(
+        row(
             sqrt(noise_ratio),
             "before-2022",
             "private gradient descent",
-            unit=GRADIENT,
             logs_hidden=True,
-            hides="G L Delta_F",
             restored=sqrt(q.G * sqrt(q.L * q.Delta_F) * noise_ratio),
         ),
         Rate(
@@ -47,21 +47,8 @@ THEOREM = PAPER.theorem(
             hides="G",
             restored=q.G * plain_ratio,
         ),
-        Rate(
-            q.epsilon * sqrt(q.d) + sqrt(plain_ratio),
-            "zhou-population",
-            "Zhou et al. 2020, as quoted",
-            unit=GRADIENT,
-            hides="G L Delta_F",
-        ),
-        Rate(
-            q.n ** Rational(-1, 3) + sqrt(plain_ratio),
-            "arora-population",
-            "Arora et al. 2023",
-            unit=GRADIENT,
-            logs_hidden=True,
-            hides="G L Delta_F",
-        ),
+        row(q.epsilon * sqrt(q.d) + sqrt(plain_ratio), "zhou-population", "Zhou et al. 2020, as quoted"),
+        row(q.n ** Rational(-1, 3) + sqrt(plain_ratio), "arora-population", "Arora et al. 2023", logs_hidden=True),
         Rate(
             lower_population,
             "lower-population",

@@ -23,8 +23,7 @@ THEOREM = PAPER.theorem(
     status="disputed",
     assumptions="Lipschitz, smooth, Hessian-Lipschitz, bounded risk, i.i.d. records, unconstrained",
     conditions=Condition(
-        q.n * q.d * q.epsilon**2 >= 1,
-        "the terms of Corollary E.4 that are left out are then of lower order",
+        q.n * q.d * q.epsilon**2 >= 1, "the terms of Corollary E.4 that are left out are then of lower order"
     ),
     parts=Rate(
         (closeness / q.n) ** _THIRD + (private * closeness) ** _THREE_SEVENTHS,

@@ -24,8 +24,7 @@ THEOREM = PAPER.theorem(
     sampling="full batch",
     assumptions="Lipschitz, near-minimiser in a compact set",
     conditions=Condition(
-        q.epsilon * q.n >= (2 + sqrt(2)) * q.d,
-        "Lemma 4.2 with ε/2; then t is positive, too (εn >= 3.42 d)",
+        q.epsilon * q.n >= (2 + sqrt(2)) * q.d, "Lemma 4.2 with ε/2; then t is positive, too (εn >= 3.42 d)"
     ),
     parts=(
         Bound(bound, meaning="ψ of the warm start", increasing_in="G D d", decreasing_in="n epsilon"),

@@ -1,9 +1,11 @@
 r"""Rates for second-order stationary points with all constants 1, each to be read as its minimum with 1. Empirical
-risk: $(\sqrt d/(\varepsilon n))^{2/3}$ before (Liu et al. 2023), $d^{2/3}/(\varepsilon n)$ here, the lower bound
-$\sqrt d/(\varepsilon n)$. Population risk: $n^{-1/3} + (\sqrt d/(\varepsilon n))^{3/7}$ before, $\zeta^{1/3} n^{-1/3}
-+ \zeta^{3/7} (\sqrt d/(\varepsilon n))^{3/7}$ here with $\zeta = 1 \wedge (d/(\varepsilon n) + \sqrt{d/n})$, the
-lower bound $1/\sqrt n + \sqrt d/(\varepsilon n)$.
+risk: $(\sqrt d/(\varepsilon n))^{2/3}$ before (Liu et al. 2023), $d^{2/3}/(\varepsilon n)$ here, the lower bound $\sqrt
+d/(\varepsilon n)$. Population risk: $n^{-1/3} + (\sqrt d/(\varepsilon n))^{3/7}$ before, $\zeta^{1/3} n^{-1/3} +
+\zeta^{3/7} (\sqrt d/(\varepsilon n))^{3/7}$ here with $\zeta = 1 \wedge (d/(\varepsilon n) + \sqrt{d/n})$, the lower
+bound $1/\sqrt n + \sqrt d/(\varepsilon n)$.
 """
+
+from functools import partial
 
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 from dpbounds.theorems.language import GRADIENT, Expr, Min, Parameter, Rate, Rational, q, sqrt
@@ -24,6 +26,8 @@ def restored_new_population() -> Expr:
 
 lower_population = 1 / sqrt(q.n) + plain_ratio
 
+row = partial(Rate, unit=GRADIENT, hides="G L rho_H Delta_F D")
+
 THEOREM = PAPER.theorem(
     id="figure-1",
     title="rates for second-order stationary points",
@@ -31,58 +35,43 @@ THEOREM = PAPER.theorem(
     where="Section 1, Figure 1",
     status="empirical",
     parts=(
-        Rate(
+        row(
             plain_ratio ** Rational(2, 3),
             "liu-empirical",
             "before: Liu et al. 2023",
-            unit=GRADIENT,
             logs_hidden=True,
-            hides="G L rho_H Delta_F D",
             restored=(sqrt(q.G * q.L * q.Delta_F) * plain_ratio) ** Rational(2, 3),
         ),
-        Rate(
+        row(
             new_empirical,
             "new-empirical",
             "here: Corollary 4.4",
-            unit=GRADIENT,
             logs_hidden=True,
-            hides="G L rho_H Delta_F D",
             restored=(q.G**2 * q.L * q.D) ** Rational(1, 3) * new_empirical,
         ),
-        Rate(
-            plain_ratio,
-            "lower-empirical",
-            "lower bound, for first-order stationary points",
-            unit=GRADIENT,
-            hides="G L rho_H Delta_F D",
-            restored=q.G * plain_ratio,
+        row(
+            plain_ratio, "lower-empirical", "lower bound, for first-order stationary points", restored=q.G * plain_ratio
         ),
-        Rate(
+        row(
             q.n ** Rational(-1, 3) + plain_ratio ** Rational(3, 7),
             "liu-population",
             "before: Liu et al. 2023",
-            unit=GRADIENT,
             logs_hidden=True,
-            hides="G L rho_H Delta_F D",
             restored=sampling + noise * plain_ratio ** Rational(3, 7),
             bases="loss length",
         ),
-        Rate(
+        row(
             (factor / q.n) ** Rational(1, 3) + (factor * plain_ratio) ** Rational(3, 7),
             "new-population",
             "here: Corollary 7.1",
-            unit=GRADIENT,
             logs_hidden=True,
-            hides="G L rho_H Delta_F D",
             restored=restored_new_population,
             bases="loss length",
         ),
-        Rate(
+        row(
             lower_population,
             "lower-population",
             "lower bound, for first-order stationary points",
-            unit=GRADIENT,
-            hides="G L rho_H Delta_F D",
             restored=q.G * lower_population,
             bases="loss length",
         ),

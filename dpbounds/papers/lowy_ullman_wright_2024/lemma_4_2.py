@@ -2,12 +2,12 @@ r"""The mechanism of Definition 4.1 is $\varepsilon$-DP, and with probability at
 $F(w_0) - \inf F \le \frac{4GD}{\varepsilon n} \big(d \ln \frac{2 \varepsilon n}{d} + t\big) + \frac{2GDd}{\varepsilon
 n}$ for every $t > 0$.
 
-Proof: among $N$ points the exponential mechanism with factor $\lambda$ exceeds the smallest risk by more than $(\ln N
-+ t)/\lambda$ with probability at most $N e^{-\ln N - t}$. Some point of the net is at most $2GDd/(\varepsilon n)$
-above the infimum. A largest set of points of $W$ that keep the distance $r$ is a net of radius $r$; the balls of
-radius $r/2$ around them are disjoint and lie in a ball of radius $R + r/2$, with $R \le D/\sqrt2$ (Jung), so that $N
-\le (1 + \sqrt2\, D/r)^d = (1 + \sqrt2\, \varepsilon n/d)^d$, which is at most $(2\varepsilon n/d)^d$ from
-$\varepsilon n \ge d/(2 - \sqrt2)$ on.
+Proof: among $N$ points the exponential mechanism with factor $\lambda$ exceeds the smallest risk by more than $(\ln N +
+t)/\lambda$ with probability at most $N e^{-\ln N - t}$. Some point of the net is at most $2GDd/(\varepsilon n)$ above
+the infimum. A largest set of points of $W$ that keep the distance $r$ is a net of radius $r$; the balls of radius $r/2$
+around them are disjoint and lie in a ball of radius $R + r/2$, with $R \le D/\sqrt2$ (Jung), so that $N \le (1 +
+\sqrt2\, D/r)^d = (1 + \sqrt2\, \varepsilon n/d)^d$, which is at most $(2\varepsilon n/d)^d$ from $\varepsilon n \ge
+d/(2 - \sqrt2)$ on.
 """
 
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER, tail_exponent

@@ -4,12 +4,16 @@ $A$, which is optimal; for generalised linear models of rank $r$ a population gr
 \big(\frac{\sqrt r}{\varepsilon n} r^{1/6} \wedge (\varepsilon n)^{-3/7}\big)$.
 """
 
+from functools import partial
+
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 from dpbounds.theorems.language import GRADIENT, Erratum, Max, Min, Rate, Rational, log, q, sqrt
 
 structured = sqrt(q.d * log(1 / q.delta)) / (q.epsilon * q.n)
 warm = (q.G**2 * q.L * q.D) ** Rational(1, 3) * q.d ** Rational(1, 6)
 size = q.epsilon * q.n
+
+row = partial(Rate, unit=GRADIENT, logs_hidden=True, hides="G L D")
 
 THEOREM = PAPER.theorem(
     id="section-1",
@@ -19,31 +23,22 @@ THEOREM = PAPER.theorem(
     bounds="upper",
     status="repaired",
     parts=(
-        Rate(
+        row(
             structured * q.d ** Rational(1, 6),
             "non-convex",
             "empirical gradient norm, Corollary 4.3",
-            unit=GRADIENT,
-            logs_hidden=True,
-            hides="G L D",
             restored=Max(q.G, warm) * structured,
         ),
-        Rate(
+        row(
             structured,
             "structured",
             "empirical gradient norm for quasar-convex and KL losses; restored for star-convex ones",
-            unit=GRADIENT,
-            logs_hidden=True,
-            hides="G L D",
             restored=Max(q.G, (q.G**2 * q.L * q.D) ** Rational(1, 3)) * structured,
         ),
-        Rate(
+        row(
             1 / sqrt(q.n) + Min(sqrt(q.r) / size * q.r ** Rational(1, 6), size ** Rational(-3, 7)),
             "generalised-linear",
             "population gradient norm for generalised linear models, Corollary 8.2",
-            unit=GRADIENT,
-            logs_hidden=True,
-            hides="G L D",
         ),
     ),
     relies_on="lowy-ullman-wright-2024/corollary-4.3",

@@ -46,10 +46,7 @@ THEOREM = PAPER.theorem(
             tuned,
             "tuned",
             "the same with the temperature and step size below",
-            conditions=(
-                Condition(q.T > q.L * log(q.n) / (2 * q.mu), "a > 0"),
-                Condition(q.n >= 2, "ln n > 0"),
-            ),
+            conditions=(Condition(q.T > q.L * log(q.n) / (2 * q.mu), "a > 0"), Condition(q.n >= 2, "ln n > 0")),
             bases="loss length",
             increasing_in="d G",
             decreasing_in="T rho",

@@ -23,8 +23,7 @@ steps = floor(q.Delta_F * Max(first, second)) + 1
 gradients = 48 * q.G * sqrt(q.T / q.rho) / q.alpha
 hessians = 32 * q.L * sqrt(q.d * q.T / q.rho) / sqrt(q.rho_H * q.alpha)
 sample_size = Max(
-    gradients * (sqrt(q.d) + sqrt(2 * log(2 * q.T / q.zeta))),
-    hessians * (sqrt(q.d) + sqrt(log(4 * q.T / q.zeta))),
+    gradients * (sqrt(q.d) + sqrt(2 * log(2 * q.T / q.zeta))), hessians * (sqrt(q.d) + sqrt(log(4 * q.T / q.zeta)))
 )
 gradient_threshold = Rational(3, 4) * q.alpha
 curvature_threshold = -Rational(7, 8) * sqrt(q.rho_H * q.alpha)

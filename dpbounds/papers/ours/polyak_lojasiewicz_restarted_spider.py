@@ -20,8 +20,7 @@ per_stage = q.n**2 * q.rho / (q.d * q.G**2)
 conditions = (
     Condition(q.T * q.mu >= 4 * q.L, "a stage halves the gap"),
     Condition(
-        2 * stages * q.d * (q.T - 1) ** 2 <= q.n**2 * q.rho,
-        "the noise of the differences is paid for by the descent",
+        2 * stages * q.d * (q.T - 1) ** 2 <= q.n**2 * q.rho, "the noise of the differences is paid for by the descent"
     ),
 )
 

@@ -4,14 +4,12 @@ $\varepsilon$-differentially private.
 """
 
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
+from dpbounds.papers.wang_xu_2019 import definition_4
 
-THEOREM = PAPER.theorem(
+THEOREM = PAPER.same_as(
+    definition_4.THEOREM,
     id="definition-1",
-    title="differential privacy",
     statement=__doc__,
     where="Preliminaries, Definition 1",
-    bounds="privacy",
-    status="definition",
-    relation="replace-one",
     notes="Differing in one entry is the replace-one relation; the number of records is public.",
 )

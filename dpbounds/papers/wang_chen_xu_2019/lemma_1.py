@@ -4,35 +4,24 @@ standard deviation $G\sigma$ on the batch's sum, is $(\varepsilon, \delta)$-DP f
 c_2\, q \sqrt{T \ln(1/\delta)}/\varepsilon$.
 """
 
+from dpbounds.papers.cited.abadi_et_al_2016 import theorem_1
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
-from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
-from dpbounds.theorems.language import SAMPLES, Parameter, Privacy, log, q, sqrt
+from dpbounds.papers.wang_xu_2019 import lemma_2
+from dpbounds.theorems.language import SAMPLES, Parameter
 
-noise = q.c * q.sample_rate * sqrt(q.T * log(1 / q.delta)) / q.epsilon
-
-THEOREM = PAPER.theorem(
+THEOREM = PAPER.same_as(
+    lemma_2.THEOREM,
     id="lemma-1",
-    title="noise of private stochastic gradients",
     statement=__doc__,
     where="Preliminaries, Lemma 1",
-    bounds="privacy, upper",
-    status="proved",
-    relation="add-or-remove-one",
-    sampling="Poisson",
     assumptions="Lipschitz",
     parts=Parameter(
-        noise,
+        theorem_1.noise,
         "noise_multiplier",
         "σ, per unit of the Lipschitz constant; c stands for c₂",
         unit=SAMPLES,
         up_to_constant=True,
     ),
-    privacy=Privacy(
-        lambda at: PoissonSampled(Gaussian(at.down(noise)), at[q.sample_rate]) ** at.count(q.T),
-        "epsilon delta T sample_rate c",
-        relation="add-or-remove-one",
-    ),
-    relies_on="cited/abadi-et-al-2016/theorem-1",
     notes="""
     Abadi et al. prove it for q < 1/(16σ), a batch sampled record by record, and neighbours that differ by one record
     added or removed; Theorems 1, 5, 7 and 9 use it at q = 1, outside that range, and for a replaced record. See

@@ -4,10 +4,14 @@ excess population risk of $\tilde O(\ln(1/\delta)/(n\varepsilon^2) + d/\ln n)$, 
 \ln(1/\delta)}/(n\varepsilon)$ and (strongly convex ones) $d \ln(1/\delta)/(n\varepsilon)^2$.
 """
 
+from functools import partial
+
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
 from dpbounds.theorems.language import Condition, Rate, log, q, sqrt
 
 enough_records = (Condition(log(q.n) >= q.d, "β >= d; up to a constant"),)
+
+rate = partial(Rate, hides="G L regularisation")
 
 THEOREM = PAPER.theorem(
     id="remark-1",
@@ -18,35 +22,27 @@ THEOREM = PAPER.theorem(
     status="claimed",
     assumptions="regularised Lipschitz loss",
     parts=(
-        Rate(
+        rate(
             log(1 / q.delta) / (q.n * q.epsilon**2) + q.d / log(q.n),
             meaning="excess risk as T grows",
             logs_hidden=True,
-            hides="G L regularisation",
             conditions=enough_records,
         ),
-        Rate(
+        rate(
             q.d * log(1 / q.delta) / (log(q.n) * q.epsilon**2),
             "product",
             "as in the abstract",
             logs_hidden=True,
-            hides="G L regularisation",
             conditions=(
                 *enough_records,
                 Condition(log(1 / q.delta) >= q.epsilon**2, "a sum is bounded by a product of factors that are >= 1"),
             ),
         ),
-        Rate(
-            sqrt(q.d * log(1 / q.delta)) / (q.n * q.epsilon),
-            "convex",
-            "quoted for convex losses",
-            hides="G L regularisation",
-        ),
-        Rate(
+        rate(sqrt(q.d * log(1 / q.delta)) / (q.n * q.epsilon), "convex", "quoted for convex losses"),
+        rate(
             q.d * log(1 / q.delta) / (q.n * q.epsilon) ** 2,
             "strongly-convex",
             "quoted for convex losses; it holds for strongly convex ones",
-            hides="G L regularisation",
         ),
     ),
     algorithm="wang-chen-xu-2019/algorithm-1",

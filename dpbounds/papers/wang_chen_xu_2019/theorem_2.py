@@ -25,12 +25,7 @@ def least_steps() -> Expr:
     return ((q.L + q.regularisation) * q.n * q.epsilon) ** 2 / scale
 
 
-conditions = (
-    Condition(
-        q.beta >= Max(4 / q.regularisation, q.d),
-        "assumed; λ = 2m for the dissipativity m",
-    ),
-)
+conditions = (Condition(q.beta >= Max(4 / q.regularisation, q.d), "assumed; λ = 2m for the dissipativity m"),)
 long_enough = Condition(q.T >= least_steps(), "η at most of the order of λ/(L + λ)², up to a constant")
 
 THEOREM = PAPER.theorem(

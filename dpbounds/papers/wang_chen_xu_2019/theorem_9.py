@@ -6,6 +6,8 @@ with probability $1 - \xi - T/d^C$, an $\alpha$-SOSP in the set, if $n$ is at le
 three terms (given below), in which $\Phi$ and logarithms are left out.
 """
 
+from functools import partial
+
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.theorems.language import Erratum, Max, Numbers, Parameter, Privacy, Rate, Rational, log, q, sqrt
@@ -16,9 +18,7 @@ chance = log(1 / q.zeta)
 small = sqrt(q.d * q.L * q.B * chance) * private * q.G * q.rho_H**_QUARTER
 hessians = q.d * sqrt(q.B * q.L**3) * private * q.D**5 * chance
 sample_size = Max(
-    q.D**7 * small / q.alpha**2,
-    q.D**4 * small / q.alpha**2,
-    hessians / (q.rho_H**_QUARTER * q.alpha ** Rational(3, 2)),
+    q.D**7 * small / q.alpha**2, q.D**4 * small / q.alpha**2, hessians / (q.rho_H**_QUARTER * q.alpha ** Rational(3, 2))
 )
 first = q.D**2 * q.L * q.B / q.alpha**2
 second = q.D**6 * q.B * sqrt(q.rho_H)
@@ -31,6 +31,8 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 # only samples have units, see definition-10: α is a loss there, and the square root of ρα is none
+parameter = partial(Parameter, bases="samples")
+
 THEOREM = PAPER.theorem(
     id="theorem-9",
     title="second-order stationary points in a set",
@@ -41,38 +43,22 @@ THEOREM = PAPER.theorem(
     assumptions="smooth with Lipschitz Hessian, bounded set",
     parts=(
         Rate(sample_size, "sample_size", "how many records suffice", logs_hidden=True, hides="Phi"),
-        Parameter(
-            Max(first, second / (q.Phi**3 * q.alpha ** Rational(3, 2))),
-            "steps",
-            "number of steps",
-            up_to_constant=True,
-            bases="samples",
+        parameter(
+            Max(first, second / (q.Phi**3 * q.alpha ** Rational(3, 2))), "steps", "number of steps", up_to_constant=True
         ),
-        Parameter(
+        parameter(
             scale / (q.Phi**3 * q.alpha**2),
             "combined_steps",
             "the larger form printed next to it, for D, L and ρ_H at least 1 (and α at most 1)",
             up_to_constant=True,
-            bases="samples",
         ),
-        Parameter(
-            q.alpha / (2 * q.D**2 * q.L),
-            "first_order_share",
-            "η: share of the way to the Frank-Wolfe point",
-            bases="samples",
-        ),
-        Parameter(
+        parameter(q.alpha / (2 * q.D**2 * q.L), "first_order_share", "η: share of the way to the Frank-Wolfe point"),
+        parameter(
             q.Phi * sqrt(q.alpha / q.rho_H) / (2 * q.D**3),
             "second_order_share",
             "θ: share of the way to the point of least curvature",
-            bases="samples",
         ),
-        Parameter(
-            q.Phi**2 * q.alpha / (72 * q.D**3),
-            "slack",
-            "r: how much slope the quadratic program allows",
-            bases="samples",
-        ),
+        parameter(q.Phi**2 * q.alpha / (72 * q.D**3), "slack", "r: how much slope the quadratic program allows"),
     ),
     privacy=Privacy(mechanism, "epsilon delta T c"),
     algorithm="wang-chen-xu-2019/algorithm-6",

@@ -34,10 +34,7 @@ THEOREM = PAPER.theorem(
     where="derived here; compare Theorem 9 and Algorithm 6",
     bounds="sample-size, probability",
     assumptions="smooth with Lipschitz Hessian, bounded set",
-    conditions=(
-        Condition(first_share <= 1, "η is a share"),
-        Condition(second_share <= 1, "θ is a share"),
-    ),
+    conditions=(Condition(first_share <= 1, "η is a share"), Condition(second_share <= 1, "θ is a share")),
     parts=(
         Bound(sample_size, meaning="how many records suffice, with T of `steps`", unit=SAMPLES),
         Bound(steps, "steps", "T: within as many steps a point is returned"),

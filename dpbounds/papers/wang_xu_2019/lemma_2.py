@@ -4,11 +4,8 @@ $(\varepsilon, \delta)$-DP for any $\delta > 0$ if its noise multiplier is at le
 $c_2\, q \sqrt{T \ln(1/\delta)}/\varepsilon$.
 """
 
+from dpbounds.papers.cited.abadi_et_al_2016 import theorem_1
 from dpbounds.papers.wang_xu_2019 import PAPER
-from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
-from dpbounds.theorems.language import SAMPLES, Parameter, Privacy, log, q, sqrt
-
-noise = q.c * q.sample_rate * sqrt(q.T * log(1 / q.delta)) / q.epsilon
 
 THEOREM = PAPER.theorem(
     id="lemma-2",
@@ -19,14 +16,8 @@ THEOREM = PAPER.theorem(
     status="proved",
     relation="add-or-remove-one",
     sampling="Poisson",
-    parts=Parameter(
-        noise, "noise_multiplier", "per unit of the clipping norm; c stands for c₂", unit=SAMPLES, up_to_constant=True
-    ),
-    privacy=Privacy(
-        lambda at: PoissonSampled(Gaussian(at.down(noise)), at[q.sample_rate]) ** at.count(q.T),
-        "epsilon delta T sample_rate c",
-        relation="add-or-remove-one",
-    ),
+    parts=theorem_1.THEOREM.parts,
+    privacy=theorem_1.THEOREM.privacy,
     relies_on="cited/abadi-et-al-2016/theorem-1",
     notes="""
     - Abadi et al. prove it for q < 1/(16σ) and a batch sampled record by record; the theorems here quote it at q = 1,

@@ -1,6 +1,6 @@
 r"""Without constraint and with a smooth regulariser the rate of Theorem 2 is that of Wang, Ye & Xu 2017. The remark
-adds that returning the iterate with the smallest $\|g_{C,k}\|_2$ would not be private; with the noisy $g_{C,k} = (x_k
-- x_{k+1})/\gamma_k$ it is, because all iterates together are what the accounting covers.
+adds that returning the iterate with the smallest $\|g_{C,k}\|_2$ would not be private; with the noisy $g_{C,k} = (x_k -
+x_{k+1})/\gamma_k$ it is, because all iterates together are what the accounting covers.
 """
 
 from dpbounds.papers.wang_xu_2019 import PAPER

@@ -1,65 +1,12 @@
-"""Algorithm 1, a second time from the text; its line 9, its kick, its logarithms."""
+"""Algorithm 1: its line 9, its kick, its logarithms."""
 
 import math
 
 import pytest
-from mpmath import log, mpf, sqrt
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-
-def inner(dimension, smoothness, loss_range, hessian_lipschitz, failure_probability):
-    return log(dimension * smoothness * loss_range / hessian_lipschitz / failure_probability)
-
-
-def gradient_accuracy(
-    universal_constant,
-    second_oracle_noise,
-    drift_threshold,
-    first_oracle_noise,
-    loss_range,
-    smoothness,
-    dimension,
-    hessian_lipschitz,
-    failure_probability,
-):
-    return 2 * sqrt(
-        universal_constant
-        * (drift_threshold * second_oracle_noise**2 + (2 * first_oracle_noise) ** 2)
-        * inner(dimension, smoothness, loss_range, hessian_lipschitz, failure_probability)
-    )
-
-
-def escape_steps(smoothness, dimension, loss_range, hessian_lipschitz, gradient_accuracy, failure_probability):
-    return (
-        inner(dimension, smoothness, loss_range, hessian_lipschitz * gradient_accuracy, failure_probability)
-        * smoothness
-        / sqrt(hessian_lipschitz)
-        / sqrt(gradient_accuracy)
-    )
-
-
-def small_estimate(gradient_accuracy, loss_range, smoothness, dimension, hessian_lipschitz, failure_probability):
-    return gradient_accuracy * inner(dimension, smoothness, loss_range, hessian_lipschitz, failure_probability) ** 3
-
-
-TWINS = {
-    "gradient_accuracy": gradient_accuracy,
-    "escape_steps": escape_steps,
-    "steps": lambda smoothness, dimension, loss_range, hessian_lipschitz, gradient_accuracy, failure_probability: (
-        loss_range
-        * smoothness
-        * (
-            inner(dimension, smoothness, loss_range, hessian_lipschitz * gradient_accuracy, failure_probability) ** 2
-            / gradient_accuracy
-        )
-        ** 2
-    ),
-    "small-estimate": small_estimate,
-    "step_size": lambda smoothness: 1 / smoothness,
-}
-
-STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/algorithm-1")
+evaluate = evaluated("ganesh-liu-oh-thakurta-2023/algorithm-1")
 
 
 def longest_stretch(threshold, slope, is_printed, steps=40):
@@ -85,13 +32,13 @@ def test_line_9_as_printed_misses_the_last_step(threshold):
 
 
 def test_the_two_kicks_differ():
-    values = {"loss_range": 1, "smoothness": 1, "d": 100, "hessian_lipschitz": 1, "failure_probability": "0.01"}
-    gamma = STATEMENT.evaluate(
+    values = {"B": 1, "L": 1, "d": 100, "rho_H": 1, "zeta": "0.01"}
+    gamma = evaluate(
         "gradient_accuracy",
         universal_constant=1,
         first_oracle_noise="0.001",
         second_oracle_noise=1,
-        drift_threshold="1e-9",
+        kappa="1e-9",
         **values,
     ).value.lower
     algorithm, lemma = 0.001**2 / 100, gamma**2 / (100 * math.log(100 / 0.01))
@@ -99,10 +46,10 @@ def test_the_two_kicks_differ():
 
 
 def test_logarithms_depend_on_units():
-    values = {"loss_range": 1, "smoothness": 1, "d": 10, "failure_probability": "0.1", "gradient_accuracy": "0.1"}
-    metres = STATEMENT.evaluate("steps", hessian_lipschitz=1, **values).value.lower
+    values = {"B": 1, "L": 1, "d": 10, "zeta": "0.1", "gradient_accuracy": "0.1"}
+    metres = evaluate("steps", rho_H=1, **values).value.lower
     # the same problem with lengths in thousandths: w -> 1000 w
-    scaled = {**values, "smoothness": "1e-6", "gradient_accuracy": "1e-4"}
-    millimetres = STATEMENT.evaluate("steps", hessian_lipschitz="1e-9", **scaled).value.lower
+    scaled = {**values, "L": "1e-6", "gradient_accuracy": "1e-4"}
+    millimetres = evaluate("steps", rho_H="1e-9", **scaled).value.lower
     assert millimetres / metres > 10
-    assert inner(10, 1, 1, 200, mpf("0.1")) < 0  # at ρ = 200 > BMd/ω = 100 the printed γ² is negative
+    assert math.log(10 / 200 / 0.1) < 0  # at ρ = 200 > BMd/ω = 100 the printed γ² is negative

@@ -1,14 +1,17 @@
-"""Definition A.1, a second time from the text, and that it is a density."""
+"""Definition A.1: it is a density."""
 
-from mpmath import e, inf, mp, mpf, quad
+from mpmath import inf, mp, mpf, quad
 
-TWINS = {
-    "density": lambda laplace_point, laplace_scale: 1 / (2 * laplace_scale) * e ** (-abs(laplace_point) / laplace_scale)
-}
+from tests.papers.twins import twin_of
+
+twin = twin_of("ganesh-liu-oh-thakurta-2023/definition-a.1")
 
 
 def test_it_integrates_to_one_with_variance_2b2():
     scale = mpf("0.7")
-    density = TWINS["density"]
+
+    def density(x, scale):
+        return twin("density", laplace_point=x, laplace_scale=scale)
+
     assert mp.almosteq(2 * quad(lambda x: density(x, scale), [0, 1, inf]), 1, 1e-12)
     assert mp.almosteq(2 * quad(lambda x: x**2 * density(x, scale), [0, 1, 10, inf]), 2 * scale**2, 1e-10)

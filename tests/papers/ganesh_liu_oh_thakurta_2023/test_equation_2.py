@@ -1,15 +1,6 @@
-"""Equation (2), a second time: squared sensitivity over twice the variance."""
+"""Equation (2): squared sensitivity over twice the variance."""
 
 from mpmath import mpf
-
-TWINS = {
-    "fresh-cost": lambda lipschitz, dataset_size, noise_stddev: (
-        (2 * lipschitz / dataset_size) ** 2 / (2 * noise_stddev**2)
-    ),
-    "difference-cost": lambda smoothness, dataset_size, difference_noise_stddev: (
-        (2 * smoothness / dataset_size) ** 2 / (2 * difference_noise_stddev**2)
-    ),
-}
 
 
 def test_sensitivities_are_attained():

@@ -1,54 +1,12 @@
-"""Lemma 3.3, a second time from the text; Lemma 2.4 where its parameters depend on the past."""
+"""Lemma 3.3: from the text; Lemma 2.4 where its parameters depend on the past.
 
-from mpmath import erfc, expm1, ln, log, log1p, mpf, sqrt
+With constants: against runs whose steps react to their own errors.
+"""
 
+import numpy as np
+from mpmath import erfc, expm1, log, log1p, mpf, sqrt
 
-def square(second_oracle_noise, path, first_oracle_noise, universal_constant, steps, dimension, failure_probability):
-    spread = second_oracle_noise**2 * path + 4 * first_oracle_noise**2
-    return spread * universal_constant * ln(steps * dimension / failure_probability)
-
-
-def the_bound(
-    second_oracle_noise, drift_threshold, first_oracle_noise, universal_constant, steps, dimension, failure_probability
-):
-    return square(
-        second_oracle_noise,
-        drift_threshold,
-        first_oracle_noise,
-        universal_constant,
-        steps,
-        dimension,
-        failure_probability,
-    )
-
-
-def equation_1(
-    second_oracle_noise, travelled, first_oracle_noise, universal_constant, steps, dimension, failure_probability
-):
-    return square(
-        second_oracle_noise, travelled, first_oracle_noise, universal_constant, steps, dimension, failure_probability
-    )
-
-
-def gamma_square(
-    second_oracle_noise, drift_threshold, first_oracle_noise, universal_constant, steps, dimension, failure_probability
-):
-    return 16 * square(
-        second_oracle_noise,
-        drift_threshold,
-        first_oracle_noise,
-        universal_constant,
-        steps,
-        dimension,
-        failure_probability,
-    )
-
-
-TWINS = {
-    "bound": the_bound,
-    "equation-1": equation_1,
-    "gamma_square": gamma_square,
-}
+from tests.papers.twins import evaluated
 
 
 def chance_of_exceeding(constant, failure, terms):
@@ -68,3 +26,30 @@ def test_no_constant_serves_parameters_that_depend_on_the_past():
         tail = erfc(constant * sqrt(log(2 / failure)) * mpf("1.001") / sqrt(2))
         assert chance_of_exceeding(constant, failure, 10 / tail) > mpf("0.99") > failure
     assert chance_of_exceeding(3, mpf("0.1"), 1) < mpf("0.1")  # one term, fixed in advance: no contradiction
+
+
+def test_errors_of_reacting_paths_stay_below():
+    # the path doubles its step whenever the error has grown: the worst that a predictable path can easily do
+    generator = np.random.default_rng(5)
+    dimension, threshold, first, second, cap, runs = 4, 0.3, 0.2, 1.1, 5, 400
+    bound = float(
+        evaluated("ganesh-liu-oh-thakurta-2023/lemma-3.3/explicit")(
+            sigma="0.2", sigma_2="1.1", kappa="0.3", d=dimension, fresh_estimates=cap, zeta="0.05"
+        ).value.upper
+    )
+    missed, largest = 0, 0.0
+    for _ in range(runs):
+        worst = 0.0
+        for _ in range(cap):
+            error, drift, length = first * generator.normal(size=dimension), 0.0, 0.05
+            worst = max(worst, np.linalg.norm(error))
+            while drift + length**2 < threshold:
+                drift += length**2
+                before = np.linalg.norm(error)
+                error = error + second * length * generator.normal(size=dimension)
+                length = min(0.3, 2 * length) if np.linalg.norm(error) > before else 0.05
+                worst = max(worst, np.linalg.norm(error))
+        missed += worst > bound
+        largest = max(largest, worst)
+    assert missed <= 0.05 * runs
+    assert 0.4 * bound < largest

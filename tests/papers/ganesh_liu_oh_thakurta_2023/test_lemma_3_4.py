@@ -1,4 +1,4 @@
-"""Lemma 3.4, a second time from the text, and the run that errors within γ hold at a saddle point.
+"""Lemma 3.4: the run that errors within γ hold at a saddle point.
 
 F(x) = (λ³/ρ²) cos(ρ x₁/λ) on R^d, λ = √(ρα): |∇F| <= λ²/ρ = α, |∇²F| <= λ <= M, ∇²F is ρ-Lipschitz, the range is
 2 λ³/ρ². At 0 the gradient vanishes, and an eigenvalue of the Hessian is -λ. Every record's loss is F.
@@ -8,42 +8,8 @@ import math
 
 import numpy as np
 import pytest
-from mpmath import log, sqrt
 
-from dpbounds.theorems.registry import theorem
-
-
-def inner(dimension, smoothness, loss_range, hessian_lipschitz, gradient_accuracy, failure_probability):
-    return log(dimension * smoothness * loss_range / (hessian_lipschitz * gradient_accuracy * failure_probability))
-
-
-def escape_steps(gradient_accuracy, hessian_lipschitz, dimension, smoothness, loss_range, failure_probability):
-    return (
-        smoothness
-        * inner(dimension, smoothness, loss_range, hessian_lipschitz, gradient_accuracy, failure_probability)
-        / sqrt(hessian_lipschitz * gradient_accuracy)
-    )
-
-
-def counterexample(gradient_accuracy, hessian_lipschitz, stationarity, smoothness, dimension, failure_probability):
-    return (
-        sqrt(hessian_lipschitz * stationarity)
-        * (gradient_accuracy / smoothness / sqrt(dimension * log(dimension / failure_probability))) ** 2
-        / 2
-    )
-
-
-TWINS = {
-    "rate": lambda gradient_accuracy, hessian_lipschitz: (
-        gradient_accuracy * sqrt(gradient_accuracy / hessian_lipschitz)
-    ),
-    "with-logs": lambda gradient_accuracy, hessian_lipschitz, dimension, smoothness, loss_range, failure_probability: (
-        sqrt(gradient_accuracy**3 / hessian_lipschitz)
-        * inner(dimension, smoothness, loss_range, hessian_lipschitz, gradient_accuracy, failure_probability) ** -3
-    ),
-    "escape_steps": escape_steps,
-    "counterexample": counterexample,
-}
+from tests.papers.twins import evaluated
 
 D, OMEGA = 20, 0.01  # M = ρ = B = 1
 
@@ -96,9 +62,9 @@ def test_the_gap_grows_without_bound():
     ratios = []
     for gamma in (1e-6, 1e-8, 1e-10, 1e-12):
         alpha, *_, claimed = setting(gamma)
-        values = {"hessian_lipschitz": 1, "smoothness": 1, "d": D, "failure_probability": "0.01"}
-        fall = theorem("ganesh-liu-oh-thakurta-2023/lemma-3.4").evaluate(
-            "counterexample", gradient_accuracy=gamma, stationarity=alpha, **values
+        values = {"rho_H": 1, "L": 1, "d": D, "zeta": "0.01"}
+        fall = evaluated("ganesh-liu-oh-thakurta-2023/lemma-3.4")(
+            "counterexample", gradient_accuracy=gamma, alpha=alpha, **values
         )
         ratios.append(fall.value.upper / claimed)
     assert ratios == sorted(ratios, reverse=True)

@@ -1,15 +1,11 @@
-"""Lemma 5.2, a second time from the text; a spectral gap, which a log-Sobolev constant must respect."""
+"""Lemma 5.2: a spectral gap, which a log-Sobolev constant must respect."""
 
 import numpy as np
 import pytest
-from mpmath import e
 
-TWINS = {
-    "perturbed": lambda ratio_upper, ratio_lower, log_sobolev: ratio_upper * log_sobolev / ratio_lower,
-    "regularised": lambda inverse_temperature, lipschitz, diameter, regularisation: (
-        e ** (inverse_temperature * lipschitz * diameter) / inverse_temperature / regularisation
-    ),
-}
+from tests.papers.twins import twin_of
+
+twin = twin_of("ganesh-liu-oh-thakurta-2023/lemma-5.2")
 
 
 def poincare(density, width):
@@ -28,6 +24,6 @@ def test_a_well_in_the_middle_has_at_most_this_constant(beta):
     loss = np.maximum(0, 0.25 - np.abs(np.abs(grid) - 0.25))  # G = 1: two wells beside a barrier, three minima
     strength = 0.3
     found = poincare(np.exp(-beta * (-loss + strength / 2 * grid**2)), grid[1] - grid[0])
-    assert found <= float(TWINS["regularised"](beta, 1, 1, strength))
+    assert found <= float(twin("regularised", beta=beta, G=1, D=1, regularisation=strength))
     # the loss itself has range 1/4 only: the first part, with densities before normalisation
-    assert found <= float(TWINS["perturbed"](np.exp(beta / 4), 1, 1 / (beta * strength)))
+    assert found <= float(twin("perturbed", ratio_upper=np.exp(beta / 4), ratio_lower=1, C_LS=1 / (beta * strength)))

@@ -1,20 +1,55 @@
-"""Lemma 5.5, a second time from the text, and its constant."""
+"""Lemma 5.5 with constants: and Gibbs distributions of all data sets, exactly."""
 
-from mpmath import e
+from itertools import product
+from math import comb
 
-from dpbounds.theorems.registry import theorem
+import numpy as np
+import pytest
+from mpmath import e, mp, mpf, tanh
 
-TWINS = {
-    "rate": lambda lipschitz, inverse_temperature, diameter, dataset_size, regularisation: (
-        lipschitz * lipschitz / dataset_size * e ** (inverse_temperature * lipschitz * diameter) / regularisation
-    )
-}
+from tests.papers.twins import twin_of
+
+twin = twin_of("ganesh-liu-oh-thakurta-2023/lemma-5.5/explicit")
+
+GRID = np.linspace(-0.5, 0.5, 2001)  # G = D = 1
+LOSSES = (GRID, -GRID, np.abs(GRID))  # of three kinds of records
 
 
-def test_the_constant_is_two():
-    values = {"n": 7, "lipschitz": 2, "inverse_temperature": "0.5", "diameter": 3, "regularisation": "0.1"}
-    rate, transport = (
-        theorem(f"ganesh-liu-oh-thakurta-2023/{name}").evaluate(part, **values).value
-        for name, part in (("lemma-5.5", "rate"), ("lemma-5.5/explicit", "transport"))
-    )
-    assert abs(transport.lower / rate.lower - 2) < 1e-12
+def gibbs(beta, strength, counts):
+    size = sum(counts)
+    risk = sum(count * loss for count, loss in zip(counts, LOSSES, strict=True)) / size
+    weight = np.exp(-beta * (risk + strength / 2 * GRID**2))
+    return weight / weight.sum(), risk
+
+
+@pytest.mark.parametrize("beta", [0.5, 3.0, 10.0, 60.0])
+@pytest.mark.parametrize("strength", [0.02, 1.0])
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_the_gap_of_all_data_sets(beta, strength, size):
+    law = (0.4, 0.35, 0.25)
+    population = sum(weight * loss for weight, loss in zip(law, LOSSES, strict=True))
+    gap = 0.0
+    for first, second in product(range(size + 1), repeat=2):
+        third = size - first - second
+        if third < 0:
+            continue
+        chance = comb(size, first) * comb(size - first, second) * law[0] ** first * law[1] ** second * law[2] ** third
+        density, risk = gibbs(beta, strength, (first, second, third))
+        gap += chance * density @ (population - risk)
+    assert 0 < gap <= float(twin("bound", beta=mpf(beta), G=1, D=1, n=size))
+    assert gap <= float(twin("transport", G=1, beta=mpf(beta), D=1, n=size, regularisation=mpf(strength)))
+
+
+@pytest.mark.parametrize("beta", [0.5, 3.0, 20.0])
+def test_the_distance_of_neighbours(beta):
+    for size in (1, 4):
+        one, other = (gibbs(beta, 1e-9, (first, size - first, 0))[0] for first in (size // 2, size // 2 + 1))
+        distance = np.abs(one - other).sum() / 2
+        assert distance <= float(twin("total_variation", beta=mpf(beta), G=1, D=1, n=size))
+
+
+def test_bounded_range_laws_attain_the_tangent():
+    span = mpf("0.8")  # p / q is e^{-η/2} or e^{η/2}
+    low, high = e ** (-span / 2), e ** (span / 2)
+    share = (1 - low) / (high - low)
+    assert mp.almosteq(share * (high - 1), tanh(span / 4))

@@ -1,17 +1,8 @@
-"""Lemma B.1, a second time from the text, and against random runs on quadratics that are not convex."""
+"""Lemma B.1: against random runs on quadratics that are not convex."""
 
 import numpy as np
 
-from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "bound": lambda decrease, smoothness, escape_steps, squared_errors: (
-        8 * escape_steps * decrease / smoothness + 50 * escape_steps * squared_errors / smoothness / smoothness
-    ),
-    "sharper": lambda decrease, smoothness, escape_steps, squared_errors: (
-        4 * escape_steps * (decrease * smoothness + squared_errors) / smoothness**2
-    ),
-}
+from tests.papers.twins import evaluated
 
 
 def test_random_runs_stay_below():
@@ -35,7 +26,7 @@ def test_random_runs_stay_below():
         assert max(way[:-1]) <= count * (4 * fallen + 4 * errors) + 1e-12
         ratios.append(max(way) / (count * (8 * fallen + 50 * errors)))
     assert 0.005 < max(ratios) <= 1
-    values = {"decrease": 1, "squared_errors": 1, "smoothness": 1}
-    statement = theorem("ganesh-liu-oh-thakurta-2023/lemma-b.1")
-    assert statement.evaluate("bound", escape_steps=7, **values).applies is False
-    assert statement.evaluate("bound", escape_steps=8, **values).value.lower == 8 * 58
+    values = {"decrease": 1, "squared_errors": 1, "L": 1}
+    evaluate = evaluated("ganesh-liu-oh-thakurta-2023/lemma-b.1")
+    assert evaluate("bound", escape_steps=7, **values).applies is False
+    assert evaluate("bound", escape_steps=8, **values).value.lower == 8 * 58

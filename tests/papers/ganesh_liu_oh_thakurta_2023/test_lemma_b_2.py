@@ -1,33 +1,19 @@
-"""Lemma B.2, a second time from the text; the stuck region of the example of Lemma 3.4 is wide."""
+"""Lemma B.2: the stuck region of the example of Lemma 3.4 is wide."""
 
 import math
 
 import numpy as np
-from mpmath import ln, pi, sqrt
 
-from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "bound": lambda failure_probability, gradient_accuracy, smoothness, dimension: (
-        failure_probability
-        * gradient_accuracy
-        / (smoothness * -ln(failure_probability))
-        * sqrt(2 * pi)
-        / sqrt(dimension)
-    ),
-    "counterexample": lambda stationarity, smoothness, gradient_accuracy, hessian_lipschitz: min(
-        2 * stationarity / smoothness, 2 * gradient_accuracy / sqrt(hessian_lipschitz * stationarity)
-    ),
-}
+from tests.papers.twins import evaluated
 
 
 def test_a_wide_region_is_stuck():
     gamma, dimension, omega = 1e-6, 20, 0.01
     alpha = gamma * math.log(dimension / omega) ** 3
-    statement = theorem("ganesh-liu-oh-thakurta-2023/lemma-b.2")
-    values = {"smoothness": 1, "gradient_accuracy": gamma}
-    claimed = statement.evaluate("bound", d=dimension, failure_probability=omega, **values).value.upper
-    width = statement.evaluate("counterexample", stationarity=alpha, hessian_lipschitz=1, **values).value.upper
+    evaluate = evaluated("ganesh-liu-oh-thakurta-2023/lemma-b.2")
+    values = {"L": 1, "gradient_accuracy": gamma}
+    claimed = evaluate("bound", d=dimension, zeta=omega, **values).value.upper
+    width = evaluate("counterexample", alpha=alpha, rho_H=1, **values).value.upper
     curvature = math.sqrt(alpha)
     inside = np.linspace(-width / 2, width / 2, 101)
     assert np.abs(inside).max() <= alpha  # the ball of radius ηα

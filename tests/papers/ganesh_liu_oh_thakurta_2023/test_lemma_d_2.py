@@ -1,14 +1,8 @@
-"""Lemma D.2, a second time from the text, and the estimate on which the rejection rests."""
+"""Lemma D.2: the estimate on which the rejection rests."""
 
 import numpy as np
 import pytest
-from mpmath import e, factorial, fsum, ln, mp, mpf
-
-TWINS = {
-    "proximal_step": lambda inverse_temperature, lipschitz, inner_failure: (
-        -1 / ln(inner_failure) / inverse_temperature**2 / lipschitz**2
-    )
-}
+from mpmath import e, factorial, fsum, mp, mpf
 
 
 def test_the_estimate_is_unbiased_and_costs_2e():

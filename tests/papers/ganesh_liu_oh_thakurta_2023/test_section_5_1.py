@@ -1,13 +1,15 @@
-"""The log-Sobolev constant of a strongly convex potential: a second time, and that Gaussians attain it."""
+"""The log-Sobolev constant of a strongly convex potential: Gaussians attain it."""
 
 from mpmath import exp, inf, log, mp, mpf, pi, quad, sqrt
 
-TWINS = {"log_sobolev": lambda inverse_temperature, regularisation: 1 / inverse_temperature / regularisation}
+from tests.papers.twins import twin_of
+
+twin = twin_of("ganesh-liu-oh-thakurta-2023/section-5.1")
 
 
 def test_exponentials_attain_it_under_a_gaussian():
     beta, strength, slope = mpf(3), mpf("0.4"), mpf("0.9")
-    constant = TWINS["log_sobolev"](beta, strength)
+    constant = twin("log_sobolev", beta=beta, regularisation=strength)
 
     def mean(function):
         weight = sqrt(beta * strength / (2 * pi))

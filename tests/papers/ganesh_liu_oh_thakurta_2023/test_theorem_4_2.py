@@ -1,7 +1,13 @@
-"""Theorem 4.2, a second time from the text; what its noise spends, what its kicks ask for, what α₂ lacks."""
+"""Theorem 4.2: what its noise spends, what its kicks ask for, what α₂ lacks.
 
+With constants: its tuning, its budget, and runs.
+"""
+
+import math
+
+import numpy as np
 import pytest
-from mpmath import log, mpf, root, sqrt
+from mpmath import mpf, sqrt
 from sympy import Rational, Symbol, expand_log, simplify
 from sympy import log as ln
 
@@ -9,62 +15,9 @@ from dpbounds.privacy.mechanisms import Gaussian, PureDP
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
-
-def the_rate(dimension, loss_range, lipschitz, smoothness, dataset_size, rho):
-    return root(sqrt(dimension * loss_range * lipschitz * smoothness) / (dataset_size * sqrt(rho)), 3) ** 2
-
-
-def with_logs(dimension, loss_range, lipschitz, smoothness, dataset_size, rho, hessian_lipschitz, failure_probability):
-    inner = dataset_size * loss_range * smoothness * dimension / hessian_lipschitz / failure_probability
-    return the_rate(dimension, loss_range, lipschitz, smoothness, dataset_size, rho) * log(inner) ** 6
-
-
-def selected(
-    stationarity,
-    lipschitz,
-    dataset_size,
-    failure_probability,
-    rho,
-    smoothness,
-    dimension,
-    loss_range,
-    hessian_lipschitz,
-):
-    gradient = lipschitz * log(dataset_size / lipschitz / failure_probability) / (dataset_size * sqrt(rho))
-    inner = dimension * loss_range * lipschitz * smoothness / (hessian_lipschitz * failure_probability)
-    curvature = smoothness * log(inner) / (dataset_size * sqrt(rho) * sqrt(hessian_lipschitz)) * sqrt(stationarity)
-    return stationarity + gradient + curvature
-
-
-def first_noise(lipschitz, loss_range, smoothness, drift_threshold, dimension, failure_probability, dataset_size, rho):
-    queries = loss_range / smoothness / drift_threshold
-    logs = log(dimension * smoothness * loss_range / failure_probability) ** 2
-    return lipschitz * sqrt(queries) * logs / (dataset_size * sqrt(rho))
-
-
-def second_noise(smoothness, loss_range, stationarity, dimension, failure_probability, dataset_size, rho):
-    logs = log(dimension * smoothness * loss_range / failure_probability) ** 5
-    return smoothness * sqrt(loss_range * smoothness) / stationarity * logs / (dataset_size * sqrt(rho))
-
-
-TWINS = {
-    "rate": the_rate,
-    "with-logs": with_logs,
-    "selected": selected,
-    "drift_threshold": lambda lipschitz, loss_range, smoothness, dimension, dataset_size, rho: (
-        root(lipschitz**4 * loss_range / smoothness**5, 3) * root(dimension / (dataset_size**2 * rho), 3)
-    ),
-    "noise_stddev": first_noise,
-    "difference_noise_stddev": second_noise,
-    "noise_stddev-of-proof": lambda lipschitz, fresh_estimates, dataset_size, rho: (
-        2 * lipschitz * sqrt(fresh_estimates) / (dataset_size * sqrt(rho))
-    ),
-    "difference_noise_stddev-of-proof": lambda smoothness, steps, dataset_size, rho: (
-        2 * smoothness * sqrt(steps) / (dataset_size * sqrt(rho))
-    ),
-}
-
+explicit = evaluated("ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit")
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-4.2")
 
 
@@ -126,3 +79,68 @@ def test_the_selected_accuracy_lacks_a_square():
         ratios.append((sqrt(alpha) + h) ** 2 / (alpha + h * sqrt(alpha)))
     assert ratios[0] <= 2  # where h² <= ρα₁ the printed form is enough
     assert ratios[2] > 50 * ratios[1] > 2500
+
+
+def tune(**problem):
+    """Parameters and bounds as the record says."""
+    value = explicit("accuracy", **problem)
+    common = {name: problem[name] for name in ("L", "B")}
+    level = value.value.upper
+    steps = math.ceil(explicit("steps", accuracy=level, **common).value.upper)
+    lengths = {"G": problem["G"], "L": problem["L"]}
+    kappa = explicit("drift_threshold", accuracy=level, **lengths).value.upper
+    fresh = explicit("fresh_estimates", accuracy=level, T=steps, kappa=kappa, **common)
+    cap = math.ceil(fresh.value.upper)
+    budget = {"n": problem["n"], "rho": problem["rho"]}
+    return {
+        "applies": value.applies,
+        "steps": steps,
+        "drift_threshold": kappa,
+        "fresh_estimates": cap,
+        "noise_stddev": explicit("noise_stddev", G=problem["G"], fresh_estimates=cap, **budget).value.upper,
+        "difference_noise_stddev": explicit("difference_noise_stddev", L=problem["L"], T=steps, **budget).value.upper,
+    }
+
+
+@pytest.mark.parametrize(("n", "dimension", "lipschitz"), [(10**3, 5, 1), (10**5, 100, "0.3"), (10**7, 10, 4)])
+def test_the_tuned_bound_is_kept_at_its_parameters(n, dimension, lipschitz):
+    problem = {"n": n, "d": dimension, "rho": "0.5", "G": lipschitz, "L": 2, "B": 3, "zeta": "0.05"}
+    chosen = tune(**problem)
+    assert chosen.pop("applies") is True
+    reached = explicit("bound", d=dimension, L=2, B=3, zeta="0.05", **chosen)
+    tuned = explicit("tuned", **problem).value
+    assert reached.applies is True
+    assert 0.7 * tuned.lower < reached.value.upper <= tuned.upper
+
+
+def test_runs_on_a_well_stay_below():
+    # F = 1 - exp(-|x|²/2) for every record: G = exp(-1/2) < 0.61, M = B = 1; it starts where it is steepest
+    generator = np.random.default_rng(11)
+    dimension = 5
+    problem = {"n": 1500, "d": dimension, "rho": "0.25", "G": "0.61", "L": 1, "B": 1, "zeta": "0.1"}
+    chosen = tune(**problem)
+    bound = explicit("tuned", **problem)
+    assert bound.applies is True
+
+    def slope(x):
+        return x * np.exp(-(x @ x) / 2)
+
+    smallest, asked = [], []
+    for _ in range(40):
+        x, before, drift, fresh, norms = np.eye(dimension)[0], None, np.inf, 0, []
+        for _ in range(chosen["steps"]):
+            noise = generator.normal(size=dimension)
+            if drift >= chosen["drift_threshold"]:
+                fresh, drift = fresh + 1, 0.0
+                estimate = slope(x) + chosen["noise_stddev"] * noise
+            else:
+                scale = chosen["difference_noise_stddev"] * np.linalg.norm(x - before)
+                estimate = estimate + slope(x) - slope(before) + scale * noise
+            norms.append(np.linalg.norm(slope(x)))
+            before, x = x, x - estimate
+            drift += estimate @ estimate
+        smallest.append(min(norms))
+        asked.append(fresh)
+    assert max(asked) <= chosen["fresh_estimates"]
+    assert np.mean(np.array(smallest) > bound.value.upper) <= 0.1
+    assert bound.value.upper < 0.6  # and says something: the steepest slope is 0.606

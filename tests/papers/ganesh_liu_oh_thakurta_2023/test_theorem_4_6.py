@@ -1,7 +1,13 @@
-"""Theorem 4.6, a second time from the text; its budget, its batches, and the terms of its proof."""
+"""Theorem 4.6: its budget, its batches, and the terms of its proof.
 
+With constants: its tuning, its budget, and a run.
+"""
+
+import math
+
+import numpy as np
 import pytest
-from mpmath import log, mpf, root, sqrt
+from mpmath import mpf, root, sqrt
 from sympy import Rational, Symbol, expand, symbols
 
 from dpbounds.errors import DpboundsError
@@ -9,63 +15,9 @@ from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
-
-def private(lipschitz, loss_range, smoothness, dimension, dataset_size, rho):
-    x = sqrt(dimension) / (dataset_size * sqrt(rho))
-    return root(lipschitz, 7) * root(loss_range, 7) ** 3 * root(smoothness, 7) ** 3 * root(x, 7) ** 3
-
-
-def with_logs(loss_range, lipschitz, smoothness, dataset_size, dimension, rho, hessian_lipschitz, failure_probability):
-    sampling = root(loss_range * lipschitz * smoothness * log(dimension), 3) / root(dataset_size, 3)
-    inner = dataset_size * loss_range * smoothness * dimension / (hessian_lipschitz * failure_probability)
-    whole = sampling + private(lipschitz, loss_range, smoothness, dimension, dataset_size, rho)
-    return whole * log(inner) ** 3
-
-
-def selected(
-    stationarity,
-    smoothness,
-    dataset_size,
-    dimension,
-    loss_range,
-    lipschitz,
-    hessian_lipschitz,
-    failure_probability,
-    rho,
-):
-    inner = dataset_size * dimension * loss_range * lipschitz * smoothness / (hessian_lipschitz * failure_probability)
-    middle = smoothness * log(inner) / sqrt(hessian_lipschitz) * sqrt(stationarity)
-    middle /= min(dataset_size * sqrt(rho), sqrt(dataset_size))
-    last = log(dataset_size / (lipschitz * failure_probability)) / (dataset_size * sqrt(rho))
-    return stationarity + middle + lipschitz * (last + log(dimension / failure_probability) / sqrt(dataset_size))
-
-
-def threshold(lipschitz, loss_range, dimension, dataset_size, smoothness, rho):
-    first = root(lipschitz**4 * loss_range * log(dimension), 3) / root(smoothness**5, 3) / root(dataset_size, 3)
-    base = lipschitz * root(loss_range, 3) ** 2 / root(smoothness, 3) ** 5
-    x = sqrt(dimension) / (dataset_size * sqrt(rho))
-    return max(first, base ** (mpf(6) / 7) * x ** (mpf(4) / 7))
-
-
-TWINS = {
-    "rate": lambda loss_range, lipschitz, smoothness, dataset_size, dimension, rho: (
-        root(loss_range * lipschitz * smoothness / dataset_size, 3)
-        + private(lipschitz, loss_range, smoothness, dimension, dataset_size, rho)
-    ),
-    "with-logs": with_logs,
-    "selected": selected,
-    "drift_threshold": threshold,
-    "first_batch": lambda dataset_size, drift_threshold, loss_range, smoothness: (
-        dataset_size * drift_threshold / (loss_range * (1 / smoothness))
-    ),
-    "second_batch": lambda dataset_size, stationarity, loss_range, smoothness: (
-        dataset_size * stationarity**2 / loss_range / smoothness
-    ),
-    "noise_stddev": lambda lipschitz, first_batch, rho: lipschitz / first_batch / sqrt(rho),
-    "difference_noise_stddev": lambda smoothness, second_batch, rho: smoothness / second_batch / sqrt(rho),
-}
-
+explicit = evaluated("ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit")
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-4.6")
 
 
@@ -130,3 +82,66 @@ def test_a_third_term_follows_from_the_four():
     x = n ** -(mpf(7) / 9)
     kappa = max(n ** (-mpf(1) / 3), x ** (mpf(4) / 7))
     assert smallest(x, n, kappa) > 2 * root(x / sqrt(n), 4)
+
+
+def value(part, **values):
+    return explicit(part, **values).value.upper
+
+
+def tune(problem):
+    """Parameters as the record says."""
+    common = {name: problem[name] for name in ("L", "B")}
+    level = value("accuracy", **problem)
+    steps = math.ceil(value("steps", accuracy=level, **common))
+    kappa = value("drift_threshold", accuracy=level, **problem)
+    cap = math.ceil(value("fresh_estimates", accuracy=level, steps=steps, drift_threshold=kappa, **common))
+    first = math.floor(value("first_batch", n=problem["n"], fresh_estimates=cap))
+    second = math.floor(value("second_batch", n=problem["n"], steps=steps))
+    return {
+        "steps": steps,
+        "drift_threshold": kappa,
+        "fresh_estimates": cap,
+        "first_batch": first,
+        "second_batch": second,
+        "noise_stddev": value("noise_stddev", lipschitz=problem["G"], first_batch=first, rho=problem["rho"]),
+        "difference_noise_stddev": value(
+            "difference_noise_stddev", smoothness=problem["L"], second_batch=second, rho=problem["rho"]
+        ),
+    }
+
+
+@pytest.mark.rotating(4)
+@pytest.mark.parametrize(("n", "dimension"), [(10**9, 10), (10**9, 10**6), (10**13, 10**12), (10**15, 1)])
+def test_the_tuned_bound_is_kept_at_its_parameters(n, dimension):
+    problem = {"n": n, "d": dimension, "rho": "0.5", "G": 1, "L": 1, "B": 1, "zeta": "0.05"}
+    tuned = explicit("tuned", **problem)
+    assert tuned.applies is True
+    reached = explicit("bound", n=n, d=dimension, G=1, L=1, B=1, zeta="0.05", **tune(problem))
+    assert reached.applies is True
+    assert 0.3 * tuned.value.lower < reached.value.upper <= tuned.value.upper
+
+
+def test_sampled_errors_stay_below():
+    # one segment after the other, with record-wise gradients ±1 on the line (the largest variance), fixed short steps
+    generator = np.random.default_rng(12)
+    chosen = {
+        "fresh_estimates": 4,
+        "first_batch": 50,
+        "second_batch": 20,
+        "drift_threshold": "0.1",
+        "noise_stddev": "0.02",
+        "difference_noise_stddev": "0.1",
+    }
+    level = value("error", d=1, lipschitz=1, smoothness=1, failure_probability="0.1", **chosen)
+    missed = []
+    for _ in range(300):
+        worst = 0.0
+        for _ in range(4):
+            error = generator.choice((-1.0, 1.0), size=50).mean() + 0.02 * generator.normal()
+            worst = max(worst, abs(error))
+            for _ in range(9):  # squared steps: 9/100 < κ
+                error += 0.1 * generator.choice((-1.0, 1.0), size=20).mean() + 0.1 * 0.1 * generator.normal()
+                worst = max(worst, abs(error))
+        missed.append(worst)
+    assert np.mean(np.array(missed) > level) <= 0.1
+    assert max(missed) > 0.2 * level

@@ -1,27 +1,13 @@
-"""Theorem 5.6, a second time from the text; its constant, what it spends, and two slips in print."""
+"""Theorem 5.6: its constant, what it spends, and two slips in print."""
 
 import pytest
 from mpmath import ln, mpf, sqrt
 from sympy import exp, log, simplify, symbols
 from sympy import sqrt as root
 
-from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
-STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.6")
-
-TWINS = {
-    "rate": lambda lipschitz, diameter, dimension, dataset_size, delta, epsilon: (
-        lipschitz
-        * diameter
-        * (dimension * ln(ln(dataset_size)) * sqrt(-ln(delta)))
-        / (epsilon * (ln(dataset_size) + ln(dimension)))
-    ),
-    "inverse_temperature": lambda temperature_constant, epsilon, dataset_size, dimension, delta, lipschitz, diameter: (
-        temperature_constant * epsilon * (ln(dataset_size) + ln(dimension)) / (lipschitz * diameter * sqrt(-ln(delta)))
-    ),
-    "regularisation": lambda dimension, diameter, inverse_temperature: dimension / diameter**2 / inverse_temperature,
-}
+evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.6")
 
 
 def test_the_exponential_is_a_power_of_nd():
@@ -40,7 +26,7 @@ def test_the_exponential_is_a_power_of_nd():
 def test_the_introduction_lacks_a_logarithm():
     ratios = []
     for n in (10**4, 10**40, 10**400):
-        stated = STATEMENT.evaluate("rate", n=n, d=3, lipschitz=1, diameter=1, epsilon="0.3", delta="1e-5").value.lower
+        stated = evaluate("rate", n=n, d=3, G=1, D=1, epsilon="0.3", delta="1e-5").value.lower
         ratios.append(stated / float(3 * sqrt(-ln(mpf("1e-5"))) / (mpf("0.3") * ln(3 * mpf(n)))))
     assert ratios == pytest.approx([float(ln(ln(mpf(n)))) for n in (10**4, 10**40, 10**400)])
 
@@ -54,11 +40,3 @@ def test_every_constant_up_to_three_tenths_is_private_by_the_printed_route():
             loss = 2 * c * ln(product) * sqrt(2 + 1 / level) * product ** (c * epsilon / (2 * sqrt(level)))
             worst = max(worst, loss / sqrt(product))
     assert mpf("0.98") < worst < 1
-
-
-def test_what_is_spent_is_far_less():
-    values = {"epsilon": "0.4", "delta": "1e-5", "n": 1000, "d": 4, "temperature_constant": "0.3"}
-    found = spending(STATEMENT, values)
-    assert found.kept is True
-    assert found.spent.upper < 0.001
-    assert spending(STATEMENT, values, "add-or-remove-one").spent.upper < found.spent.upper

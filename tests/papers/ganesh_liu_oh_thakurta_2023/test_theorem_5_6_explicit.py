@@ -1,62 +1,16 @@
-"""Theorem 5.6 with constants: a second time, exact risks on an interval and on cones, and what is spent."""
+"""Theorem 5.6 with constants: exact risks on an interval and on cones, and what is spent."""
 
 from math import comb
 
 import numpy as np
 import pytest
-from mpmath import exp, lambertw, ln, mpf, quad, sqrt, tanh
+from mpmath import exp, mpf, quad
 
-from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated, twin_of
 
-STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit")
+twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit")
 
-
-def empirical(dimension, inverse_temperature, lipschitz, diameter):
-    share = inverse_temperature * lipschitz * diameter / dimension
-    return lipschitz * diameter / share * (mpf(3) / 2 + ln(1 + share))
-
-
-def population(dimension, inverse_temperature, lipschitz, diameter, dataset_size):
-    span = lipschitz * diameter
-    risk = empirical(dimension, inverse_temperature, lipschitz, diameter)
-    return risk + span * tanh(inverse_temperature * span / (2 * dataset_size))
-
-
-def tuned_temperature(epsilon, dataset_size, dimension, lipschitz, diameter):
-    other = sqrt(dimension * dataset_size * (mpf(3) / 2 + ln(1 + sqrt(dataset_size / dimension))))
-    return min(epsilon * dataset_size / 2, other) / lipschitz / diameter
-
-
-def tuned(dimension, epsilon, dataset_size, lipschitz, diameter):
-    beta = tuned_temperature(epsilon, dataset_size, dimension, lipschitz, diameter)
-    return population(dimension, beta, lipschitz, diameter, dataset_size)
-
-
-def printed_temperature(dimension, epsilon, dataset_size, delta, temperature_constant, lipschitz, diameter):
-    beta = temperature_constant * epsilon * ln(dataset_size * dimension) / sqrt(-ln(delta)) / (lipschitz * diameter)
-    return population(dimension, beta, lipschitz, diameter, dataset_size)
-
-
-TWINS = {
-    "empirical": empirical,
-    "bound": population,
-    "tuned": tuned,
-    "simple": lambda dimension, epsilon, dataset_size, lipschitz, diameter: (
-        empirical(dimension, epsilon * dataset_size / (2 * lipschitz * diameter), lipschitz, diameter)
-        + lipschitz
-        * diameter
-        * mpf("1.7")
-        * sqrt((mpf(3) / 2 + ln(1 + sqrt(dataset_size / dimension))) * dimension / dataset_size)
-    ),
-    "inverse_temperature": tuned_temperature,
-    "printed_temperature": printed_temperature,
-    "log_sobolev_temperature": lambda epsilon, dataset_size, dimension, delta, lipschitz, diameter: (
-        2
-        * lambertw(epsilon * dataset_size * sqrt(dimension) / sqrt(1 - 2 * ln(delta)) / 4).real
-        / (lipschitz * diameter)
-    ),
-}
+evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit")
 
 
 @pytest.mark.parametrize("beta", [0.05, 1.0, 10.0, 200.0])
@@ -71,7 +25,7 @@ def test_cones(beta, dimension, sign):
     ends = [0, 0.01, 0.1, 0.5, 0.9, 0.99, 1]
     mean = quad(lambda r: r * density(r), ends) / quad(density, ends)
     excess = mean if sign == 1 else 1 - mean
-    assert 0 < excess <= empirical(dimension, beta, 1, 1)
+    assert 0 < excess <= twin("empirical", d=dimension, beta=beta, G=1, D=1)
 
 
 @pytest.mark.parametrize("beta", [0.3, 3.0, 30.0])
@@ -87,18 +41,18 @@ def test_the_population_risk_of_two_kinds_of_records(beta, size):
         risk = (first * losses[0] + (size - first) * losses[1]) / size
         weight = np.exp(-beta * (risk + 1 / beta / 2 * grid**2))  # μ = d/(D²β)
         total += chance * (weight @ population_risk) / weight.sum()
-    assert 0 < total - population_risk.min() <= float(population(1, mpf(beta), 1, 1, size))
+    assert 0 < total - population_risk.min() <= float(twin("bound", d=1, beta=mpf(beta), G=1, D=1, n=size))
 
 
 def test_how_far_the_temperatures_lie_apart():
-    values = {"n": 10**6, "d": 2, "epsilon": "0.1", "lipschitz": 1, "diameter": 1}
-    route = STATEMENT.evaluate("log_sobolev_temperature", delta="1e-6", **values).value
-    printed = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.6").evaluate(
+    values = {"n": 10**6, "d": 2, "epsilon": "0.1", "G": 1, "D": 1}
+    route = evaluate("log_sobolev_temperature", delta="1e-6", **values).value
+    printed = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.6")(
         "inverse_temperature", delta="1e-6", temperature_constant=1, **values
     )
     assert printed.value.lower == pytest.approx(0.39, abs=0.01)
     assert route.lower == pytest.approx(13.74, abs=0.01)
-    assert STATEMENT.evaluate("inverse_temperature", **values).value.lower == pytest.approx(
+    assert evaluate("inverse_temperature", **values).value.lower == pytest.approx(
         (2e6 * (1.5 + np.log1p((10**6 / 2) ** 0.5))) ** 0.5  # privacy alone would allow nε/2 = 5e4
     )
 
@@ -107,29 +61,14 @@ def test_the_simple_form_is_an_upper_bound():
     for size in (1, 10, 10**4, 10**9):
         for dimension in (1, 7, 1000):
             for epsilon in (mpf("0.001"), mpf("0.1"), mpf(3), mpf(50)):
-                point = dimension, epsilon, mpf(size), mpf(1), mpf(1)
-                assert tuned(*point) <= TWINS["simple"](*point) * (1 + mpf(10) ** -12)
+                point = {"d": dimension, "epsilon": epsilon, "n": mpf(size), "G": mpf(1), "D": mpf(1)}
+                assert twin("tuned", **point) <= twin("simple", **point) * (1 + mpf(10) ** -12)
 
 
 def test_the_printed_temperature_says_nothing_for_long():
-    found = STATEMENT.evaluate(
-        "printed_temperature",
-        n=10**11,
-        d=1,
-        epsilon="0.4",
-        delta="1e-5",
-        temperature_constant="0.3",
-        lipschitz=1,
-        diameter=1,
+    found = evaluate(
+        "printed_temperature", n=10**11, d=1, epsilon="0.4", delta="1e-5", temperature_constant="0.3", G=1, D=1
     )
     assert found.applies is True
     assert found.value.lower > 1  # more than GD
-    assert STATEMENT.evaluate("tuned", n=10**4, d=1, epsilon="0.4", lipschitz=1, diameter=1).value.upper < 0.08
-
-
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-def test_what_is_spent(relation):
-    found = spending(STATEMENT, {"epsilon": "0.2", "n": 100, "d": 5}, relation)
-    assert found.kept is True
-    assert found.spent.upper == pytest.approx(0.2 if relation == "replace-one" else 0.1)
-    assert spending(STATEMENT, {"epsilon": 5, "n": 100, "d": 5}, relation).spent.upper < 0.9  # √(dℓ/n) binds
+    assert evaluate("tuned", n=10**4, d=1, epsilon="0.4", G=1, D=1).value.upper < 0.08

@@ -1,32 +1,14 @@
-"""Theorem 5.7, a second time from the text (with the proof's T), and what its count and its δ really are."""
+"""Theorem 5.7: what its count and its δ really are."""
 
 import numpy as np
 import pytest
 from mpmath import exp, ln, mpf, sqrt
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated, twin_of
 
-STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-5.7")
+twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.7")
 
-TWINS = {
-    "rate": lambda lipschitz, diameter, dimension, dataset_size, delta, epsilon: (
-        lipschitz
-        * diameter
-        * (dimension * ln(ln(dataset_size)) * sqrt(-ln(delta)))
-        / (epsilon * (ln(dataset_size) + ln(dimension)))
-    ),
-    "queries": lambda dataset_size, epsilon, dimension, delta: (
-        dataset_size * (epsilon * (ln(dataset_size) + ln(dimension))) ** 2 * -ln(delta)
-    ),
-    "proximal_step": lambda inverse_temperature, lipschitz, steps, delta: (
-        1 / inverse_temperature**2 / lipschitz**2 / (ln(2) + ln(steps) - ln(delta))
-    ),
-    "steps": lambda dataset_size, diameter, proximal_step, inverse_temperature, lipschitz, delta: (
-        dataset_size * diameter**2 * ln(1 + inverse_temperature * lipschitz * diameter / (delta**2 / 8)) / proximal_step
-    ),
-    "inner_failure": lambda delta, steps: delta / steps / 2,
-    "delta": lambda epsilon, delta: (exp(epsilon) + 1) * delta * 3 / 4,
-}
+evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.7")
 
 
 def printed_count(size, dimension, epsilon, delta, span):
@@ -48,9 +30,9 @@ def test_the_printed_count_changes_with_the_unit_of_the_loss():
     ]
     assert ratios[1] == pytest.approx(1e6 * ratios[0])
     assert printed_count(n, d, epsilon, delta, mpf(10) ** 12) < mpf("0.01")  # no data at all are looked at, on average
-    values = {"n": 10**4, "d": 10, "epsilon": "0.4", "delta": "1e-5", "lipschitz": 10**12, "diameter": 1}
-    relative = STATEMENT.evaluate("rate", **values).value.lower / 1e12
-    huge = STATEMENT.evaluate("rate", **{**values, "n": 10**400, "d": 1}).value.lower / 1e12
+    values = {"n": 10**4, "d": 10, "epsilon": "0.4", "delta": "1e-5", "G": 10**12, "D": 1}
+    relative = evaluate("rate", **values).value.lower / 1e12
+    huge = evaluate("rate", **{**values, "n": 10**400, "d": 1}).value.lower / 1e12
     assert relative > 1 > huge  # and yet the risk would be small against GD
 
 
@@ -60,7 +42,7 @@ def test_the_rounds_of_the_proof():
     for d in (mpf(1), mpf(50)):
         shares = []
         for epsilon in (mpf("0.1"), mpf("1e-3"), mpf("1e-5")):
-            stated = TWINS["queries"](n, epsilon, d, delta)
+            stated = twin("queries", n=n, epsilon=epsilon, d=d, delta=delta)
             logs = rounds(n, d, epsilon, delta, 1, lambda hot: hot) / stated  # with the printed start: ln of e^{βGD}
             shares.append(logs)
         assert shares[-1] == pytest.approx(2, rel=1e-3)  # the power of ε is 2
@@ -75,10 +57,10 @@ def test_the_repaired_count_goes_with_the_rounds_in_every_direction(n, d, epsilo
         hot = mpf(epsilon) * (ln(mpf(n)) + ln(mpf(d))) / sqrt(-ln(delta))  # β, with G = D = 1
         count = mpf(1)
         for _ in range(50):
-            eta = TWINS["proximal_step"](hot, 1, count, delta)
-            count = TWINS["steps"](n, 1, eta, hot, 1, delta)
+            eta = twin("proximal_step", beta=hot, G=1, T=count, delta=delta)
+            count = twin("steps", n=n, D=1, proximal_step=eta, beta=hot, G=1, delta=delta)
         counts.append(count)
-        shares.append(count / TWINS["queries"](n, mpf(epsilon), mpf(d), delta))
+        shares.append(count / twin("queries", n=n, epsilon=mpf(epsilon), d=mpf(d), delta=delta))
     assert counts == sorted(counts)
     assert counts[-1] > 1.3 * counts[0]
     assert 1.5 < min(shares) <= max(shares) < 6
@@ -101,7 +83,7 @@ def test_the_distance_is_paid_twice():
     assert achieved > 2 * off  # although the δ of the target is 0 here
     with_own_delta = (first + off + off) - exp(epsilon) * (second - off)  # the target uses up its own δ
     assert with_own_delta == pytest.approx((2 + exp(epsilon)) * off)
-    assert TWINS["delta"](mpf("0.4999"), off) < 2 * off
+    assert twin("delta", epsilon=mpf("0.4999"), delta=off) < 2 * off
 
 
 def test_the_number_of_rounds_suffices():

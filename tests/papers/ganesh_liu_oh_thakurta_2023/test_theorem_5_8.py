@@ -1,24 +1,16 @@
-"""Theorem 5.8, a second time from the text, and what a net costs."""
+"""Theorem 5.8: what a net costs. With constants: exact risks on an interval, nets of a disc, and what is spent."""
+
+from math import comb
 
 import numpy as np
 import pytest
-from mpmath import ln, sqrt
+from mpmath import mpf
 
 from dpbounds.expressions.symbols import Unit, excess_risk, lipschitz, net_radius
 from dpbounds.expressions.units import scaling_defects
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated, twin_of
 
-TWINS = {
-    "rate": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
-        lipschitz
-        * diameter
-        * (
-            dimension * ln(epsilon * dataset_size / dimension) / (epsilon * dataset_size)
-            + sqrt(dimension / dataset_size * ln(epsilon * dataset_size / dimension))
-        )
-    ),
-    "net_radius": lambda diameter, dimension, epsilon, dataset_size: diameter * dimension / dataset_size / epsilon,
-}
+explicit_twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.8/explicit")
 
 
 def test_the_net_costs_its_radius_times_the_slope():
@@ -37,10 +29,49 @@ def test_the_net_costs_its_radius_times_the_slope():
 def test_the_bound_with_constants_has_this_order(dimension):
     shares = []
     for size in (10**3, 10**6, 10**12):
-        values = {"n": size, "d": dimension, "epsilon": 1, "lipschitz": 1, "diameter": 1}
+        values = {"n": size, "d": dimension, "epsilon": 1, "G": 1, "D": 1}
         stated, proved = (
-            theorem(f"ganesh-liu-oh-thakurta-2023/{name}").evaluate(part, **values).value.lower
+            evaluated(f"ganesh-liu-oh-thakurta-2023/{name}")(part, **values).value.lower
             for name, part in (("theorem-5.8", "rate"), ("theorem-5.8/explicit", "tuned"))
         )
         shares.append(proved / stated)
     assert 1 < min(shares) <= max(shares) < 9  # 1 + 2·4 at most where εn >= 2d
+
+
+@pytest.mark.parametrize("size", [1, 10, 80])
+@pytest.mark.parametrize("epsilon", [0.1, 2.0])
+def test_exact_risks_on_an_interval(size, epsilon):
+    radius = 0.02
+    net = np.arange(0, 1 + 1e-9, 2 * radius) - 0.5  # within 0.02 of every point; fewer than a maximal packing
+    losses = np.abs(net - 0.21), -np.maximum(0, 0.3 - np.abs(net + 0.15))
+    beta, share = epsilon * size / 2, 0.55
+    expected = share * losses[0] + (1 - share) * losses[1]
+    fine = np.linspace(-0.5, 0.5, 10_001)
+    best = (share * np.abs(fine - 0.21) - (1 - share) * np.maximum(0, 0.3 - np.abs(fine + 0.15))).min()
+    risk = 0.0
+    for first in range(size + 1):
+        mean = (first * losses[0] + (size - first) * losses[1]) / size
+        weight = np.exp(-beta * mean)
+        weight /= weight.sum()
+        found = weight @ mean - mean.min()
+        assert found <= float(
+            explicit_twin("empirical", G=1, r_n=mpf(radius), D=1, epsilon=mpf(epsilon), n=size, d=1, R=mpf("0.5"))
+        )
+        risk += comb(size, first) * share**first * (1 - share) ** (size - first) * (weight @ expected)
+    assert (
+        0
+        < risk - best
+        <= float(explicit_twin("bound", G=1, r_n=mpf(radius), D=1, epsilon=mpf(epsilon), n=size, d=1, R=mpf("0.5")))
+    )
+
+
+@pytest.mark.parametrize("radius", [0.5, 0.2])
+def test_packings_of_a_disc_are_smaller(radius):
+    generator = np.random.default_rng(7)
+    points = generator.uniform(-1, 1, size=(6000, 2))
+    points = points[(points**2).sum(axis=1) <= 1]
+    packing = points[:1]
+    for point in points:
+        if ((packing - point) ** 2).sum(axis=1).min() > radius**2:
+            packing = np.vstack([packing, point])
+    assert 0.2 * (1 + 2 / radius) ** 2 < len(packing) <= (1 + 2 / radius) ** 2

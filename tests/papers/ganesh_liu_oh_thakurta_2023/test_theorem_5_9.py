@@ -1,18 +1,36 @@
-"""Theorem 5.9, a second time from the text, and the bound with constants beside it."""
+"""Theorem 5.9 with constants: the best possible choice for the hypotheses of its proof."""
 
+import numpy as np
 import pytest
-from mpmath import ln, sqrt
+from mpmath import linspace, log, mpf, sqrt
+from scipy.stats import binom
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import twin_of
 
-TWINS = {"rate": lambda candidates, dataset_size: sqrt(ln(candidates)) / sqrt(dataset_size)}
+twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.9/explicit")
 
 
-@pytest.mark.parametrize(("coins", "flips"), [(16, 100), (2**40, 10**4)])
-def test_the_constant(coins, flips):
-    values = {"candidates": coins, "n": flips}
-    stated, proved = (
-        theorem(f"ganesh-liu-oh-thakurta-2023/{name}").evaluate(**values).value.lower
-        for name in ("theorem-5.9", "theorem-5.9/explicit")
-    )
-    assert proved / stated == pytest.approx(3**0.5 / 16)
+def risk_of_the_best_choice(coins, flips):
+    """The coin with the fewest heads (ties at random) is best against a uniform place of the better coin."""
+    margin = min(0.25, float(sqrt(3 * log(coins) / (64 * flips))))
+    counts = np.arange(flips + 1)
+    better = binom.pmf(counts, flips, 0.5 - margin)
+    equal, above = binom.pmf(counts, flips, 0.5), binom.sf(counts, flips, 0.5)
+    others = np.arange(coins)  # how many of the k - 1 others tie
+    ties = binom.pmf(others[None, :], coins - 1, (equal / (equal + above + 1e-300))[:, None])
+    success = better * (equal + above) ** (coins - 1) * (ties / (others + 1)).sum(axis=1)
+    return margin * (1 - success.sum())
+
+
+@pytest.mark.parametrize("coins", [16, 100, 1000])
+@pytest.mark.parametrize("flips", [1, 20, 200, 1000])
+def test_no_choice_does_better(coins, flips):
+    assert risk_of_the_best_choice(coins, flips) >= float(twin("bound", N=mpf(coins), n=mpf(flips)))
+
+
+def test_the_divergence_of_two_hypotheses():
+    for margin in linspace(mpf("0.001"), mpf("0.25"), 50):
+        low, half = mpf(1) / 2 - margin, mpf(1) / 2
+        there = low * log(low / half) + (1 - low) * log((1 - low) / half)
+        back = half * log(half / low) + half * log(half / (1 - low))
+        assert there + back <= 16 * margin**2 / 3

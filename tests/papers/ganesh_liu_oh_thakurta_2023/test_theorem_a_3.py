@@ -1,18 +1,16 @@
-"""Theorem A.3, a second time from the text, and against the accountant's own composition."""
+"""Theorem A.3: against the accountant's own composition."""
 
 from fractions import Fraction
 
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
-from dpbounds.theorems.registry import theorem
-
-TWINS = {"total": lambda rho, steps: rho * steps}
+from tests.papers.twins import evaluated
 
 
 def test_the_accountant_adds_budgets():
     together = ZCDP("0.02", relation="replace-one") ** 7
-    stated = theorem("ganesh-liu-oh-thakurta-2023/theorem-a.3").evaluate("total", rho="0.02", steps=7).value
+    stated = evaluated("ganesh-liu-oh-thakurta-2023/theorem-a.3")("total", rho="0.02", T=7).value
     assert zcdp_rho(together, Relation.REPLACE_ONE) == Fraction(7, 50)
     assert Fraction(stated.exact_lower) <= Fraction(7, 50) <= Fraction(stated.exact_upper)
 

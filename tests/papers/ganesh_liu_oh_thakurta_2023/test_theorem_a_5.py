@@ -1,8 +1,10 @@
-"""Theorem A.5, a second time from the text, and the divergence of two Gaussians by quadrature."""
+"""Theorem A.5: the divergence of two Gaussians by quadrature."""
 
 from mpmath import exp, inf, log, mp, mpf, pi, quad, sqrt
 
-TWINS = {"rho": lambda sensitivity, noise_stddev: (sensitivity / noise_stddev) ** 2 / 2}
+from tests.papers.twins import twin_of
+
+twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-a.5")
 
 
 def test_the_divergence_is_exactly_this():
@@ -13,4 +15,4 @@ def test_the_divergence_is_exactly_this():
         return exp(order * first + (1 - order) * second) / (spread * sqrt(2 * pi))
 
     divergence = log(quad(integrand, [-inf, -5, 0, 5, inf])) / (order - 1)
-    assert mp.almosteq(divergence, order * TWINS["rho"](shift, spread), 1e-10)
+    assert mp.almosteq(divergence, order * twin("rho", Delta=shift, sigma=spread), 1e-10)

@@ -1,20 +1,18 @@
-"""Theorem A.6, a second time from the text (with 2d), and a coin flip that refutes the factor d."""
+"""Theorem A.6: a coin flip that refutes the factor d."""
 
 from itertools import product
 
 import numpy as np
 import pytest
-from mpmath import exp, mpf
+from mpmath import mpf
 
-TWINS = {
-    "tail": lambda dimension, deviation, matrix_variance, matrix_norm: (
-        2 * dimension / exp(deviation**2 / 2 / (matrix_variance + matrix_norm * deviation / 3))
-    )
-}
+from tests.papers.twins import twin_of
+
+twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-a.6")
 
 
 def test_one_coin_flip_exceeds_the_printed_bound():
-    printed = TWINS["tail"](1, mpf(1), mpf(1), mpf(1)) / 2
+    printed = twin("tail", d=1, deviation=mpf(1), matrix_variance=mpf(1), matrix_norm=mpf(1)) / 2
     probability = sum(abs(sign) >= 1 for sign in (1, -1)) / 2  # d = m = 1, X = ±1, t = 1
     assert float(printed) == pytest.approx(0.687, abs=1e-3)
     assert printed < probability == 1 <= 2 * printed
@@ -31,4 +29,6 @@ def test_small_sums_of_signed_matrices_exactly(threshold):
         for signs in product((1, -1), repeat=8)
     ]
     probability = np.mean([norm >= threshold for norm in norms])
-    assert probability <= TWINS["tail"](3, mpf(threshold), mpf(float(variance)), mpf(1))
+    assert probability <= twin(
+        "tail", d=3, deviation=mpf(threshold), matrix_variance=mpf(float(variance)), matrix_norm=mpf(1)
+    )

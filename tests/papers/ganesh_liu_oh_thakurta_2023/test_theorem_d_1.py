@@ -1,13 +1,11 @@
-"""Theorem D.1, a second time from the text, and Gaussians, for which everything is in closed form."""
+"""Theorem D.1: and Gaussians, for which everything is in closed form."""
 
 import pytest
-from mpmath import exp, log, mp, mpf, sqrt
+from mpmath import log, mp, mpf, sqrt
 
-TWINS = {
-    "divergence": lambda start_divergence, proximal_step, log_sobolev, steps, renyi_order: (
-        start_divergence * exp(-2 * steps / renyi_order * log(1 + proximal_step / log_sobolev))
-    )
-}
+from tests.papers.twins import twin_of
+
+twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-d.1")
 
 
 def shifted(mean, spread, constant, order):
@@ -27,7 +25,9 @@ def test_gaussians(order, spread):
     for count in range(1, 6):
         share = constant / (constant + step)  # x given y is N(share y, share step)
         mean, spread = share * mean, share**2 * (spread + step) + share * step
-        bound = TWINS["divergence"](start, step, constant, count, order)
+        bound = twin(
+            "divergence", start_divergence=start, proximal_step=step, C_LS=constant, T=count, renyi_order=order
+        )
         here = shifted(mean, spread, constant, order)
         assert here <= bound * (1 + mpf(10) ** -12)
         if order == 1 and spread == 1:

@@ -5,8 +5,6 @@ import pytest
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 
-TWINS = {"noise_multiplier": lambda noise_stddev, batch_size, lipschitz: noise_stddev / (lipschitz / batch_size)}
-
 
 @pytest.mark.rotating(4)
 def test_what_is_accounted_for_is_the_sum_of_a_batch():

@@ -1,29 +1,9 @@
-"""Corollary 4.4, a second time from the text, and as Theorem 3.4 with the warm start of equation (2)."""
+"""Corollary 4.4: as Theorem 3.4 with the warm start of equation (2)."""
 
 import sympy
-from mpmath import cbrt, ln, root, sqrt
 
 from dpbounds.expressions.symbols import dataset_size, delta, diameter, dimension, epsilon, excess_risk, lipschitz
 from dpbounds.papers.lowy_ullman_wright_2024 import corollary_4_4, theorem_3_4
-
-
-def pieces(lipschitz, smoothness, diameter, dimension, delta, epsilon, dataset_size, hessian_lipschitz):
-    a = sqrt(dimension * ln(1 / delta)) / (epsilon * dataset_size)
-    gamma = lipschitz * a + cbrt(lipschitz**2 * smoothness * diameter) * a * root(dimension, 6)
-    constants = cbrt(lipschitz) * root(diameter, 6) * smoothness * root(smoothness, 6)
-    return gamma, constants * sqrt(a / hessian_lipschitz) * root(dimension, 12) / dataset_size
-
-
-def rate(lipschitz, smoothness, diameter, dimension, delta, epsilon, dataset_size, hessian_lipschitz):
-    gamma, second = pieces(lipschitz, smoothness, diameter, dimension, delta, epsilon, dataset_size, hessian_lipschitz)
-    return gamma + second * sqrt(ln(1 / delta)) / epsilon
-
-
-def printed(lipschitz, smoothness, diameter, dimension, delta, epsilon, dataset_size, hessian_lipschitz):
-    return sum(pieces(lipschitz, smoothness, diameter, dimension, delta, epsilon, dataset_size, hessian_lipschitz))
-
-
-TWINS = {"rate": rate, "printed": printed}
 
 
 def test_it_is_the_theorem_with_the_warm_start():

@@ -1,8 +1,8 @@
-"""Corollary 6.3, a second time; that it follows from Theorem 3.2 and Lemma 6.2, and that its example does not."""
+"""Corollary 6.3: it follows from Theorem 3.2 and Lemma 6.2, and that its example does not."""
 
 import pytest
 import sympy
-from mpmath import cbrt, ln, mpf, root, sqrt
+from mpmath import cbrt, mpf
 
 from dpbounds.expressions.symbols import (
     delta,
@@ -15,28 +15,9 @@ from dpbounds.expressions.symbols import (
     smoothness,
 )
 from dpbounds.papers.lowy_ullman_wright_2024 import corollary_6_3, definition_6_1, lemma_6_2
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated, twin_of
 
-
-def curve(kl_constant, smoothness, kl_exponent, initial_gap):
-    return cbrt((kl_constant * sqrt(smoothness)) ** kl_exponent) / root(initial_gap ** (2 - kl_exponent), 6)
-
-
-def rate(lipschitz, smoothness, kl_constant, kl_exponent, initial_gap, dimension, delta, epsilon, dataset_size):
-    level = sqrt(dimension * ln(1 / delta)) / (epsilon * dataset_size)
-    shape = cbrt(level ** (kl_exponent + 2) * lipschitz ** (kl_exponent + 1) * smoothness * kl_constant**kl_exponent)
-    return lipschitz * level + shape * (1 + curve(kl_constant, smoothness, kl_exponent, initial_gap))
-
-
-TWINS = {
-    "rate": rate,
-    "curvature": curve,
-    "conditioning": lambda smoothness, kl_constant, kl_exponent, lipschitz: (
-        root(smoothness * kl_constant**kl_exponent * lipschitz ** (kl_exponent - 2), kl_exponent - 1)
-        if kl_exponent == 2
-        else (smoothness * kl_constant**kl_exponent * lipschitz ** (kl_exponent - 2)) ** (1 / (kl_exponent - 1))
-    ),
-}
+twin = twin_of("lowy-ullman-wright-2024/corollary-6.3")
 
 THIRD = sympy.Rational(1, 3)
 
@@ -49,7 +30,7 @@ def warm(excess):
 
 @pytest.mark.parametrize("exponent", ["1.1", "1.5", "2"])
 def test_it_follows_from_theorem_3_2_and_lemma_6_2(exponent):
-    values = {"kl_exponent": sympy.Rational(exponent)}
+    values = {"k": sympy.Rational(exponent)}
     symbols = warm(lemma_6_2.rate).free_symbols
     draw = [sympy.Rational(k, 7) for k in (3, 20, 1, 40, 9, 2, 5, 30, 11)]
     point = {s: values.get(s.name, x) for s, x in zip(sorted(symbols, key=str), draw, strict=False)}
@@ -64,7 +45,7 @@ def test_the_second_condition_is_what_makes_the_first_term_the_larger_one(expone
     # with A such that conditioning = 1/A, the second term without its bracket equals G A
     k = mpf(exponent)
     constant, smooth, lip = mpf("0.7"), mpf(3), mpf(2)
-    level = 1 / TWINS["conditioning"](smooth, constant, k, lip)
+    level = 1 / twin("conditioning", L=smooth, gamma=constant, k=k, G=lip)
     second = cbrt(level ** (k + 2) * lip ** (k + 1) * smooth * constant**k)
     assert abs(second / (lip * level) - 1) < mpf("1e-12")
 
@@ -85,14 +66,14 @@ def test_the_example_does_not_follow():
 
 def test_the_claim_of_the_example_is_reached_by_restarting():
     # κ = 1/(A √(32J)) and more records: the restarted algorithm stays at a multiple of G √d/(n √ρ) that does not grow
-    statement = theorem("dpbounds/polyak-lojasiewicz-restarted-spider")
+    evaluate = evaluated("dpbounds/polyak-lojasiewicz-restarted-spider")
     ratios = []
     for n in (10**4, 10**6, 10**8):
         stages = 2 * len(str(n)) * 4
         smooth = int(n / (4 * (2 * stages * 10) ** 0.5))
-        found = statement.evaluate(
-            "bound", lipschitz=1, dimension=10, dataset_size=n, rho=1, stages=stages, pl_constant=1, initial_gap=1,
-            steps=4 * smooth, smoothness=smooth,
+        found = evaluate(
+            "bound", G=1, d=10, n=n, rho=1, stages=stages, mu=1, Delta_F=1,
+            T=4 * smooth, L=smooth,
         )  # fmt: skip
         assert found.applies is True
         ratios.append(found.value.upper / (10 * stages) ** 0.5 * n)

@@ -1,23 +1,12 @@
-"""Corollary 8.2, a second time; its exponent, and the minimisers of projected problems."""
+"""Corollary 8.2: its exponent, and the minimisers of projected problems."""
 
 import numpy as np
 import pytest
 import sympy
-from mpmath import cbrt, mpf, root, sqrt
+from mpmath import cbrt, mpf, sqrt
 
 from dpbounds.expressions.symbols import rank
 from dpbounds.papers.lowy_ullman_wright_2024.corollary_8_2 import branches, projected_dimension
-
-
-def rate(dataset_size, epsilon, rank):
-    scale = epsilon * dataset_size
-    return 1 / sqrt(dataset_size) + min(sqrt(rank) / scale * root(rank, 6), 1 / root(scale**3, 7))
-
-
-TWINS = {
-    "rate": rate,
-    "projected_dimension": lambda rank, epsilon, dataset_size: min(mpf(rank), root((epsilon * dataset_size) ** 6, 7)),
-}
 
 
 def test_the_exponent_is_three_sevenths():

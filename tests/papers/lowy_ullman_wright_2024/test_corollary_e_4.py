@@ -1,27 +1,12 @@
-"""Corollary E.4, a second time from Theorem E.2, and the three places where its print differs."""
+"""Corollary E.4: the three places where its print differs."""
 
 import pytest
 import sympy
-from mpmath import cbrt, ln, root, sqrt
 
 from dpbounds.expressions.symbols import Unit, dataset_size, dimension, epsilon, excess_risk, lipschitz, smoothness
 from dpbounds.expressions.symbols import diameter as size
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.papers.lowy_ullman_wright_2024 import corollary_e_4, lemma_e_3, theorem_e_2
-
-
-def rate(lipschitz, smoothness, diameter, dimension, epsilon, dataset_size, delta, hessian_lipschitz):
-    n = dataset_size
-    z = dimension / (epsilon * n) + sqrt(dimension / n)
-    level = sqrt(dimension * ln(1 / delta)) / (epsilon * n)
-    h = 1 / (n * epsilon) + 1 / sqrt(n)
-    one = lipschitz**2 * smoothness * diameter * z / n
-    two = lipschitz * (lipschitz * smoothness * diameter * z * level) ** 3
-    third = smoothness / sqrt(hessian_lipschitz) * h * (root(one, 6) + root(two, 14))
-    return cbrt(one) + root(two, 7) + third + lipschitz * h
-
-
-TWINS = {"rate": rate}
 
 SIXTH, FOURTEENTH = sympy.Rational(1, 6), sympy.Rational(1, 14)
 

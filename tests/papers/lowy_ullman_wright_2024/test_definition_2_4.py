@@ -1,10 +1,6 @@
-"""Definition 2.4, a second time from the text."""
+"""Definition 2.4."""
 
-from mpmath import sqrt
-
-from dpbounds.theorems.registry import theorem
-
-TWINS = {"curvature": lambda hessian_lipschitz, stationarity: -sqrt(hessian_lipschitz) * sqrt(stationarity)}
+from tests.papers.twins import evaluated
 
 
 def test_the_threshold_scales_like_a_hessian():
@@ -12,9 +8,7 @@ def test_the_threshold_scales_like_a_hessian():
     rho, alpha = 3, 0.02
     w = -((2 * alpha / rho) ** 0.5)
     threshold = float(
-        theorem("lowy-ullman-wright-2024/definition-2.4")
-        .evaluate("curvature", hessian_lipschitz=rho, stationarity="0.02")
-        .value.lower
+        evaluated("lowy-ullman-wright-2024/definition-2.4")("curvature", rho_H=rho, alpha="0.02").value.lower
     )
     assert abs(rho * w**2 / 2 - alpha) < 1e-15  # a first-order stationary point
     assert rho * w < threshold  # but not a second-order one

@@ -1,23 +1,10 @@
-"""Definition 4.1, a second time from the text, and what it spends on data sets that come close to the worst."""
+"""Definition 4.1: what it spends on data sets that come close to the worst."""
 
 from math import exp, log
 
-import pytest
+from tests.papers.twins import evaluated
 
-from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "inverse_temperature": lambda epsilon, dataset_size, lipschitz, diameter: (
-        epsilon * dataset_size / 4 / (lipschitz * diameter)
-    ),
-    "net_radius": lambda diameter, dimension, epsilon, dataset_size: dimension / (epsilon * dataset_size) * diameter,
-    "excess_risk": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
-        lipschitz * diameter * (dimension / (epsilon * dataset_size))
-    ),
-}
-
-STATEMENT = theorem("lowy-ullman-wright-2024/definition-4.1")
+evaluate = evaluated("lowy-ullman-wright-2024/definition-4.1")
 
 
 def largest_loss(scale, n=1000, points=401):
@@ -28,12 +15,5 @@ def largest_loss(scale, n=1000, points=401):
 
 
 def test_half_of_the_budget_is_spent():
-    scale = float(STATEMENT.evaluate("inverse_temperature", epsilon=1, n=1000, lipschitz=1, diameter=1).value.lower)
+    scale = float(evaluate("inverse_temperature", epsilon=1, n=1000, G=1, D=1).value.lower)
     assert 0.49 < largest_loss(scale) < 0.5
-    found = spending(STATEMENT, {"epsilon": 1})
-    assert found.kept is True
-    assert float(found.spent.upper) == pytest.approx(0.5)
-
-
-def test_adding_a_record_costs_half_as_much():
-    assert float(spending(STATEMENT, {"epsilon": 1}, "add-or-remove-one").spent.upper) == pytest.approx(0.25)

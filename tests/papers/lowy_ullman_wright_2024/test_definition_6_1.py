@@ -1,12 +1,9 @@
 """Definition 6.1: the Polyak-Łojasiewicz inequality as a case of it."""
 
-from mpmath import sqrt
 from sympy import simplify
 
 from dpbounds.expressions.symbols import pl_constant
 from dpbounds.papers.lowy_ullman_wright_2024.definition_6_1 import of_pl
-
-TWINS = {"kl_constant": lambda pl_constant: sqrt(1 / (2 * pl_constant))}
 
 
 def test_a_quadratic_attains_it():

@@ -1,24 +1,12 @@
-"""Equation (2), a second time from the text: it follows from the repaired Lemma 4.2, and where it says something."""
+"""Equation (2): it follows from the repaired Lemma 4.2, and where it says something."""
 
 import pytest
 import sympy
-from mpmath import findroot, ln, log, mpf, sqrt
+from mpmath import findroot, ln, mpf, sqrt
 
 from dpbounds.expressions.symbols import dataset_size, diameter, dimension, epsilon, lipschitz
 from dpbounds.papers.lowy_ullman_wright_2024 import equation_2, lemma_4_2, tail_exponent
-from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "bound": lambda lipschitz, diameter, dimension, epsilon, dataset_size: (
-        20
-        * (dimension / (epsilon * dataset_size))
-        * lipschitz
-        * diameter
-        * (ln(epsilon * dataset_size) - ln(dimension) / 2)
-    ),
-    "failure_probability": lambda dimension, epsilon, dataset_size: sqrt(4 * dimension) / (epsilon * dataset_size),
-    "tail_exponent": lambda dimension, epsilon, dataset_size: log(epsilon * dataset_size / sqrt(4 * dimension)),
-}
+from tests.papers.twins import evaluated
 
 
 def test_it_follows_from_the_lemma():
@@ -52,8 +40,8 @@ def test_the_constants_that_would_do():
 def test_where_it_is_below_the_trivial_bound(dimension, ratio):
     edge = findroot(lambda x: 20 / x * ln(x * sqrt(mpf(dimension))) - 1, ratio)
     assert float(edge) == pytest.approx(ratio, abs=1)
-    statement = theorem("lowy-ullman-wright-2024/equation-2")
+    evaluate = evaluated("lowy-ullman-wright-2024/equation-2")
     for size, informative in ((int(edge * dimension) - 3, False), (int(edge * dimension) + 3, True)):
-        found = statement.evaluate("bound", lipschitz=1, diameter=1, epsilon=1, n=size, d=dimension)
+        found = evaluate("bound", G=1, D=1, epsilon=1, n=size, d=dimension)
         assert found.applies is True
         assert (found.value.upper < 1) is informative

@@ -1,42 +1,15 @@
-"""Figure 1, a second time from what the text says of it, and who is better where."""
+"""Figure 1: who is better where."""
 
 import pytest
-from mpmath import cbrt, mpf, root, sqrt
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-
-def factor(dimension, epsilon, dataset_size):
-    return min(mpf(1), dimension / (epsilon * dataset_size) + sqrt(dimension / dataset_size))
-
-
-def ratio(dimension, epsilon, dataset_size):
-    return sqrt(dimension) / (epsilon * dataset_size)
-
-
-TWINS = {
-    "factor": factor,
-    "liu-empirical": lambda dimension, epsilon, dataset_size: cbrt(dimension / (epsilon * dataset_size) ** 2),
-    "new-empirical": lambda dimension, epsilon, dataset_size: cbrt(dimension) ** 2 / (epsilon * dataset_size),
-    "lower-empirical": ratio,
-    "liu-population": lambda dimension, epsilon, dataset_size: (
-        1 / cbrt(dataset_size) + root(ratio(dimension, epsilon, dataset_size), 7) ** 3
-    ),
-    "new-population": lambda dimension, epsilon, dataset_size: (
-        cbrt(factor(dimension, epsilon, dataset_size)) / cbrt(dataset_size)
-        + root(factor(dimension, epsilon, dataset_size) * ratio(dimension, epsilon, dataset_size), 7) ** 3
-    ),
-    "lower-population": lambda dimension, epsilon, dataset_size: (
-        1 / sqrt(dataset_size) + ratio(dimension, epsilon, dataset_size)
-    ),
-}
-
-STATEMENT = theorem("lowy-ullman-wright-2024/figure-1")
+evaluate = evaluated("lowy-ullman-wright-2024/figure-1")
 
 
 @pytest.mark.parametrize(("d", "n", "is_better"), [(90, 100, True), (110, 100, False), (10, 10**6, True)])
 def test_the_empirical_rate_improves_for_d_below_n(d, n, is_better):
-    old, new = (STATEMENT.evaluate(f"{who}-empirical", d=d, n=n, epsilon=1).value for who in ("liu", "new"))
+    old, new = (evaluate(f"{who}-empirical", d=d, n=n, epsilon=1).value for who in ("liu", "new"))
     assert (new.upper < old.lower) is is_better
 
 
@@ -44,16 +17,15 @@ def test_the_empirical_rate_improves_for_d_below_n(d, n, is_better):
 def test_the_population_rate_never_loses(d, n, epsilon):
     values = {"d": d, "n": n, "epsilon": epsilon}
     old, new, least = (
-        STATEMENT.evaluate(part, **values).value.lower
-        for part in ("liu-population", "new-population", "lower-population")
+        evaluate(part, **values).value.lower for part in ("liu-population", "new-population", "lower-population")
     )
     assert least < new <= old
-    zeta = STATEMENT.evaluate("factor", **values).value.lower
+    zeta = evaluate("factor", **values).value.lower
     assert (new < 0.999999 * old) is (zeta < 1)
 
 
 def test_constant_dimension():
     """For constant d and ε the new population rate falls as 1/√n, up to a constant, and the old one as n^{-1/3}."""
     for part, power in (("new-population", 0.5), ("liu-population", 1 / 3)):
-        one, other = (STATEMENT.evaluate(part, d=5, n=n, epsilon=1).value.lower for n in (10**16, 10**20))
+        one, other = (evaluate(part, d=5, n=n, epsilon=1).value.lower for n in (10**16, 10**20))
         assert one / other == pytest.approx(10 ** (4 * power), rel=0.15)

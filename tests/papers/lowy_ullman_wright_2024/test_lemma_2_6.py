@@ -1,16 +1,11 @@
-"""Lemma 2.6, a second time, and against the worst pair of algorithms, enumerated."""
+"""Lemma 2.6: against the worst pair of algorithms, enumerated."""
 
 from itertools import product
 from math import exp
 
 import pytest
 
-from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "epsilon": lambda first_epsilon, second_epsilon: first_epsilon + second_epsilon,
-    "delta": lambda first_delta, second_delta: first_delta + second_delta,
-}
+from tests.papers.twins import evaluated
 
 
 def worst(epsilon, delta):
@@ -20,10 +15,10 @@ def worst(epsilon, delta):
 
 
 def test_the_worst_two_algorithms_spend_no_more():
-    statement = theorem("lowy-ullman-wright-2024/lemma-2.6")
+    evaluate = evaluated("lowy-ullman-wright-2024/lemma-2.6")
     first, second = (0.5, 0.125), (0.25, 0.0625)
-    epsilon = float(statement.evaluate("epsilon", first_epsilon=0.5, second_epsilon=0.25).value.lower)
-    delta = float(statement.evaluate("delta", first_delta=0.125, second_delta=0.0625).value.lower)
+    epsilon = float(evaluate("epsilon", first_epsilon=0.5, second_epsilon=0.25).value.lower)
+    delta = float(evaluate("delta", first_delta=0.125, second_delta=0.0625).value.lower)
 
     def spent(at):
         pairs = product(worst(*first), worst(*second))

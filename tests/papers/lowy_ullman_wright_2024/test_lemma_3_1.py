@@ -1,19 +1,28 @@
-"""Lemma 3.1, a second time from the text, and the condition that it omits."""
+"""Lemma 3.1: the condition that it omits.
 
+With constants: the chain of its proof at random points, and what it spends.
+"""
+
+import numpy as np
+import pytest
 import sympy
-from mpmath import cbrt, ln, sqrt
+from mpmath import ln, mpf, sqrt
 
 from dpbounds.expressions.symbols import dataset_size, delta, dimension, epsilon, initial_gap, lipschitz, smoothness
 from dpbounds.papers.lowy_ullman_wright_2024.lemma_3_1 import rate
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
+from tests.papers.lowy_ullman_wright_2024.twins import (
+    lemma_3_1_explicit_bound,
+    lemma_3_1_explicit_difference_noise,
+    lemma_3_1_explicit_prescribed,
+    lemma_3_1_explicit_tuned,
+)
+from tests.papers.twins import Point, evaluated
 
-
-def rate_twin(initial_gap, lipschitz, smoothness, dimension, delta, epsilon, dataset_size):
-    noise = sqrt(dimension * ln(1 / delta)) / epsilon / dataset_size
-    return cbrt(initial_gap * lipschitz * smoothness * noise**2) + lipschitz * noise
-
-
-TWINS = {"rate": rate_twin}
+EXPLICIT = theorem("lowy-ullman-wright-2024/lemma-3.1/explicit")
+explicit = evaluated("lowy-ullman-wright-2024/lemma-3.1/explicit")
 
 
 def test_the_omitted_condition_keeps_the_batch_within_the_data():
@@ -42,7 +51,77 @@ def test_the_balance_of_the_two_terms():
 
 
 def test_conditions_are_reported():
-    values = {"initial_gap": 1, "lipschitz": 1, "smoothness": 1, "d": 10, "n": 10_000, "delta": "1e-5"}
-    statement = theorem("lowy-ullman-wright-2024/lemma-3.1")
-    assert statement.evaluate("rate", epsilon=1, **values).applies is True
-    assert statement.evaluate("rate", epsilon=2, **values).applies is False
+    values = {"Delta_F": 1, "G": 1, "L": 1, "d": 10, "n": 10_000, "delta": "1e-5"}
+    evaluate = evaluated("lowy-ullman-wright-2024/lemma-3.1")
+    assert evaluate("rate", epsilon=1, **values).applies is True
+    assert evaluate("rate", epsilon=2, **values).applies is False
+
+
+VALUES = {"initial_gap": "0.5", "lipschitz": "0.65", "smoothness": 2, "n": 200, "d": 3, "rho": "0.5"}
+
+
+def test_the_minimum_over_the_number_of_steps():
+    steps, x, y = sympy.symbols("T x y", positive=True)  # x = LΔ, y = G²a⁴
+    curve = 4 * x / steps + 8 * y * steps**2
+    best = (x / (4 * y)) ** sympy.Rational(1, 3)
+    assert sympy.simplify(curve.diff(steps).subs(steps, best)) == 0
+    wanted = 6 * 4 ** sympy.Rational(1, 3) * x ** sympy.Rational(2, 3) * y ** sympy.Rational(1, 3)
+    assert sympy.simplify(sympy.powdenest(curve.subs(steps, best) / wanted, force=True)) == 1
+    assert float(sympy.sqrt(6) * 2 ** sympy.Rational(1, 3)) == pytest.approx(3.0862, abs=1e-4)
+
+
+def test_the_chain_of_the_proof():
+    draw = np.random.default_rng(1)
+    for _ in range(200):
+        gap, G, L = (mpf(10) ** draw.uniform(-3, 3) for _ in range(3))
+        d, n, rho = int(draw.integers(1, 500)), int(draw.integers(50, 10**5)), mpf(10) ** draw.uniform(-3, 1)
+        q = Point({"Delta_F": gap, "G": G, "L": L, "d": d, "n": n, "rho": rho})
+        a, _, steps, period, anchors = lemma_3_1_explicit_tuned(q)
+        difference = lemma_3_1_explicit_difference_noise(q)
+        assert d * (difference / (2 * L)) ** 2 * (period - 1) <= mpf(1) / 2  # the condition, with 1 - Lη = 1/2
+        assert anchors <= 1 + 2 * steps**2 * a**2
+        middle = sqrt(4 * L * gap / steps + 8 * (G * a * a * steps) ** 2 + 4 * (G * a) ** 2)
+        assert lemma_3_1_explicit_prescribed(q) <= middle <= lemma_3_1_explicit_bound(q)
+
+
+def test_it_is_the_algorithms_bound_at_the_prescribed_parameters():
+    parameters = {
+        name: explicit(name, digits=30, **VALUES).value
+        for name in ("steps", "anchor_period", "noise_stddev", "difference_noise_stddev")
+    }
+    general = evaluated("lowy-ullman-wright-2024/algorithm-1/explicit")(
+        Delta_F="0.5",
+        eta="0.25",
+        d=3,
+        L=2,
+        T=int(parameters["steps"].lower),
+        q_a=int(parameters["anchor_period"].lower),
+        sigma=parameters["noise_stddev"],
+        sigma_2=parameters["difference_noise_stddev"],
+    )
+    assert general.applies is True
+    assert general.value.overlaps(explicit("prescribed", **VALUES).value)
+
+
+@pytest.mark.parametrize("gap", ["0.5", "1e-9"])
+def test_the_budget_is_spent_and_no_more(gap):
+    found = spending(EXPLICIT, {**VALUES, "initial_gap": gap})
+    assert found.kept is True
+    total = float(zcdp_rho(found.mechanism, found.relation))
+    assert total == pytest.approx(0.5 if len(found.mechanism.parts) == 2 else 0.25)
+    added = spending(EXPLICIT, {**VALUES, "initial_gap": gap}, "add-or-remove-one")
+    assert float(added.spent.upper) == pytest.approx(total / 4)
+
+
+def test_the_rate_of_the_lemma():
+    """With the ρ of an (ε, δ) budget the bound is a bounded multiple of Lemma 3.1's rate for ε <= 1 <= ln(1/δ)."""
+    rate = evaluated("lowy-ullman-wright-2024/lemma-3.1")
+    for privacy in ("0.01", "0.3", "1"):
+        for failure in ("0.3", "1e-9"):
+            ell = ln(1 / mpf(failure))
+            rho = (sqrt(ell + mpf(privacy)) - sqrt(ell)) ** 2
+            values = {**VALUES, "n": 100_000}
+            mine = explicit(**{**values, "rho": str(rho)}).value.lower
+            values.pop("rho")
+            theirs = rate(epsilon=privacy, delta=failure, **values).value.lower
+            assert 1 < mine / theirs < 3.0862 * 2.42

@@ -1,31 +1,12 @@
-"""Lemma 3.3, a second time from the text, and the factor that its third term lost."""
+"""Lemma 3.3: the factor that its third term lost."""
 
 import pytest
 import sympy
-from mpmath import cbrt, ln, sqrt
 
 from dpbounds.expressions.symbols import dataset_size, delta, epsilon
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.papers.lowy_ullman_wright_2024.lemma_3_3 import first_order, printed, rate
 from dpbounds.theorems.registry import theorem
-
-
-def terms(initial_gap, lipschitz, smoothness, dimension, delta, epsilon, dataset_size):
-    a = sqrt(dimension * ln(1 / delta)) / (epsilon * dataset_size)
-    return cbrt(initial_gap * lipschitz * smoothness * a * a), lipschitz * a
-
-
-def rate_twin(initial_gap, lipschitz, smoothness, dimension, delta, epsilon, dataset_size, hessian_lipschitz):
-    s, gradient = terms(initial_gap, lipschitz, smoothness, dimension, delta, epsilon, dataset_size)
-    return s + gradient + smoothness * sqrt(s * ln(1 / delta) / hessian_lipschitz) / epsilon / dataset_size
-
-
-def printed_twin(initial_gap, lipschitz, smoothness, dimension, delta, epsilon, dataset_size, hessian_lipschitz):
-    s, gradient = terms(initial_gap, lipschitz, smoothness, dimension, delta, epsilon, dataset_size)
-    return s + gradient + smoothness / (dataset_size * sqrt(hessian_lipschitz)) * sqrt(s)
-
-
-TWINS = {"rate": rate_twin, "printed": printed_twin}
 
 
 def test_the_third_term_lost_the_budget():

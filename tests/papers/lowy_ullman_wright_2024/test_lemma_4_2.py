@@ -1,31 +1,17 @@
-"""Lemma 4.2, a second time from the text; the printed bound fails on a net of an interval, the repaired one holds."""
+"""Lemma 4.2: the printed bound fails on a net of an interval, the repaired one holds."""
 
 from itertools import pairwise
 
 import pytest
 import sympy
-from mpmath import e, exp, ln, log, mpf, quad, sqrt
+from mpmath import exp, ln, mpf, quad, sqrt
 
 from dpbounds.expressions.symbols import Unit
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.papers.lowy_ullman_wright_2024.lemma_4_2 import candidates, printed_candidates
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-TWINS = {
-    "bound": lambda lipschitz, diameter, epsilon, dataset_size, dimension, tail_exponent: (
-        4 * lipschitz * diameter / (epsilon * dataset_size) * tail_exponent
-        + dimension
-        * lipschitz
-        * diameter
-        / (epsilon * dataset_size)
-        * (4 * ln(2 * epsilon * dataset_size / dimension) + 2)
-    ),
-    "candidates": lambda epsilon, dataset_size, dimension: (
-        e ** (dimension * log(2 * epsilon * dataset_size / dimension))
-    ),
-}
-
-STATEMENT = theorem("lowy-ullman-wright-2024/lemma-4.2")
+evaluate = evaluated("lowy-ullman-wright-2024/lemma-4.2")
 
 
 def risks(size, points, cap):
@@ -57,9 +43,7 @@ def test_the_printed_bound_is_missed_too_often(points, expected, t):
     missed = chance_to_exceed(printed, size, points)
     assert missed == pytest.approx(expected, abs=1e-3)
     assert missed > float(exp(-t))
-    repaired = float(
-        STATEMENT.evaluate("bound", lipschitz=1, diameter=1, epsilon=1, n=size, d=1, tail_exponent=str(t)).value.lower
-    )
+    repaired = float(evaluate("bound", G=1, D=1, epsilon=1, n=size, d=1, tail_exponent=str(t)).value.lower)
     assert chance_to_exceed(repaired, size, points) < float(exp(-t))
 
 

@@ -1,31 +1,17 @@
-"""Lemma 6.2, a second time from the text."""
+"""Lemma 6.2."""
 
 import pytest
 from mpmath import ln, mpf, sqrt
 
-from dpbounds.theorems.registry import theorem
-
-
-def rate(kl_constant, kl_exponent, lipschitz, smoothness, initial_gap, dimension, delta, epsilon, dataset_size):
-    root = sqrt(1 + (1 / initial_gap) ** ((2 - kl_exponent) / kl_exponent) * kl_constant**2 * smoothness)
-    return (kl_constant * lipschitz * sqrt(dimension * ln(1 / delta)) / (epsilon * dataset_size) * root) ** kl_exponent
-
-
-TWINS = {
-    "rate": rate,
-    "diameter": lambda initial_gap, kl_constant, kl_exponent, smoothness: (
-        initial_gap ** (1 / kl_exponent) / (kl_constant * smoothness)
-        + initial_gap ** (1 - 1 / kl_exponent) * kl_constant
-    ),
-}
+from tests.papers.twins import evaluated
 
 
 def test_for_pl_losses_it_is_the_square_of_the_noise_level_times_the_condition_number():
-    values = {"lipschitz": 3, "smoothness": 5, "kl_exponent": 2, "initial_gap": "0.2", "n": 1000, "d": 10}
+    values = {"G": 3, "L": 5, "k": 2, "Delta_F": "0.2", "n": 1000, "d": 10}
     mu = mpf("0.4")
     gamma = 1 / sqrt(2 * mu)
-    found = theorem("lowy-ullman-wright-2024/lemma-6.2").evaluate(
-        "rate", **values, kl_constant=float(gamma), epsilon=1, delta="0.01"
+    found = evaluated("lowy-ullman-wright-2024/lemma-6.2")(
+        "rate", **values, gamma=float(gamma), epsilon=1, delta="0.01"
     )
     level = 3 * sqrt(10 * ln(100)) / 1000
     assert found.value.lower == pytest.approx(float(level**2 / (2 * mu) * (1 + 5 / (2 * mu))))

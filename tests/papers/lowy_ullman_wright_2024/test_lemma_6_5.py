@@ -1,18 +1,7 @@
-"""Lemma 6.5, a second time; the step of its proof that fails."""
+"""Lemma 6.5: the step of its proof that fails."""
 
 import pytest
-from mpmath import mpf, sqrt
-
-TWINS = {
-    "rate": lambda lipschitz, dimension, epsilon, dataset_size: (
-        lipschitz
-        if dimension >= (epsilon * dataset_size) ** 2
-        else lipschitz * sqrt(dimension) / epsilon / dataset_size
-    ),
-    "survives": lambda lipschitz, dimension, epsilon, dataset_size, kl_exponent: (
-        lipschitz * min(mpf(1), sqrt(dimension) / (epsilon * dataset_size)) ** kl_exponent
-    ),
-}
+from mpmath import mpf
 
 
 @pytest.mark.parametrize("power", ["1.2", "1.5", "2"])

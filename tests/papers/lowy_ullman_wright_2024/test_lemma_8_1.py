@@ -1,12 +1,7 @@
-"""Lemma 8.1, a second time; and the step of its source that was proved anew, on random projections."""
+"""Lemma 8.1: and the step of its source that was proved anew, on random projections."""
 
 import numpy as np
 import pytest
-from mpmath import mpf, sqrt
-
-TWINS = {
-    "rate": lambda lipschitz, dataset_size, projected_rate: projected_rate + lipschitz * (1 / sqrt(mpf(dataset_size)))
-}
 
 
 @pytest.mark.parametrize("k", [20, 60])

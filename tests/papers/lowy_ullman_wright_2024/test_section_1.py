@@ -1,32 +1,6 @@
-"""The announced rates, a second time; the exponent for generalised linear models, derived."""
+"""The announced rates: the exponent for generalised linear models, derived."""
 
-import pytest
 import sympy
-from mpmath import ln, mpf, root, sqrt
-
-from dpbounds.theorems.registry import theorem
-
-
-def structured(dimension, delta, epsilon, dataset_size):
-    return sqrt(dimension * ln(1 / delta)) / (epsilon * dataset_size)
-
-
-def generalised_linear(rank, epsilon, dataset_size):
-    size = epsilon * dataset_size
-    # the two branches meet at rank = size^{6/7}
-    branch = rank ** (mpf(2) / 3) / size if rank**7 <= size**6 else root(size, 7) ** -3
-    return dataset_size ** (-mpf(1) / 2) + branch
-
-
-TWINS = {
-    "non-convex": lambda dimension, delta, epsilon, dataset_size: (
-        root(dimension, 6) * structured(dimension, delta, epsilon, dataset_size)
-    ),
-    "structured": structured,
-    "generalised-linear": generalised_linear,
-}
-
-STATEMENT = theorem("lowy-ullman-wright-2024/section-1")
 
 
 def test_the_exponent_for_generalised_linear_models():
@@ -37,18 +11,3 @@ def test_the_exponent_for_generalised_linear_models():
     assert (new, old) == (sympy.Rational(6, 7), sympy.Rational(4, 5))
     assert (new / 2, old / 2) == (sympy.Rational(3, 7), sympy.Rational(2, 5))
     assert sympy.Rational(2, 7) < old / 2 < new / 2
-
-
-@pytest.mark.parametrize("rank", [1, 10, 1000, 10**6])
-def test_it_improves_at_every_rank(rank):
-    n = 10_000
-    new = STATEMENT.evaluate("generalised-linear", rank=rank, epsilon=1, n=n).value.upper
-    old = theorem("lowy-ullman-wright-2024/appendix-a").evaluate("arora-glm", rank=rank, epsilon=1, n=n).value.lower
-    assert new < old
-    assert new >= 1 / n**0.5
-
-
-def test_it_agrees_with_the_corollary():
-    values = {"d": 30, "n": 10_000, "epsilon": 1, "delta": "1e-5"}
-    combined = theorem("lowy-ullman-wright-2024/corollary-4.3").evaluate("combined", **values).value
-    assert STATEMENT.evaluate("non-convex", **values).value.overlaps(combined)

@@ -1,27 +1,13 @@
-"""Theorem E.2, a second time, and against Lemma E.1."""
+"""Theorem E.2: against Lemma E.1."""
 
 import itertools
 import math
 
 import pytest
 import sympy
-from mpmath import cbrt, ln, root, sqrt
 
 from dpbounds.expressions.symbols import excess_risk, initial_gap
 from dpbounds.papers.lowy_ullman_wright_2024 import lemma_e_1, theorem_e_2
-
-
-def rate(lipschitz, smoothness, excess_risk, dataset_size, dimension, delta, epsilon, hessian_lipschitz):
-    level = sqrt(dimension * ln(1 / delta)) / (epsilon * dataset_size)
-    h = 1 / (dataset_size * epsilon) + 1 / sqrt(dataset_size)
-    one = cbrt(lipschitz * smoothness * excess_risk / dataset_size)
-    two = root(lipschitz * (excess_risk * smoothness * level) ** 3, 7)
-    sixth = root(lipschitz * smoothness * excess_risk / dataset_size, 6)
-    fourteenth = root(lipschitz * (excess_risk * smoothness * level) ** 3, 14)
-    return one + two + smoothness / sqrt(hessian_lipschitz) * h * (sixth + fourteenth) + lipschitz * h
-
-
-TWINS = {"rate": rate}
 
 
 def test_it_is_lemma_e_1_with_the_excess_risk_for_the_gap_up_to_root_two():

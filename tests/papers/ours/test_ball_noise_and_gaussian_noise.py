@@ -1,49 +1,17 @@
-"""Ball against Gaussian: a second time, against the accountant, and the crossings."""
+"""Ball against Gaussian: against the accountant, and the crossings."""
 
 import pytest
-from mpmath import beta, erf, exp, gamma, linspace, mpf, ncdf, pi, quad, sqrt
+from mpmath import gamma
 
 from dpbounds.privacy.accountants.certified import delta
 from dpbounds.privacy.mechanisms import Gaussian, UniformBall
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-
-def ball(distance, radius, dimension):
-    half = distance / (2 * radius)
-    if half >= 1:
-        return mpf(1)
-    end = min(half, sqrt(400 / dimension))
-    inside = quad(lambda x: (1 - x**2) ** ((dimension - 1) / 2), linspace(0, end, 5))
-    return 2 * inside / beta(mpf(1) / 2, (dimension + 1) / 2)
-
-
-def mu(distance, radius, dimension):
-    return distance / (radius / sqrt(dimension + 2))
-
-
-def at_epsilon(distance, radius, dimension, epsilon):
-    m = mu(distance, radius, dimension)
-    return ncdf(m / 2 - epsilon / m) - exp(epsilon) * ncdf(-m / 2 - epsilon / m)
-
-
-TWINS = {
-    "ball": ball,
-    "gaussian": lambda distance, radius, dimension: erf(mu(distance, radius, dimension) / sqrt(mpf(8))),
-    "gaussian-at-epsilon": at_epsilon,
-    "ball-run": lambda distance, radius, dimension, steps: 1 - (1 - ball(distance, radius, dimension)) ** steps,
-    "gaussian-run": lambda distance, radius, dimension, steps: erf(
-        mu(distance, radius, dimension) * sqrt(steps) / sqrt(mpf(8))
-    ),
-    # the two densities at 0, one divided by the other
-    "ratio-at-zero": lambda dimension: 1 / beta(mpf(1) / 2, (dimension + 1) / 2) / (sqrt(dimension + 2) / sqrt(2 * pi)),
-    "noise_stddev": lambda radius, dimension: sqrt(radius**2 / (dimension + 2)),
-}
-
-STATEMENT = theorem("dpbounds/ball-noise-and-gaussian-noise")
+evaluate = evaluated("dpbounds/ball-noise-and-gaussian-noise")
 
 
 def value(part, **values):
-    return STATEMENT.evaluate(part, **{"radius": 1, **values}).value.lower
+    return evaluate(part, **{"radius": 1, **values}).value.lower
 
 
 @pytest.mark.parametrize(("dimension", "crossing"), [(1, 1.733), (2, 1.566), (3, 1.433), (10, 0.971)])
@@ -64,7 +32,7 @@ def test_one_crossing(dimension, crossing):
 
 @pytest.mark.parametrize(("dimension", "ratio"), [(1, 0.7236), (2, 0.7979), (3, 0.8408), (10, 0.9359), (100, 0.9926)])
 def test_the_ratio_at_zero_bounds_all_others(dimension, ratio):
-    assert STATEMENT.evaluate("ratio-at-zero", dimension=dimension).value.lower == pytest.approx(ratio, abs=1e-4)
+    assert evaluate("ratio-at-zero", d=dimension).value.lower == pytest.approx(ratio, abs=1e-4)
     known = gamma(dimension / 2 + 1) / gamma((dimension + 1) / 2) * (2 / (dimension + 2)) ** 0.5
     assert 2**-0.5 < known < 1
     for distance in (1e-5, 0.01, 0.3, 1, 1.9):
@@ -91,22 +59,22 @@ def test_the_gaussian_is_better_from_some_epsilon_on(dimension, edges):
 def test_over_many_releases():
     distance = 0.02 / 102**0.5
     for steps, ours, theirs in ((100, 0.548, 0.0797), (1000, 0.9996, 0.248)):
-        values = {"distance": distance, "dimension": 100, "steps": steps}
+        values = {"Delta_g": distance, "d": 100, "T": steps}
         assert value("ball-run", **values) == pytest.approx(ours, abs=1e-3)
         assert value("gaussian-run", **values) == pytest.approx(theirs, abs=1e-3)
     for dimension in (1, 2, 3, 50):
-        values = {"distance": 1e-4, "dimension": dimension}
+        values = {"Delta_g": 1e-4, "d": dimension}
         assert value("ball", **values) < value("gaussian", **values)
         assert value("ball-run", steps=2, **values) > value("gaussian-run", steps=2, **values)
 
 
 def test_the_accountant_agrees():
-    values = {"distance": "0.5", "radius": "1.5", "dimension": 4}
+    values = {"Delta_g": "0.5", "r_u": "1.5", "d": 4}
     balls = UniformBall("1.5", 4, sensitivity="0.5") ** 7
-    assert delta(balls, 0, relation="replace-one").overlaps(STATEMENT.evaluate("ball-run", steps=7, **values).value)
-    stddev = STATEMENT.evaluate("noise_stddev", radius="1.5", dimension=4, digits=30).value.exact_lower
+    assert delta(balls, 0, relation="replace-one").overlaps(evaluate("ball-run", T=7, **values).value)
+    stddev = evaluate("noise_stddev", r_u="1.5", d=4, digits=30).value.exact_lower
     normal = Gaussian(noise_stddev=stddev, sensitivity="0.5")
     for epsilon, part in ((0, "gaussian"), ("0.3", "gaussian-at-epsilon")):
         given = {} if epsilon == 0 else {"epsilon": epsilon}
         found = delta(normal, epsilon, relation="replace-one")
-        assert found.lower == pytest.approx(STATEMENT.evaluate(part, **values, **given).value.lower, rel=1e-9)
+        assert found.lower == pytest.approx(evaluate(part, **values, **given).value.lower, rel=1e-9)

@@ -1,59 +1,24 @@
-"""Ball noise at a fixed δ: a second time; its factor is never below 1 for single records, and is for batches."""
+"""Ball noise at a fixed δ: its factor is never below 1 for single records, and is for batches."""
 
 import numpy as np
 import pytest
-from mpmath import beta, linspace, mpf, pi, quad, root, sqrt, workdps
+from mpmath import workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def mass(half, dimension):
-    """Of a ball's first coordinate in ±half, by integration (beyond `end` there is none that counts)."""
-    if half >= 1:
-        return mpf(1)
-    end = min(half, sqrt(400 / dimension))
-    inside = quad(lambda x: (1 - x**2) ** ((dimension - 1) / 2), linspace(0, end, 5))
-    return 2 * inside / beta(mpf(1) / 2, (dimension + 1) / 2)
-
-
-def factor(batch_size, dimension, radius, lipschitz):
-    a = lipschitz / radius
-    return (1 + batch_size / a**2 * (1 - 2 / (dimension + 2))) * mass(a / batch_size, dimension)
-
-
-TWINS = {
-    "bound": lambda smoothness, initial_gap, batch_size, dimension, radius, lipschitz, dataset_size, delta: (
-        2
-        * root(
-            smoothness
-            * initial_gap
-            * lipschitz**2
-            * factor(batch_size, dimension, radius, lipschitz)
-            / (dataset_size * delta),
-            4,
-        )
-    ),
-    "single-factor": lambda dimension, radius, lipschitz: factor(mpf(1), dimension, radius, lipschitz),
-    "batch-factor": factor,
-    "least-single-factor": lambda dimension: sqrt(4 * dimension / (dimension + 2)),
-    "elementary": lambda dimension, batch_size: sqrt(8 * dimension / (pi * batch_size)),
-    "radius": lambda lipschitz, dimension, batch_size: lipschitz / sqrt(batch_size * (1 - 2 / (dimension + 2))),
-    "steps": lambda dataset_size, delta, batch_size, lipschitz, radius, dimension: (
-        dataset_size * delta / batch_size / mass(lipschitz / (batch_size * radius), dimension)
-    ),
-}
+from tests.papers.twins import evaluated
 
 STATEMENT = theorem("dpbounds/ball-noise-at-fixed-delta")
+evaluate = evaluated("dpbounds/ball-noise-at-fixed-delta")
 RADII = ["0.001", "0.5", "1", "1.0001", "1.3", "2", "5", "40", "3000"]
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 5, 100, 3000])
 def test_with_single_records_noise_never_lowers_the_bound(dimension):
-    least = STATEMENT.evaluate("least-single-factor", dimension=dimension).value.upper
+    least = evaluate("least-single-factor", d=dimension).value.upper
     assert least > 1.15
     for radius in RADII:
-        found = STATEMENT.evaluate("single-factor", dimension=dimension, radius=radius, lipschitz=1).value.lower
+        found = evaluate("single-factor", d=dimension, r_u=radius, G=1).value.lower
         assert found > 1
         if float(radius) > 1:
             assert found >= least * (1 - 1e-12)
@@ -65,7 +30,7 @@ def test_with_single_records_noise_never_lowers_the_bound(dimension):
 def test_with_batches_it_does(dimension, batch, least):
     grid = [str(round(float(r), 6)) for r in np.geomspace(0.5 / batch, 2, 120)]
     values = {"dimension": dimension, "batch_size": batch, "lipschitz": 1}
-    found = [STATEMENT.evaluate("batch-factor", radius=radius, **values).value.lower for radius in grid]
+    found = [evaluate("batch-factor", r_u=radius, **values).value.lower for radius in grid]
     assert min(found) == pytest.approx(least, rel=0.01)
 
 
@@ -73,9 +38,9 @@ def test_with_batches_it_does(dimension, batch, least):
 def test_the_elementary_bound_at_its_radius(dimension, batch):
     with workdps(30):
         values = {"dimension": dimension, "batch_size": batch, "lipschitz": 1}
-        radius = STATEMENT.evaluate("radius", **values, digits=25).value.exact_lower
-        exact = STATEMENT.evaluate("batch-factor", radius=radius, **values).value.lower
-        bound = STATEMENT.evaluate("elementary", dimension=dimension, batch_size=batch).value.upper
+        radius = evaluate("radius", **values, digits=25).value.exact_lower
+        exact = evaluate("batch-factor", r_u=radius, **values).value.lower
+        bound = evaluate("elementary", d=dimension, b=batch).value.upper
         assert exact <= bound < 1
         assert exact > 0.5 * bound
 
@@ -83,7 +48,7 @@ def test_the_elementary_bound_at_its_radius(dimension, batch):
 @pytest.mark.parametrize(("batch", "radius"), [(1, "1.4"), (10, "0.4")])
 def test_the_steps_are_private(batch, radius):
     values = {"lipschitz": 1, "radius": radius, "dimension": 3, "dataset_size": 2000, "batch_size": batch}
-    steps = int(STATEMENT.evaluate("steps", delta="0.05", **values).value.lower)
+    steps = int(evaluate("steps", delta="0.05", **values).value.lower)
     found = spending(STATEMENT, {**values, "steps": steps, "delta": "0.05"})
     assert found.kept is True
     assert found.spent.upper > 0.04
@@ -95,8 +60,8 @@ def test_runs_with_batches_stay_below():
     records, batch, radius, dimension = 40, 8, 0.4, 2
     values = {"lipschitz": 1, "radius": "0.4", "dimension": dimension, "dataset_size": records, "batch_size": batch}
     values.update(delta="0.9", smoothness=1, initial_gap="0.2")
-    steps = int(STATEMENT.evaluate("steps", **values).value.lower)
-    evaluation = STATEMENT.evaluate(**values)
+    steps = int(evaluate("steps", **values).value.lower)
+    evaluation = evaluate(**values)
     assert evaluation.applies is True
     draw = np.random.default_rng(2)
     phases = np.linspace(-0.5, 0.5, records)

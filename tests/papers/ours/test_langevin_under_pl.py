@@ -1,38 +1,11 @@
-"""Langevin dynamics under PL: a second time, and against exact second moments of a quadratic."""
+"""Langevin dynamics under PL: against exact second moments of a quadratic."""
 
 import pytest
-from mpmath import exp, ln, log
+from mpmath import log
 
-from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
-
-def bound(initial_gap, pl_constant, step_size, smoothness, steps, dimension, inverse_temperature):
-    a = 1 - smoothness * step_size / 2
-    q = 1 - 2 * pl_constant * step_size * a
-    rest = smoothness * step_size * dimension / inverse_temperature / (1 - q)
-    return initial_gap * q ** int(steps) + rest
-
-
-def tuned(initial_gap, pl_constant, smoothness, steps, dimension, lipschitz, dataset_size, rho):
-    logarithm = ln(dataset_size)
-    a = 1 - smoothness * logarithm / pl_constant / steps / 2
-    beta = pl_constant * dataset_size**2 * rho / lipschitz**2 / logarithm
-    return initial_gap * exp(-2 * a * logarithm) + smoothness * dimension / (2 * pl_constant * beta * a)
-
-
-TWINS = {
-    "bound": bound,
-    "tuned": tuned,
-    "inverse_temperature": lambda pl_constant, dataset_size, rho, lipschitz: (
-        pl_constant * rho * (dataset_size / lipschitz) ** 2 / ln(dataset_size)
-    ),
-    "step_size": lambda dataset_size, rho, inverse_temperature, lipschitz, steps: (
-        rho * (dataset_size / lipschitz) ** 2 / inverse_temperature / steps
-    ),
-}
-
-STATEMENT = theorem("dpbounds/langevin-under-pl")
+evaluate = evaluated("dpbounds/langevin-under-pl")
 
 
 @pytest.mark.parametrize(("step", "steps"), [("0.05", 7), ("0.5", 3), ("1.5", 20)])
@@ -41,8 +14,8 @@ def test_a_quadratic_attains_it(step, steps):
     eta, beta, square = float(step), 3.0, 5.0
     for _ in range(steps):
         square = (1 - eta) ** 2 * square + 2 * 2 * eta / beta
-    values = {"initial_gap": "2.5", "pl_constant": 1, "smoothness": 1, "d": 2, "inverse_temperature": 3}
-    found = STATEMENT.evaluate(step_size=step, steps=steps, **values)
+    values = {"Delta_F": "2.5", "mu": 1, "L": 1, "d": 2, "beta": 3}
+    found = evaluate(eta=step, T=steps, **values)
     assert found.applies is True
     assert square / 2 <= found.value.upper * (1 + 1e-12)
     if steps == 20:
@@ -54,22 +27,18 @@ def test_unequal_curvatures_stay_below():
     for _ in range(30):
         squares = [(1 - eta * h) ** 2 * s + 2 * eta / beta for h, s in zip(curvatures, squares, strict=True)]
     excess = sum(h * s for h, s in zip(curvatures, squares, strict=True)) / 2
-    values = {"initial_gap": "2.05", "pl_constant": "0.1", "smoothness": 1, "d": 2, "inverse_temperature": 2}
-    assert excess <= STATEMENT.evaluate(step_size="0.4", steps=30, **values).value.upper
+    values = {"Delta_F": "2.05", "mu": "0.1", "L": 1, "d": 2, "beta": 2}
+    assert excess <= evaluate(eta="0.4", T=30, **values).value.upper
 
 
 def test_the_tuned_bound_contains_the_bound_at_its_parameters():
-    values = {"initial_gap": 1, "pl_constant": "0.2", "smoothness": 1, "d": 5}
-    private = {"n": 1000, "rho": "0.1", "lipschitz": 1}
-    beta = STATEMENT.evaluate("inverse_temperature", pl_constant="0.2", **private).value.upper
-    eta = STATEMENT.evaluate("step_size", inverse_temperature=beta, steps=200, **private).value.upper
-    at = STATEMENT.evaluate(step_size=eta, steps=200, inverse_temperature=beta, **values)
-    best = STATEMENT.evaluate("tuned", steps=200, **values, **private)
+    values = {"Delta_F": 1, "mu": "0.2", "L": 1, "d": 5}
+    private = {"n": 1000, "rho": "0.1", "G": 1}
+    beta = evaluate("inverse_temperature", mu="0.2", **private).value.upper
+    eta = evaluate("step_size", beta=beta, T=200, **private).value.upper
+    at = evaluate(eta=eta, T=200, beta=beta, **values)
+    best = evaluate("tuned", T=200, **values, **private)
     assert at.applies is True
     assert best.applies is True
     assert 0.5 * best.value.lower < at.value.upper <= best.value.upper * (1 + 1e-9)
     assert abs(eta * 200 - float(log(1000) / 0.2)) < 1e-6
-
-
-def test_the_budget_is_kept():
-    assert spending(STATEMENT, {"rho": "0.1", "steps": 60}).spent.upper == pytest.approx(0.1)

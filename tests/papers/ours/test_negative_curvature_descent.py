@@ -1,44 +1,14 @@
-"""Negative curvature descent: a second time, its arithmetic, and runs at the smallest number of records."""
+"""Negative curvature descent: its arithmetic, and runs at the smallest number of records."""
 
 import math
 
 import numpy as np
 import pytest
-from mpmath import floor, ln, sqrt
 from sympy import Rational
 
-from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
-
-def sample_size(lipschitz, smoothness, hessian_lipschitz, dimension, steps, rho, stationarity, failure_probability):
-    # n at which e₁ = α/24 and e₂ = √(ρα)/8
-    e1 = 2 * lipschitz * sqrt(steps / rho) * (sqrt(dimension) + sqrt(2 * ln(2 * steps / failure_probability)))
-    e2 = 4 * smoothness * sqrt(dimension * steps / rho) * (sqrt(dimension) + sqrt(ln(4 * steps / failure_probability)))
-    return max(24 * e1 / stationarity, 8 * e2 / sqrt(hessian_lipschitz * stationarity))
-
-
-TWINS = {
-    "bound": sample_size,
-    "steps": lambda initial_gap, smoothness, stationarity, hessian_lipschitz: (
-        floor(
-            max(
-                4 * smoothness * initial_gap / stationarity**2,
-                6 * initial_gap * sqrt(hessian_lipschitz / stationarity) / stationarity,
-            )
-        )
-        + 1
-    ),
-    "gradient_threshold": lambda stationarity: 3 * stationarity / 4,
-    "curvature_threshold": lambda hessian_lipschitz, stationarity: -7 * sqrt(hessian_lipschitz * stationarity) / 8,
-    "curvature_move": lambda stationarity, hessian_lipschitz: sqrt(stationarity) / sqrt(hessian_lipschitz),
-    "noise_stddev": lambda lipschitz, steps, rho, dataset_size: sqrt(4 * lipschitz**2 * steps / rho) / dataset_size,
-    "hessian_noise_stddev": lambda smoothness, dimension, steps, rho, dataset_size: (
-        sqrt(4 * smoothness**2 * dimension * steps / rho) / dataset_size
-    ),
-}
-
-STATEMENT = theorem("dpbounds/negative-curvature-descent")
+evaluate = evaluated("dpbounds/negative-curvature-descent")
 
 
 def test_the_decreases():
@@ -51,23 +21,11 @@ def test_runs_end_at_a_local_minimum(seed):
     # F = Σ cos w_i from its maximum 0, where the gradient vanishes: L = ρ_H = 1, G = √d
     generator = np.random.default_rng(seed)
     dimension, alpha = 3, 0.1
-    limit = int(
-        STATEMENT.evaluate("steps", initial_gap=6, smoothness=1, hessian_lipschitz=1, stationarity="0.1").value.upper
-    )
-    values = {"rho": "0.1", "steps": limit}
-    records = math.ceil(
-        STATEMENT.evaluate(
-            lipschitz="1.7321",
-            smoothness=1,
-            hessian_lipschitz=1,
-            d=dimension,
-            stationarity="0.1",
-            failure_probability="0.05",
-            **values,
-        ).value.upper
-    )
-    first = STATEMENT.evaluate("noise_stddev", lipschitz="1.7321", n=records, **values).value.upper
-    second = STATEMENT.evaluate("hessian_noise_stddev", smoothness=1, d=dimension, n=records, **values).value.upper
+    limit = int(evaluate("steps", Delta_F=6, L=1, rho_H=1, alpha="0.1").value.upper)
+    values = {"rho": "0.1", "T": limit}
+    records = math.ceil(evaluate(G="1.7321", L=1, rho_H=1, d=dimension, alpha="0.1", zeta="0.05", **values).value.upper)
+    first = evaluate("noise_stddev", G="1.7321", n=records, **values).value.upper
+    second = evaluate("hessian_noise_stddev", L=1, d=dimension, n=records, **values).value.upper
     w, used, turned = np.zeros(dimension), 0, 0
     while True:
         used += 1
@@ -89,17 +47,11 @@ def test_runs_end_at_a_local_minimum(seed):
     assert (-np.cos(w)).min() >= -(alpha**0.5)
 
 
-def test_the_budget_is_kept():
-    found = spending(STATEMENT, {"rho": "0.2", "steps": 40})
-    assert found.kept is True
-    assert found.spent.upper == pytest.approx(0.2)
-
-
 def test_fewer_records_than_theorem_8_in_small_alpha():
-    values = {"lipschitz": 1, "smoothness": 1, "hessian_lipschitz": 1, "rho": "0.1", "failure_probability": "0.1"}
+    values = {"G": 1, "L": 1, "rho_H": 1, "rho": "0.1", "zeta": "0.1"}
     counts = []
     for dimension in (10**4, 10**6):
-        steps = STATEMENT.evaluate("steps", initial_gap=1, smoothness=1, hessian_lipschitz=1, stationarity="1e-8")
-        found = STATEMENT.evaluate(d=dimension, stationarity="1e-8", steps=int(steps.value.upper), **values)
+        steps = evaluate("steps", Delta_F=1, L=1, rho_H=1, alpha="1e-8")
+        found = evaluate(d=dimension, alpha="1e-8", T=int(steps.value.upper), **values)
         counts.append(found.value.upper)
     assert counts[1] / counts[0] < 20  # √d, not d, where α is small

@@ -1,53 +1,15 @@
-"""Restarted DP-SPIDER: a second transcription, what it spends, and runs on two losses."""
+"""Restarted DP-SPIDER: what it spends, and runs on two losses."""
 
 import math
 
 import numpy as np
 import pytest
-from mpmath import ceil, ln, log, sqrt
 
-from dpbounds.errors import UnsupportedMechanism
-from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated, twin_of
 
+twin = twin_of("dpbounds/polyak-lojasiewicz-restarted-spider")
 
-def first_noise(lipschitz, dataset_size, stages, rho):
-    # (2G/n)²/(2σ²) = ρ/(2J)
-    return sqrt((2 * lipschitz / dataset_size) ** 2 * stages / rho)
-
-
-def excess(initial_gap, stages, dimension, lipschitz, pl_constant, dataset_size, rho):
-    # the recursion Δ <- Δ/2 + dσ₁²/(2μ), stopped at its limit for the noise
-    limit = 2 * dimension * first_noise(lipschitz, dataset_size, stages, rho) ** 2 / (2 * pl_constant)
-    return initial_gap * 2 ** (-stages) + limit
-
-
-TWINS = {
-    "bound": lambda initial_gap, stages, dimension, lipschitz, pl_constant, dataset_size, rho: sqrt(
-        2 * pl_constant * excess(initial_gap, stages, dimension, lipschitz, pl_constant, dataset_size, rho)
-    ),
-    "excess_risk": excess,
-    "steps": lambda smoothness, pl_constant: ceil(4 * smoothness / pl_constant),
-    "stages": lambda pl_constant, initial_gap, dataset_size, rho, dimension, lipschitz: (
-        log(pl_constant * initial_gap * rho / dimension * (dataset_size / lipschitz) ** 2) / ln(2)
-    ),
-    "noise_stddev": first_noise,
-    "difference_noise_stddev": lambda smoothness, dataset_size, steps, stages, rho: (
-        2 * sqrt(stages * (steps - 1)) * smoothness / (dataset_size * sqrt(rho))
-    ),
-    "step_size": lambda smoothness: 1 / smoothness / 2,
-}
-
-STATEMENT = theorem("dpbounds/polyak-lojasiewicz-restarted-spider")
-
-
-@pytest.mark.parametrize(("steps", "stages"), [(4, 3), (1024, 5)])
-def test_everything_together_spends_rho(steps, stages):
-    found = spending(STATEMENT, {"rho": "0.4", "steps": steps, "stages": stages})
-    assert found.kept is True
-    assert found.spent.upper == pytest.approx(0.4)
-    with pytest.raises(UnsupportedMechanism, match="not what one record contributes"):
-        spending(STATEMENT, {"rho": "0.4", "steps": steps, "stages": stages}, "add-or-remove-one")
+evaluate = evaluated("dpbounds/polyak-lojasiewicz-restarted-spider")
 
 
 def squares(w):
@@ -64,9 +26,9 @@ def wavy(w):
 def test_runs_stay_below_the_bounds(loss, smoothness, pl, start, n, share):
     d, runs, stages, rho, lipschitz = 4, 60, 4, 1.0, 30.0
     steps = math.ceil(4 * smoothness / pl)
-    values = {"lipschitz": lipschitz, "dimension": d, "dataset_size": n, "rho": rho, "stages": stages}
-    values |= {"pl_constant": pl, "initial_gap": float(loss(np.full(d, start))[0])}
-    sigma = first_noise(lipschitz, n, stages, rho)
+    values = {"G": lipschitz, "d": d, "n": n, "rho": rho, "stages": stages}
+    values |= {"mu": pl, "Delta_F": float(loss(np.full(d, start))[0])}
+    sigma = twin("noise_stddev", G=lipschitz, n=n, stages=stages, rho=rho)
     difference = 2 * smoothness / n * math.sqrt((steps - 1) * stages / rho)
     draw = np.random.default_rng(1)
     w = np.full((runs, d), float(start))
@@ -82,10 +44,10 @@ def test_runs_stay_below_the_bounds(loss, smoothness, pl, start, n, share):
             w = new
         w = output
     value, slope = loss(w)
-    bound = STATEMENT.evaluate("bound", **values, steps=steps, smoothness=smoothness)
+    bound = evaluate("bound", **values, T=steps, L=smoothness)
     assert bound.applies is True
     assert share * bound.value.lower <= np.sqrt((slope**2).sum(1).mean()) <= bound.value.lower
-    assert value.mean() <= STATEMENT.evaluate("excess_risk", **values).value.lower
+    assert value.mean() <= evaluate("excess_risk", **values).value.lower
 
 
 def test_the_wavy_loss_is_as_assumed():
@@ -107,7 +69,7 @@ def test_a_left_out_record_may_move_the_gradient_by_any_amount():
 
 
 def test_too_few_records_are_reported():
-    values = {"lipschitz": 1, "dimension": 10, "rho": 1, "stages": 2, "pl_constant": 1, "initial_gap": 1}
+    values = {"G": 1, "d": 10, "rho": 1, "stages": 2, "mu": 1, "Delta_F": 1}
     for n, applies in ((25, True), (18, False)):
-        found = STATEMENT.evaluate("bound", **values, dataset_size=n, steps=4, smoothness=1)
+        found = evaluate("bound", **values, n=n, T=4, L=1)
         assert found.applies is applies

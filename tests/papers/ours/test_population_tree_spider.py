@@ -1,8 +1,6 @@
-"""The sketch, a second time; where it would win, and that nobody sees it unasked."""
+"""The sketch: where it would win, and that nobody sees it unasked."""
 
 from fractions import Fraction
-
-from mpmath import cbrt, sqrt
 
 from dpbounds.rates.promises import ACCEPTED, promises
 from dpbounds.rates.regimes import regimes
@@ -10,19 +8,6 @@ from dpbounds.rates.spaces import at_epsilon
 from dpbounds.theorems.record import Status
 
 NAME = "dpbounds/population-tree-spider"
-
-
-def second(lipschitz, smoothness, diameter, dimension, dataset_size, epsilon):
-    psi = lipschitz * diameter * sqrt(dimension / dataset_size) * (1 + sqrt(dimension / dataset_size) / epsilon)
-    noise = sqrt(dimension) / dataset_size / epsilon
-    return (
-        cbrt(smoothness * lipschitz * psi) / cbrt(dataset_size)
-        + sqrt(psi * noise * smoothness)
-        + lipschitz * (noise + 1 / sqrt(dataset_size))
-    )
-
-
-TWINS = {"rate": second}
 
 
 def test_it_is_shown_on_request_only():

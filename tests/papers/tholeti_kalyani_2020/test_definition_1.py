@@ -4,9 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpbounds.theorems.registry import theorem
-
-TWINS = {}
+from tests.papers.twins import evaluated
 
 
 def difference_of_intervals(shift):
@@ -15,10 +13,10 @@ def difference_of_intervals(shift):
 
 
 def test_the_square_would_promise_too_little():
-    formula = theorem("tholeti-kalyani-2020/equation-6")
+    formula = evaluated("tholeti-kalyani-2020/equation-6")
     shift = Fraction(1, 2)
-    with_the_square = formula.evaluate(distance=shift**2, radius=1, dimension=1).value
-    with_the_distance = formula.evaluate(distance=shift, radius=1, dimension=1).value
+    with_the_square = formula(Delta_g=shift**2, r_u=1, d=1).value
+    with_the_distance = formula(Delta_g=shift, r_u=1, d=1).value
     true = difference_of_intervals(shift)
     assert with_the_square.upper == pytest.approx(1 / 8)
     assert with_the_square.upper < true

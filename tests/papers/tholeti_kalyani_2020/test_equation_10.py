@@ -1,30 +1,15 @@
-"""Equation (10), a second time from the text, and against difference quotients of equation (6)."""
+"""Equation (10): against difference quotients of equation (6)."""
 
 import pytest
-from mpmath import beta, diff, mpf, workdps
+from mpmath import diff, mpf, workdps
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-from_text = theorem("tholeti-kalyani-2020/equation-10")
-
-
-def density(z, dimension):
-    return mpf(0) if z >= 1 else (1 - z) ** ((dimension - 1) / 2) / beta(mpf(1) / 2, (dimension + 1) / 2)
-
-
-TWINS = {
-    "in-the-square": lambda distance, radius, dimension: (
-        density((distance / 2 / radius) ** 2, dimension) / (distance / 2 / radius)
-    ),
-    "in-the-distance": lambda distance, radius, dimension: density((distance / 2 / radius) ** 2, dimension) / radius,
-    "at-zero": lambda radius, dimension: 1 / (beta(mpf(1) / 2, (dimension + 1) / 2) * radius),
-}
+from_text = evaluated("tholeti-kalyani-2020/equation-10")
 
 
 def delta(distance, dimension):
-    value = theorem("tholeti-kalyani-2020/equation-6").evaluate(
-        distance=str(distance), radius=1, dimension=dimension, digits=40
-    )
+    value = evaluated("tholeti-kalyani-2020/equation-6")(Delta_g=str(distance), r_u=1, d=dimension, digits=40)
     middle = (value.value.exact_lower + value.value.exact_upper) / 2
     return mpf(middle.numerator) / middle.denominator
 
@@ -32,15 +17,15 @@ def delta(distance, dimension):
 @pytest.mark.parametrize("dimension", [1, 2, 3, 20])
 def test_the_slopes_are_difference_quotients(dimension):
     with workdps(40):
-        values = {"distance": 1, "radius": 1, "dimension": dimension}
+        values = {"Delta_g": 1, "r_u": 1, "d": dimension}
         slope = diff(lambda x: delta(x, dimension), mpf(1), h=mpf(10) ** -8)
-        assert from_text.evaluate("in-the-distance", **values).value.lower == pytest.approx(float(slope), rel=1e-6)
+        assert from_text("in-the-distance", **values).value.lower == pytest.approx(float(slope), rel=1e-6)
         # dz/dΔ = Δ/2 = 1/2 at Δ = 1
-        assert from_text.evaluate("in-the-square", **values).value.lower == pytest.approx(float(2 * slope), rel=1e-6)
+        assert from_text("in-the-square", **values).value.lower == pytest.approx(float(2 * slope), rel=1e-6)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 10, 1000])
 def test_the_slope_at_zero_bounds_the_curve(dimension):
-    slope = from_text.evaluate("at-zero", radius=1, dimension=dimension).value.upper
+    slope = from_text("at-zero", r_u=1, d=dimension).value.upper
     for distance in ("0.001", "0.1", "1", "1.9"):
         assert float(delta(distance, dimension)) <= slope * float(distance) * (1 + 1e-12)

@@ -1,23 +1,14 @@
-"""Equation (6), a second time from the text; against a volume computed by integration, and the accountant."""
+"""Equation (6): against a volume computed by integration, and the accountant."""
 
 import pytest
-from mpmath import betainc, mpf, quad, workdps
+from mpmath import mpf, quad, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-
-def outside(distance, radius, dimension):
-    """1 - I_(1 - (Δx/2)²)((d+1)/2, 1/2), the display before (6)."""
-    a = distance / (2 * radius)
-    if a >= 1:
-        return mpf(1)
-    return 1 - betainc((dimension + 1) / 2, mpf(1) / 2, 0, 1 - a**2, regularized=True)
-
-
-TWINS = {"bound": outside}
+from tests.papers.twins import evaluated
 
 STATEMENT = theorem("tholeti-kalyani-2020/equation-6")
+evaluate = evaluated("tholeti-kalyani-2020/equation-6")
 
 
 @pytest.mark.rotating(4)
@@ -32,18 +23,18 @@ def test_it_is_the_volume_outside_of_the_overlap(dimension, distance):
 
         overlap = 2 * quad(slice_of, [half, 1])  # two caps
         ball = 2 * quad(slice_of, [0, half, 1])
-        value = STATEMENT.evaluate(distance=distance, radius=1, dimension=dimension).value
+        value = evaluate(Delta_g=distance, r_u=1, d=dimension).value
         assert value.lower == pytest.approx(float(1 - overlap / ball), rel=1e-12)
 
 
 def test_what_is_spent_is_the_formula_at_every_epsilon():
     values = {"distance": 1, "radius": 1, "dimension": 3}
     found = spending(STATEMENT, {**values, "delta": "0.6875"})
-    assert found.spent.overlaps(STATEMENT.evaluate(**values).value)
+    assert found.spent.overlaps(evaluate(**values).value)
     assert spending(STATEMENT, {**values, "delta": "0.6876"}).kept is True
     assert spending(STATEMENT, {**values, "delta": "0.6874"}).kept is False
 
 
 def test_beyond_the_printed_range_the_balls_do_not_meet():
     for distance in (2, 7):
-        assert STATEMENT.evaluate(distance=distance, radius=1, dimension=5).value.lower == 1
+        assert evaluate(Delta_g=distance, r_u=1, d=5).value.lower == 1

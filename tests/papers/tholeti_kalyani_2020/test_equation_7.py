@@ -1,21 +1,11 @@
-"""Equation (7), a second time from the text."""
+"""Equation (7)."""
 
-from mpmath import betainc, mpf
-
-from dpbounds.theorems.registry import theorem
-
-
-def run(steps, dataset_size, sensitivity, radius, dimension):
-    z = min(mpf(1), (sensitivity / radius / 2) ** 2)
-    return steps / dataset_size * betainc(mpf(1) / 2, (dimension + 1) / 2, 0, z, regularized=True)
-
-
-TWINS = {"bound": run}
+from tests.papers.twins import evaluated
 
 
 def test_it_is_the_number_of_theorem_1():
-    values = {"steps": 30, "dataset_size": 1000, "sensitivity": "0.7", "radius": "1.1", "dimension": 12}
-    first, second = (theorem(f"tholeti-kalyani-2020/{name}").evaluate(**values) for name in ("equation-7", "theorem-1"))
+    values = {"T": 30, "n": 1000, "Delta": "0.7", "r_u": "1.1", "d": 12}
+    first, second = (evaluated(f"tholeti-kalyani-2020/{name}")(**values) for name in ("equation-7", "theorem-1"))
     assert first.value.overlaps(second.value)
     assert first.applies is True
-    assert theorem("tholeti-kalyani-2020/equation-7").evaluate(**{**values, "sensitivity": 3}).applies is False
+    assert evaluated("tholeti-kalyani-2020/equation-7")(**{**values, "sensitivity": 3}).applies is False

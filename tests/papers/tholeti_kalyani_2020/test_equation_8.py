@@ -1,28 +1,16 @@
 """Equation (8): its left-hand side, by mpmath's own incomplete beta function; and the sum for more terms."""
 
 import pytest
-from mpmath import betainc, factorial, mpf, rf, workdps
+from mpmath import mpf, workdps
 
-
-def left(argument, parameter, m):
-    return betainc(parameter, m, 0, argument, regularized=True)
-
-
-def kth(argument, parameter, k):
-    return argument**parameter * rf(parameter, k) * (1 - argument) ** k / factorial(k)
-
-
-TWINS = {
-    "one-term": lambda argument, parameter: left(argument, parameter, 1),
-    "two-terms": lambda argument, parameter: left(argument, parameter, 2),
-    "three-terms": lambda argument, parameter: left(argument, parameter, 3),
-    "increment": lambda argument, parameter, terms: kth(argument, parameter, terms),
-}
+from tests.papers.tholeti_kalyani_2020.twins import equation_8_kth, equation_8_left
+from tests.papers.twins import Point
 
 
 @pytest.mark.parametrize("m", [1, 4, 17])
 @pytest.mark.parametrize(("z", "a"), [("0.2", "0.5"), ("0.9", "3.7")])
 def test_the_identity(m, z, a):
     with workdps(40):
-        right = sum(kth(mpf(z), mpf(a), k) for k in range(m))
-        assert abs(left(mpf(z), mpf(a), m) - right) < mpf(10) ** -37
+        q = Point({"argument": mpf(z), "parameter": mpf(a)})
+        right = sum(equation_8_kth(q, k) for k in range(m))
+        assert abs(equation_8_left(q, m) - right) < mpf(10) ** -37

@@ -4,49 +4,33 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from mpmath import factorial, mpf, rf
+from mpmath import mpf
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.tholeti_kalyani_2020.twins import equation_9_kth
+from tests.papers.twins import Point, evaluated
 
-
-def kth(distance, radius, k):
-    a = min(mpf(1), distance / (2 * radius))
-    return a * rf(mpf(1) / 2, k) * (1 - a**2) ** k / factorial(k)
-
-
-def in_odd(dimension):
-    return lambda distance, radius: sum(kth(distance, radius, k) for k in range((dimension - 1) // 2 + 1))
-
-
-TWINS = {
-    "dimension-1": in_odd(1),
-    "dimension-3": in_odd(3),
-    "dimension-5": in_odd(5),
-    "increment": lambda distance, radius, dimension: kth(distance, radius, (dimension + 1) / 2),
-}
-
-STATEMENT = theorem("tholeti-kalyani-2020/equation-9")
-GENERAL = theorem("tholeti-kalyani-2020/equation-6")
+evaluate = evaluated("tholeti-kalyani-2020/equation-9")
+GENERAL = evaluated("tholeti-kalyani-2020/equation-6")
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 5])
 def test_the_polynomials_are_equation_6(dimension):
-    values = {"distance": "0.7", "radius": "0.8"}
-    polynomial = STATEMENT.evaluate(f"dimension-{dimension}", **values).value
-    assert polynomial.overlaps(GENERAL.evaluate(dimension=dimension, **values).value)
+    values = {"Delta_g": "0.7", "r_u": "0.8"}
+    polynomial = evaluate(f"dimension-{dimension}", **values).value
+    assert polynomial.overlaps(GENERAL(d=dimension, **values).value)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 7, 40])  # even ones, too
 def test_two_more_dimensions_add_the_increment(dimension):
-    values = {"distance": "0.7", "radius": "0.8"}
-    low, high = (GENERAL.evaluate(dimension=d, digits=30, **values).value for d in (dimension, dimension + 2))
-    gain = STATEMENT.evaluate("increment", dimension=dimension, **values).value
+    values = {"Delta_g": "0.7", "r_u": "0.8"}
+    low, high = (GENERAL(d=d, digits=30, **values).value for d in (dimension, dimension + 2))
+    gain = evaluate("increment", d=dimension, **values).value
     assert gain.lower > 0
     assert high.lower - low.lower == pytest.approx(gain.lower, rel=1e-9)
 
 
 def test_the_value_of_a_uniform_law_on_an_interval():
-    assert STATEMENT.evaluate("dimension-1", distance="0.6", radius=1).value.lower == pytest.approx(0.3)
+    assert evaluate("dimension-1", Delta_g="0.6", r_u=1).value.lower == pytest.approx(0.3)
 
 
 def sums(terms):
@@ -65,6 +49,6 @@ def test_falling_factors_neither_imply_nor_are_needed():
     assert not grows(sums(signed))  # the same factors, on terms of both signs
     rising = [1 / factor for factor in falling]
     assert grows(sums(rising))  # growing factors, on positive terms: the sums grow all the same
-    half = [kth(mpf(1), mpf(1), k) for k in range(6)]
+    half = [equation_9_kth(Point({"distance": mpf(1), "radius": mpf(1)}), k) for k in range(6)]
     assert all(term > 0 for term in half)  # which is why those of (9) do
     assert grows(sums(half))

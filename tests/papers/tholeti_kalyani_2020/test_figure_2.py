@@ -1,34 +1,11 @@
-"""Figure 2: the curve a second time, by integration; values for several dimensions."""
+"""Figure 2: values for several dimensions."""
 
 import pytest
-from mpmath import acos, beta, erfc, linspace, mpf, pi, quad, sqrt
+from mpmath import mpf
 
-from dpbounds.theorems.registry import theorem
+from tests.papers.twins import evaluated
 
-
-def curve(distance, radius, dimension):
-    half = distance / (2 * radius)
-    if half >= 1:
-        return mpf(1)
-    end = min(half, sqrt(400 / dimension))  # beyond it there is nothing that counts
-    mass = quad(lambda x: (1 - x**2) ** ((dimension - 1) / 2), linspace(0, end, 5))
-    return 2 * mass / beta(mpf(1) / 2, (dimension + 1) / 2)
-
-
-def in_the_plane(distance, radius):
-    """Two circles: the area outside of the lens."""
-    half = min(mpf(1), distance / (2 * radius))
-    lens = 2 * acos(half) - 2 * half * sqrt(1 - half**2)
-    return 1 - lens / pi
-
-
-TWINS = {
-    "curve": curve,
-    "dimension-2": in_the_plane,
-    "many-dimensions": lambda distance, dimension, radius: 1 - erfc(distance / radius * sqrt(dimension / 8)),
-}
-
-STATEMENT = theorem("tholeti-kalyani-2020/figure-2")
+evaluate = evaluated("tholeti-kalyani-2020/figure-2")
 
 
 @pytest.mark.parametrize(
@@ -43,10 +20,10 @@ STATEMENT = theorem("tholeti-kalyani-2020/figure-2")
 )
 def test_values_to_twelve_digits(dimension, values):
     for distance, value in zip(("0.1", "0.25", "0.5", "1", "1.5"), values, strict=True):
-        found = STATEMENT.evaluate("curve", distance=distance, radius=1, dimension=dimension).value
+        found = evaluate("curve", Delta_g=distance, r_u=1, d=dimension).value
         assert found.lower == pytest.approx(value, rel=1e-11)
     if dimension == 2:
-        assert STATEMENT.evaluate("dimension-2", distance=1, radius=1).value.lower == pytest.approx(values[3])
+        assert evaluate("dimension-2", Delta_g=1, r_u=1).value.lower == pytest.approx(values[3])
 
 
 def test_the_limit_in_many_dimensions():
@@ -54,6 +31,6 @@ def test_the_limit_in_many_dimensions():
     for dimension in (10, 100, 1000):
         values = {"distance": 1 / mpf(dimension) ** 0.5, "radius": 1, "dimension": dimension}
         values["distance"] = str(values["distance"])
-        exact, limit = (STATEMENT.evaluate(name, **values).value.lower for name in ("curve", "many-dimensions"))
+        exact, limit = (evaluate(name, **values).value.lower for name in ("curve", "many-dimensions"))
         gaps.append(limit / exact - 1)
     assert gaps == pytest.approx([-0.028, -0.0029, -0.00029], rel=0.05)

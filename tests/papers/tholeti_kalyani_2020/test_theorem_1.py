@@ -1,26 +1,25 @@
-"""Theorem 1, a second time from the text; what composition really gives."""
+"""Theorem 1: what composition really gives.
+
+With constants: against exact small runs, and against the closed forms of the accountant.
+"""
 
 import itertools
 from fractions import Fraction
 from math import prod
 
 import pytest
-from mpmath import betainc, mpf
 
 from dpbounds.privacy.accountants.certified import delta
+from dpbounds.privacy.budgets.ball_noise import BallDescent
 from dpbounds.privacy.mechanisms import ApproximateDP, Composed
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
-
-def printed(steps, dataset_size, sensitivity, radius, dimension):
-    inside = min(mpf(1), sensitivity / (2 * radius)) ** 2
-    return steps * betainc(mpf(1) / 2, (dimension + 1) / 2, 0, inside, regularized=True) / dataset_size
-
-
-TWINS = {"bound": printed}
-
+EXPLICIT = theorem("tholeti-kalyani-2020/theorem-1/explicit")
+explicit = evaluated("tholeti-kalyani-2020/theorem-1/explicit")
 STATEMENT = theorem("tholeti-kalyani-2020/theorem-1")
+evaluate = evaluated("tholeti-kalyani-2020/theorem-1")
 
 
 def total_variation(first, second):
@@ -44,7 +43,7 @@ def test_the_sum_is_not_what_optimal_composition_gives():
 @pytest.mark.parametrize("dimension", [1, 8])
 def test_the_promise_is_kept(dimension):
     values = {"steps": 40, "dataset_size": 500, "sensitivity": "0.5", "radius": 1, "dimension": dimension}
-    promised = STATEMENT.evaluate(**values).value
+    promised = evaluate(**values).value
     found = spending(STATEMENT, {**values, "delta": promised.exact_upper})
     assert found.kept is True
     assert 0.9 * promised.lower < found.spent.upper < promised.upper
@@ -56,3 +55,55 @@ def test_one_differing_record_keeps_one_nth_of_its_distance():
     before, after = [Fraction(1, 4)] * 4, [0, 0, Fraction(1, 5), Fraction(4, 5)]
     mixtures = [[sum(column) / 3 for column in zip(*shared, one, strict=True)] for one in (before, after)]
     assert total_variation(*mixtures) == total_variation(before, after) / 3
+
+
+VALUES = {"sensitivity": "0.9", "radius": "1.3", "dimension": 4, "dataset_size": 30, "steps": 50}
+
+
+def cells(gradient, shared, records):
+    """Uniform noise on [-2, 2], whole gradients: P of each unit cell when one record out of some is drawn."""
+    law = dict.fromkeys(range(-4, 4), Fraction(0))
+    for one in (gradient, *shared):
+        for cell in range(one - 2, one + 2):
+            law[cell] += Fraction(1, 4 * records)
+    return law
+
+
+@pytest.mark.parametrize("level", [1, Fraction(3, 2), 20])  # e^ε
+def test_an_exact_run_of_three_steps_attains_it(level):
+    first, second = cells(1, (0, 0), 3), cells(0, (0, 0), 3)
+    worst = Fraction(0)
+    for path in itertools.product(first, repeat=3):
+        p = first[path[0]] * first[path[1]] * first[path[2]]
+        q = second[path[0]] * second[path[1]] * second[path[2]]
+        worst += max(Fraction(0), p - level * q)
+    value = explicit(Delta=1, r_u=2, d=1, n=3, T=3).value
+    assert float(worst) == pytest.approx(value.upper)
+    assert worst == 1 - Fraction(11, 12) ** 3
+
+
+def test_it_is_the_closed_form_of_the_accountant_and_what_is_spent():
+    descent = BallDescent("0.9", 4, 30, 50)
+    value = explicit(**VALUES).value
+    assert value.overlaps(descent.delta("1.3"))
+    found = spending(EXPLICIT, {**VALUES, "delta": "0.5"})
+    assert found.spent.overlaps(value)
+    printed = evaluated("tholeti-kalyani-2020/theorem-1")(**VALUES).value
+    assert value.upper < printed.lower
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 50, 10_000])
+def test_the_elementary_bound(dimension):
+    for distance in ("1e-6", "0.1", "1", "5"):
+        values = {**VALUES, "d": dimension, "Delta": distance, "T": 1, "n": 100}
+        exact, bound = (explicit(name, **values).value for name in ("bound", "elementary"))
+        assert exact.upper <= bound.lower
+        if distance == "1e-6":
+            assert bound.upper < 1.13 * exact.lower
+
+
+def test_the_steps_for_a_delta():
+    values = {**VALUES, "delta": "0.2"}
+    most = int(explicit("steps", **values).value.lower)
+    assert explicit("bound", **{**values, "steps": most}).value.upper <= 0.2
+    assert explicit("bound", **{**values, "steps": most + 1}).value.lower > 0.2

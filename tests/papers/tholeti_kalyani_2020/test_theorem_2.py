@@ -1,23 +1,16 @@
-"""Theorem 2, a second time from the text."""
+"""Theorem 2."""
 
 import numpy as np
 import pytest
-from mpmath import ln, mpf, sqrt
 
-from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda step_size, failure_probability: sqrt(step_size * ln(1 / failure_probability)),
-    "step_size": lambda step_threshold, failure_probability: step_threshold / max(mpf(1), ln(1 / failure_probability)),
-    "steps": lambda step_size, failure_probability: step_size**-2 * ln(1 / failure_probability),
-}
+from tests.papers.twins import evaluated
 
 
 def test_longer_steps_than_allowed_are_reported():
-    statement = theorem("tholeti-kalyani-2020/theorem-2")
-    values = {"failure_probability": "0.01", "step_threshold": "0.1"}
-    assert statement.evaluate("rate", step_size="0.02", **values).applies is True
-    assert statement.evaluate("rate", step_size="0.03", **values).applies is False
+    evaluate = evaluated("tholeti-kalyani-2020/theorem-2")
+    values = {"zeta": "0.01", "step_threshold": "0.1"}
+    assert evaluate("rate", eta="0.02", **values).applies is True
+    assert evaluate("rate", eta="0.03", **values).applies is False
 
 
 def test_the_noise_that_is_added_is_isotropic_but_the_total_is_not():

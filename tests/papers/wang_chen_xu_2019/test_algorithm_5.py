@@ -1,22 +1,12 @@
-"""Algorithm 5, a second time from the text; a point that passes although it should not; what is spent."""
+"""Algorithm 5: a point that passes although it should not; what is spent."""
 
 import numpy as np
 import pytest
-from mpmath import ln, mpf, ncdf
+from mpmath import mpf, ncdf
 
-from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
-TWINS = {
-    "noise_variance": lambda noise_constant, lipschitz, steps, delta, dataset_size, epsilon: (
-        noise_constant * ln(1 / delta) * steps * lipschitz**2 / dataset_size**2 / epsilon**2
-    ),
-    "hessian_noise_variance": lambda noise_constant, smoothness, dimension, steps, delta, dataset_size, epsilon: (
-        noise_constant * ln(1 / delta) * smoothness**2 * dimension * steps / dataset_size**2 / epsilon**2
-    ),
-}
-
-STATEMENT = theorem("wang-chen-xu-2019/algorithm-5")
+evaluate = evaluated("wang-chen-xu-2019/algorithm-5")
 
 
 @pytest.mark.parametrize("records", [10**6, 10**9, 10**12])
@@ -24,21 +14,13 @@ def test_a_point_just_above_the_threshold_often_passes(records):
     # d = 1, a convex quadratic, whose curvature passes (by more than the noise), so the first test
     # decides; w₁, the first point that is tested, has F'(w₁) = α + σ₁/10 > α: not an α-SOSP
     alpha = mpf("0.1")
-    values = {"noise_constant": 8, "lipschitz": 1, "steps": 1000, "delta": "1e-5", "n": records, "epsilon": 1}
-    sigma = mpf(STATEMENT.evaluate("noise_variance", **values).value.upper) ** mpf("0.5")
+    values = {"c": 8, "G": 1, "T": 1000, "delta": "1e-5", "n": records, "epsilon": 1}
+    sigma = mpf(evaluate("noise_variance", **values).value.upper) ** mpf("0.5")
     slope = alpha + sigma / 10
     passes = ncdf((alpha - slope) / sigma) - ncdf((-alpha - slope) / sigma)
     assert passes > mpf("0.45")
     tightened = ncdf((3 * alpha / 4 - slope) / sigma)
     assert tightened < mpf("1e-4")
-
-
-def test_what_is_spent():
-    values = {"epsilon": 1, "delta": "1e-5", "steps": 300}
-    # by zCDP: ε²/(2c ln(2/δ)) for the descent and 4(T + 1)/T ε²/(c ln(1/δ)) for the tests, about 4.5ε²/(c ln(1/δ)),
-    # of which ε²/(4 ln(1/δ)) may be spent
-    assert spending(STATEMENT, {**values, "noise_constant": 19}).kept is True
-    assert spending(STATEMENT, {**values, "noise_constant": 8}).kept is False
 
 
 @pytest.mark.parametrize("dimension", [2, 7])

@@ -1,13 +1,10 @@
-"""Assumption 1 and what it gives, a second time, and held against the double well of test_theorem_3."""
+"""Assumption 1 and what it gives: held against the double well of test_theorem_3."""
 
 import math
 
-TWINS = {
-    "smoothness": lambda smoothness, regularisation: regularisation + smoothness,
-    "dissipativity_slope": lambda regularisation: regularisation / 2,
-    "dissipativity_offset": lambda lipschitz, regularisation: lipschitz * lipschitz / regularisation / 2,
-    "radius": lambda lipschitz, regularisation: lipschitz / regularisation,
-}
+from tests.papers.twins import twin_of
+
+twin = twin_of("wang-chen-xu-2019/assumption-1")
 
 
 def test_dissipativity_is_attained():
@@ -15,7 +12,7 @@ def test_dissipativity_is_attained():
     for lipschitz, regularisation in ((2.0, 0.3), (0.5, 4.0)):
         w = lipschitz / regularisation
         inner = w * (regularisation * w - lipschitz)
-        bound = TWINS["dissipativity_slope"](regularisation) * w**2 - TWINS["dissipativity_offset"](
-            lipschitz, regularisation
+        bound = twin("dissipativity_slope", regularisation=regularisation) * w**2 - twin(
+            "dissipativity_offset", G=lipschitz, regularisation=regularisation
         )
         assert math.isclose(inner, bound, abs_tol=1e-12)

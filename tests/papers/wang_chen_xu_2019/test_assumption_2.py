@@ -1,14 +1,12 @@
-"""Assumption 2 and what it gives, a second time; and why its bars are needed."""
+"""Assumption 2 and what it gives: and why its bars are needed."""
 
 import math
 
 import pytest
 
-TWINS = {
-    "lipschitz": lambda link_bound, link_constant: 2 * link_constant + 2 * link_bound * link_constant,
-    "smoothness": lambda link_constant, link_bound: 2 * link_constant * (link_constant + link_bound + 1),
-    "domination": lambda link_constant, link_slope: link_constant / link_slope / 2,
-}
+from tests.papers.twins import twin_of
+
+twin = twin_of("wang-chen-xu-2019/assumption-2")
 
 
 @pytest.mark.parametrize("sharpness", [10.0, 1e3, 1e5])
@@ -22,7 +20,7 @@ def test_without_absolute_values_the_loss_is_not_smooth(sharpness):
     curvature = 2 * 0.5**2 + 2 * (0.5 - 1) * (-sharpness / 4)
     assert curvature > 2 * sharpness / 10
     if sharpness > 100:
-        assert curvature > TWINS["smoothness"](1, 1.25)
+        assert curvature > twin("smoothness", link_constant=1, link_bound=1.25)
 
 
 def test_the_sigmoid_link():
@@ -35,5 +33,5 @@ def test_the_sigmoid_link():
         for label in (0, 1):
             steepest = max(steepest, abs(2 * (sigma - label) * first))
             sharpest = max(sharpest, abs(2 * first**2 + 2 * (sigma - label) * second))
-    assert steepest <= TWINS["lipschitz"](**constants)
-    assert sharpest <= TWINS["smoothness"](**constants)
+    assert steepest <= twin("lipschitz", **constants)
+    assert sharpest <= twin("smoothness", **constants)

@@ -1,27 +1,12 @@
-"""Assumption 3 and its example, a second time; why its bars are needed; and where the biweight loss satisfies it."""
+"""Assumption 3 and its example: why its bars are needed; and where the biweight loss satisfies it."""
 
 import math
 
 import numpy as np
 import pytest
-from mpmath import mpf, sqrt
 from sympy import Rational, Symbol, diff, expand, simplify
 
-from dpbounds.theorems.registry import theorem
-
-
-def biweight(residual, tuning_constant):
-    c = tuning_constant
-    if abs(residual) >= c:
-        return c**2 / 6
-    x = (residual / c) ** 2
-    return c**2 / 6 * x * (3 - 3 * x + x * x)
-
-
-TWINS = {
-    "biweight": biweight,
-    "largest_influence": lambda tuning_constant: mpf(16) / 125 * sqrt(5) * tuning_constant,
-}
+from tests.papers.twins import evaluated
 
 
 def test_without_absolute_values_the_loss_is_not_smooth():
@@ -38,8 +23,8 @@ def test_without_absolute_values_the_loss_is_not_smooth():
 
 
 def test_a_small_tuning_constant_is_excluded():
-    statement = theorem("wang-chen-xu-2019/assumption-3")
-    flat = [statement.evaluate("biweight", residual=s, tuning_constant="1.5").value for s in ("1.6", "1.8", "2")]
+    evaluate = evaluated("wang-chen-xu-2019/assumption-3")
+    flat = [evaluate("biweight", residual=s, tuning_constant="1.5").value for s in ("1.6", "1.8", "2")]
     assert len({(one.lower, one.upper) for one in flat}) == 1  # ψ' = 0 at s > 0 within [-(1 + Y), 1 + Y] for Y = 1
 
 

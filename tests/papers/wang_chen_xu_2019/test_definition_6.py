@@ -1,12 +1,9 @@
-"""Definition 6, a second time from the text, and where it fails."""
+"""Definition 6: where it fails."""
 
 import pytest
-from mpmath import ln, mpf, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {"noise_stddev": lambda sensitivity, delta, epsilon: sqrt(2 * ln(mpf("1.25") / delta)) / epsilon * sensitivity}
 
 
 @pytest.mark.parametrize(

@@ -1,27 +1,22 @@
-"""Remark 1, a second time from the text; how it follows from Theorem 2."""
+"""Remark 1: how it follows from Theorem 2."""
 
-from mpmath import exp, ln, mpf, sqrt
+from mpmath import exp, ln, mpf
 
-TWINS = {
-    "rate": lambda delta, dataset_size, epsilon, dimension: (
-        dimension / ln(dataset_size) - ln(delta) / dataset_size / epsilon**2
-    ),
-    "product": lambda dimension, delta, dataset_size, epsilon: -dimension * ln(delta) / (ln(dataset_size) * epsilon**2),
-    "convex": lambda dimension, delta, dataset_size, epsilon: sqrt(-dimension * ln(delta)) / dataset_size / epsilon,
-    "strongly-convex": lambda dimension, delta, dataset_size, epsilon: (
-        (sqrt(-dimension * ln(delta)) / (dataset_size * epsilon)) ** 2
-    ),
-}
+from tests.papers.twins import evaluated, twin_of
+
+twin = twin_of("wang-chen-xu-2019/remark-1")
 
 
 def test_it_follows_from_theorem_2():
-    from dpbounds.theorems.registry import theorem
 
     growth, dimension = mpf("0.4"), 1
     for records in (10**4, 10**8, 10**16):
         beta = ln(records)  # κβ < ln n
-        limit = theorem("wang-chen-xu-2019/theorem-2").evaluate(
-            "many_steps", growth_rate="0.4", inverse_temperature=str(beta), delta="1e-5", n=records, epsilon=1, d=1
+        limit = evaluated("wang-chen-xu-2019/theorem-2")(
+            "many_steps", growth_rate="0.4", beta=str(beta), delta="1e-5", n=records, epsilon=1, d=1
         )
         assert exp(growth * beta) / records < records ** mpf("-0.5")
-        assert limit.value.upper < 3 * ln(beta) * TWINS["rate"](mpf(10) ** -5, mpf(records), 1, dimension) + 1 / beta
+        assert (
+            limit.value.upper
+            < 3 * ln(beta) * twin("rate", delta=mpf(10) ** -5, n=mpf(records), epsilon=1, d=dimension) + 1 / beta
+        )

@@ -1,8 +1,6 @@
-"""Remark 2, a second time from the text; the exponent that a polynomial constant would give."""
+"""Remark 2: the exponent that a polynomial constant would give."""
 
-from mpmath import cbrt, findroot, log, mpf
-
-TWINS = {"rate": lambda dataset_size, epsilon: 1 / cbrt(dataset_size * epsilon) ** 2}
+from mpmath import findroot, log, mpf
 
 
 def test_the_exponent():

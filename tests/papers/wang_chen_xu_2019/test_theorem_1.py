@@ -1,18 +1,14 @@
-"""Theorem 1, a second time from the text; the range of ε and δ that no constant serves."""
+"""Theorem 1: the range of ε and δ that no constant serves. With constants: the budget is kept."""
 
 import pytest
 from mpmath import exp, expm1, ln, log1p, mpf, ncdf, sqrt, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated, twin_of
 
-TWINS = {
-    "noise_multiplier": lambda noise_constant, steps, delta, epsilon: (
-        # gradient noise of variance 2/(ηβ), times n/G
-        sqrt(2 / (epsilon**2 / (noise_constant**2 * steps * ln(1 / delta))))
-    )
-}
-
+explicit_twin = twin_of("wang-chen-xu-2019/theorem-1/explicit")
+explicit = evaluated("wang-chen-xu-2019/theorem-1/explicit")
 STATEMENT = theorem("wang-chen-xu-2019/theorem-1")
 
 
@@ -48,7 +44,8 @@ def test_it_is_the_composed_gaussian():
     assert spending(STATEMENT, values).kept is True
 
 
-def test_the_repaired_range_holds():
-    for epsilon, failure in (("0.5", "1e-5"), (11, "1e-5"), (3, "0.05")):
-        values = {"epsilon": epsilon, "delta": failure, "steps": 200, "noise_constant": "2.4143"}
-        assert spending(STATEMENT, values).kept is True
+def test_the_constant_at_both_ends():
+    small = explicit("step_constant", epsilon="1e-9", delta="1e-5").value.upper
+    at_most = float(explicit_twin("step_constant", epsilon=ln(mpf(10) ** 5), delta=mpf(10) ** -5))
+    assert small == pytest.approx(0.25)
+    assert at_most == pytest.approx(3 - 2 * 2**0.5)

@@ -1,4 +1,4 @@
-"""Theorem 3, a second time from the text; a double well on which its constant is exponential in β.
+"""Theorem 3: a double well on which its constant is exponential in β.
 
 U(w) = 0.1w² - 1.2 exp(-(w-1)²/2s²) - exp(-(w+1)²/2s²), s = 0.35, every record with the same loss U - 0.1w², λ = 0.2:
 Assumption 1 holds. As T grows the chain of DP-GLD becomes the diffusion dW = -U' dt + √(2/β) dB at times up to
@@ -10,7 +10,6 @@ so P_x(τ > t) >= (u(x) - t)/sup u; within (a, b) the excess is at least g, the 
 
 import numpy as np
 import pytest
-from mpmath import ln
 
 WIDTH = 0.35
 
@@ -18,20 +17,6 @@ WIDTH = 0.35
 def potential(w):
     return 0.1 * w**2 - 1.2 * np.exp(-((w - 1) ** 2) / (2 * WIDTH**2)) - np.exp(-((w + 1) ** 2) / (2 * WIDTH**2))
 
-
-TWINS = {
-    "rate": lambda time_average_constant, inverse_temperature, delta, dataset_size, epsilon, steps, dimension: (
-        time_average_constant
-        * (
-            inverse_temperature**2 * ln(1 / delta) / (dataset_size**2 * epsilon**2)
-            + dataset_size**2 * epsilon**2 / (steps * inverse_temperature**2 * ln(1 / delta))
-        )
-        + dimension / inverse_temperature * ln(inverse_temperature)
-    ),
-    "polynomial": lambda time_average_constant, delta, dataset_size, epsilon, rate_exponent: (
-        time_average_constant * ln(1 / delta) / (dataset_size**rate_exponent * epsilon**rate_exponent)
-    ),
-}
 
 GRID = np.linspace(-2.0, 2.0, 40_001)
 VALUES = potential(GRID)

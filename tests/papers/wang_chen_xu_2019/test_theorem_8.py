@@ -1,74 +1,19 @@
-"""Theorem 8, a second time from the text and repaired; the units of the printed sample size."""
+"""Theorem 8: the units of the printed sample size.
 
+With constants: its tails, and selections at the smallest number of records.
+"""
+
+import numpy as np
 import pytest
-from mpmath import cbrt, ln, sqrt
 
 from dpbounds.expressions.symbols import Unit
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
-
-def common(smoothness, dimension, loss_range, delta, failure_probability, epsilon):
-    return (
-        smoothness * dimension * sqrt(smoothness * loss_range * ln(1 / delta) * ln(1 / failure_probability)) / epsilon
-    )
-
-
-def sample_size(
-    smoothness,
-    dimension,
-    loss_range,
-    delta,
-    failure_probability,
-    lipschitz,
-    hessian_lipschitz,
-    epsilon,
-    stationarity,
-):
-    both = common(smoothness, dimension, loss_range, delta, failure_probability, epsilon)
-    first = both / (smoothness * sqrt(dimension)) * lipschitz / stationarity**2
-    return max(first, both / stationarity / sqrt(stationarity * hessian_lipschitz))
-
-
-def reached(
-    smoothness,
-    dimension,
-    loss_range,
-    delta,
-    failure_probability,
-    lipschitz,
-    hessian_lipschitz,
-    epsilon,
-    dataset_size,
-):
-    both = common(smoothness, dimension, loss_range, delta, failure_probability, epsilon)
-    first = sqrt(both / (smoothness * sqrt(dimension)) * lipschitz / dataset_size)
-    return max(first, cbrt((both / dataset_size) ** 2 / hessian_lipschitz))
-
-
-def printed(
-    smoothness,
-    dimension,
-    loss_range,
-    delta,
-    failure_probability,
-    lipschitz,
-    hessian_lipschitz,
-    epsilon,
-    stationarity,
-):
-    both = common(smoothness, dimension, loss_range, delta, failure_probability, epsilon)
-    return both * lipschitz / hessian_lipschitz / stationarity**2
-
-
-TWINS = {
-    "rate": reached,
-    "sample_size": sample_size,
-    "printed_sample_size": printed,
-}
-
+explicit = evaluated("wang-chen-xu-2019/theorem-8/explicit")
 STATEMENT = theorem("wang-chen-xu-2019/theorem-8")
+evaluate = evaluated("wang-chen-xu-2019/theorem-8")
 RECORDS = Unit(samples=1)
 
 
@@ -77,29 +22,65 @@ def test_the_printed_sample_size_is_not_a_number_of_records():
     assert (defect.base, defect.found, defect.expected) == ("length", 1, 0)
     assert scaling_defects(STATEMENT.part("sample_size").expression, RECORDS) == ()
     # in other units of length the same problem: the printed number falls below that of Theorem 7 alone, and of itself
-    values = {"loss_range": 1, "d": 9, "delta": "1e-5", "failure_probability": "0.1", "epsilon": 1}
+    values = {"B": 1, "d": 9, "delta": "1e-5", "zeta": "0.1", "epsilon": 1}
     numbers = []
     for s in (1, 100, 10_000):  # w -> w/s
         scaled = {"smoothness": s**2, "lipschitz": s, "hessian_lipschitz": s**3, "stationarity": s * 0.01}
-        numbers.append(STATEMENT.evaluate("printed_sample_size", **values, **scaled).value.upper)
-        alone = theorem("wang-chen-xu-2019/theorem-7").evaluate(
+        numbers.append(evaluate("printed_sample_size", **values, **scaled).value.upper)
+        alone = evaluated("wang-chen-xu-2019/theorem-7")(
             "sample_size", **values, **{k: v for k, v in scaled.items() if k != "hessian_lipschitz"}
         )
-        repaired = STATEMENT.evaluate("sample_size", **values, **scaled).value.upper
+        repaired = evaluate("sample_size", **values, **scaled).value.upper
         assert repaired >= alone.value.lower
     assert numbers[0] == pytest.approx(100 * numbers[1]) == pytest.approx(10_000 * numbers[2])
     assert numbers[2] < alone.value.lower
 
 
 def test_the_rate_inverts_the_sample_size():
-    values = {"loss_range": 1, "d": 9, "delta": "1e-5", "failure_probability": "0.1", "epsilon": 1}
-    values |= {"smoothness": 2, "lipschitz": 1, "hessian_lipschitz": "0.3"}
+    values = {"B": 1, "d": 9, "delta": "1e-5", "zeta": "0.1", "epsilon": 1}
+    values |= {"L": 2, "G": 1, "rho_H": "0.3"}
     for alpha in ("0.5", "0.01"):
-        records = STATEMENT.evaluate("sample_size", stationarity=alpha, **values).value.upper
-        found = STATEMENT.evaluate("rate", n=round(records), **values).value.upper
+        records = evaluate("sample_size", alpha=alpha, **values).value.upper
+        found = evaluate("rate", n=round(records), **values).value.upper
         assert found == pytest.approx(float(alpha), rel=1e-3)
 
 
-def test_what_is_spent_grows_with_three_releases():
-    values = {"epsilon": 1, "delta": "1e-5", "steps": 100, "noise_constant": 8}
-    assert spending(STATEMENT, values).kept is False
+def symmetric(generator, count, dimension):
+    entries = generator.normal(size=(count, dimension, dimension))
+    upper = np.triu(entries)
+    return upper + np.triu(entries, 1).transpose(0, 2, 1)
+
+
+@pytest.mark.parametrize("dimension", [2, 30])
+def test_norms_of_symmetric_noise(dimension):
+    norms = np.abs(np.linalg.eigvalsh(symmetric(np.random.default_rng(2), 800, dimension))).max(axis=1)
+    assert norms.mean() <= 2 * dimension**0.5 * 1.05  # E λ_max <= 2√d; of the norm a little more
+    for chance in (0.2, 0.02):
+        limit = 2 * dimension**0.5 + 2 * np.log(2 / chance) ** 0.5
+        assert (norms > limit).mean() <= chance
+
+
+def test_selections_at_the_smallest_number_of_records():
+    generator = np.random.default_rng(4)
+    points, dimension, alpha, hessian_lipschitz, repetitions = 6, 3, 0.1, 1.0, 400
+    values = {"G": 1, "L": 1, "d": 3, "N": points, "rho": "0.1"}
+    records = explicit(alpha="0.1", rho_H=1, zeta="0.1", **values).value.upper
+    at = {**values, "n": int(records) + 1}
+    names = ("noise_stddev", "hessian_noise_stddev")
+    first, second = (explicit(name, **at).value.upper for name in names)
+    gamma = (hessian_lipschitz * alpha) ** 0.5
+    # five points that are just not α-SOSPs, by slope or by curvature, then one that is an (α/2)-SOSP and no better
+    slopes = alpha * np.array([1.01, 0.2, 1.01, 0.2, 1.01, 0.5])
+    lowest = gamma * np.array([0.0, -1.01, 0.0, -1.01, 0.0, -(0.5**0.5)])
+    gradients = np.zeros((repetitions, points, dimension))
+    gradients[:, :, 0] = slopes
+    gradients += first * generator.normal(size=gradients.shape)
+    hessians = np.zeros((repetitions * points, dimension, dimension))
+    hessians[:, 1, 1] = np.tile(lowest, repetitions)
+    hessians += second * symmetric(generator, repetitions * points, dimension)
+    curvature = np.linalg.eigvalsh(hessians)[:, 0].reshape(repetitions, points)
+    passes = (np.linalg.norm(gradients, axis=2) <= 0.75 * alpha) & (curvature >= -(1 + 0.5**0.5) / 2 * gamma)
+    wrong = passes[:, :-1].any(axis=1) | ~passes[:, -1]
+    assert wrong.mean() <= 0.1
+    untightened = (np.linalg.norm(gradients, axis=2) <= alpha) & (curvature >= -gamma)
+    assert untightened[:, :-1].any(axis=1).mean() > 0.5

@@ -1,61 +1,21 @@
-"""Theorem 9, a second time from the text; the range of ε that no constant serves."""
+"""Theorem 9: the range of ε that no constant serves.
 
+With constants: its arithmetic, and runs of Algorithm 6 at the smallest sample.
+"""
+
+import math
+
+import numpy as np
 import pytest
 import sympy
-from mpmath import ceil, erfc, exp, ln, log, loggamma, mpf, root, sqrt, workdps
+from mpmath import ceil, erfc, exp, ln, log, loggamma, mpf, sqrt, workdps
+from sympy import Rational
 
 from dpbounds.papers.wang_chen_xu_2019 import theorem_9
-from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
+from tests.papers.twins import evaluated
 
-
-def sample_size(
-    diameter,
-    lipschitz,
-    smoothness,
-    loss_range,
-    dimension,
-    hessian_lipschitz,
-    delta,
-    failure_probability,
-    epsilon,
-    stationarity,
-):
-    chance, leak = ln(1 / failure_probability), ln(1 / delta)
-    first = lipschitz * diameter**7 * sqrt(dimension * smoothness * loss_range * leak * chance)
-    second = sqrt(leak * dimension * loss_range * smoothness) * lipschitz * diameter**4 * sqrt(chance)
-    third = dimension * sqrt(loss_range * smoothness**3 * leak) * diameter**5 * chance
-    quarter = root(hessian_lipschitz, 4)
-    return max(
-        first * quarter / (epsilon * stationarity**2),
-        second * quarter / (epsilon * stationarity**2),
-        third / (quarter * stationarity * sqrt(stationarity) * epsilon),
-    )
-
-
-def combined(loss_range, smoothness, hessian_lipschitz, diameter, approximation_ratio, stationarity):
-    return (
-        loss_range * smoothness * sqrt(hessian_lipschitz) * (diameter**2 / approximation_ratio) ** 3 / stationarity**2
-    )
-
-
-TWINS = {
-    "sample_size": sample_size,
-    "steps": lambda diameter, smoothness, loss_range, stationarity, hessian_lipschitz, approximation_ratio: max(
-        diameter**2 * smoothness * loss_range / stationarity**2,
-        loss_range * sqrt(hessian_lipschitz) * diameter**6 / (approximation_ratio * sqrt(stationarity)) ** 3,
-    ),
-    "combined_steps": combined,
-    "first_order_share": lambda stationarity, diameter, smoothness: stationarity / 2 / diameter**2 / smoothness,
-    "second_order_share": lambda approximation_ratio, stationarity, hessian_lipschitz, diameter: (
-        approximation_ratio * sqrt(hessian_lipschitz * stationarity) / (2 * hessian_lipschitz * diameter**3)
-    ),
-    "slack": lambda approximation_ratio, stationarity, diameter: (
-        approximation_ratio**2 * stationarity / 72 / diameter**3
-    ),
-}
-
-STATEMENT = theorem("wang-chen-xu-2019/theorem-9")
+explicit = evaluated("wang-chen-xu-2019/theorem-9/explicit")
+evaluate = evaluated("wang-chen-xu-2019/theorem-9")
 
 
 def above(threshold):
@@ -87,25 +47,17 @@ def test_no_constant_serves_the_printed_range(constant, share, steps):
         assert returned - elsewhere > mpf("0.99")
 
 
-def test_the_repaired_range_holds():
-    for epsilon, failure in (("0.5", "1e-5"), (11, "1e-5")):
-        values = {"epsilon": epsilon, "delta": failure, "steps": 100, "noise_constant": "23.314"}
-        assert spending(STATEMENT, values).kept is True
-
-
 def test_the_combined_number_of_steps_is_larger():
-    values = {"diameter": 2, "smoothness": 3, "loss_range": 1, "hessian_lipschitz": 5, "approximation_ratio": "0.5"}
+    values = {"D": 2, "L": 3, "B": 1, "rho_H": 5, "Phi": "0.5"}
     for alpha in ("1", "0.01"):
-        both, combined = (
-            STATEMENT.evaluate(name, stationarity=alpha, **values).value for name in ("steps", "combined_steps")
-        )
+        both, combined = (evaluate(name, alpha=alpha, **values).value for name in ("steps", "combined_steps"))
         assert both.upper <= combined.upper
 
 
 def test_no_unit_of_the_tolerance_makes_the_terms_numbers():
     """The exponents of loss and length in each term, for α of the unit loss^a length^b: never all of them 0."""
     a, b = sympy.symbols("a b")
-    loss = {"lipschitz": 1, "smoothness": 1, "hessian_lipschitz": 1, "loss_range": 1, "diameter": 0, "stationarity": a}
+    loss = {"G": 1, "L": 1, "rho_H": 1, "B": 1, "D": 0, "alpha": a}
     length = {"lipschitz": -1, "smoothness": -2, "hessian_lipschitz": -3, "loss_range": 0, "diameter": 1}
     length["stationarity"] = b
     equations = []
@@ -115,3 +67,51 @@ def test_no_unit_of_the_tolerance_makes_the_terms_numbers():
     assert len(equations) == 6
     assert sympy.solve(equations, [a, b]) == []
     assert sympy.solve(equations[4:], [a, b])  # one term alone could be repaired by a unit
+
+
+def test_the_decreases():
+    # second-order step, in units of Φbθ²: slope, curvature, remainder
+    assert 2 * Rational(1, 48) - Rational(3, 8) / 2 + Rational(1, 6) / 2 == -Rational(1, 16)
+    assert 2 * Rational(1, 36) - Rational(3, 8) / 2 + Rational(1, 6) / 2 == -Rational(7, 144)  # r with 72 for 96
+    # first-order step at η = a/(2D²L), in units of a²/(D²L)
+    assert -Rational(3, 8) / 2 + Rational(1, 4) / 2 == -Rational(1, 16)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_runs_end_at_a_stationary_point(seed):
+    # F(w) = cos w - w²/20 on [-1, 1] (L <= 1.1, ρ_H <= 1), from the maximum at 0; Φ = 1; a = b = 1/2
+    generator = np.random.default_rng(seed)
+    values = {"D": 2, "L": "1.1", "gap_tolerance": "0.5", "curvature_tolerance": "0.5"}
+    values |= {"rho_H": 1, "Phi": 1}
+    gap = 1 - math.cos(1) + 0.05
+    limit = explicit("steps", Delta_F=gap, **values).value.upper
+    small = {"G": 1, "rho": "0.1", "T": int(limit)}
+    found = explicit(d=1, zeta="0.05", **small, **values)
+    assert found.applies is True
+    records = math.ceil(found.value.upper)
+    first = explicit("noise_stddev", n=records, **small).value.upper
+    second = explicit("hessian_noise_stddev", n=records, d=1, L="1.1", rho="0.1", T=int(limit)).value.upper
+    eta, theta, r = 0.5 / 8.8, 0.5 / 16, 0.25 / (96 * 8)
+    w, used = 0.0, 0
+    while True:
+        used += 1
+        g = -math.sin(w) - w / 10 + first * generator.normal()
+        v = -math.copysign(1.0, g)
+        if g * (v - w) < -0.25:
+            w += eta * (v - w)
+            continue
+        h = -math.cos(w) - 0.1 + second * generator.normal()
+        ends = [-1.0, 1.0]  # of the u in [-1, 1] with g(u - w) <= r
+        ends[1 if g > 0 else 0] = min(1.0, w + r / g) if g > 0 else max(-1.0, w + r / g)
+        u = max(ends, key=lambda one: abs(one - w)) if h < 0 else w
+        if h * (u - w) ** 2 <= -0.25:
+            w += theta * (u - w)
+            continue
+        break
+    assert used <= limit
+    slope = -math.sin(w) - w / 10
+    assert min(slope * (u - w) for u in (-1.0, 1.0)) >= -0.5
+    if abs(slope) < 1e-12:
+        assert -(math.cos(w) + 0.1) * (1 + abs(w)) ** 2 >= -0.5
+    assert abs(w) > 0.2  # it left the maximum
+    assert mpf(used) > 1

@@ -1,4 +1,4 @@
-"""Algorithm 1: its noise, a second time from the text, and what is wrong with step 3."""
+"""Algorithm 1: what is wrong with step 3."""
 
 import pytest
 from mpmath import log, sqrt
@@ -8,14 +8,10 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    # the root of x + 2 sqrt(x log(1/delta)) = epsilon, by the quadratic formula in sqrt(x)
-    "rho": lambda epsilon, delta: (-sqrt(log(1 / delta)) + sqrt(log(1 / delta) + epsilon)) ** 2,
-    "noise_variance": lambda lipschitz, steps, dataset_size, rho: 2 * (lipschitz / dataset_size) ** 2 * steps / rho,
-}
+from tests.papers.twins import evaluated
 
 STATEMENT = theorem("wang-xu-2019/algorithm-1")
+evaluate = evaluated("wang-xu-2019/algorithm-1")
 
 
 def test_the_printed_noise_vanishes_for_linear_losses():
@@ -33,13 +29,13 @@ def test_the_printed_power_overspends_for_large_budgets(failure, edge):
         values = {"epsilon": epsilon, "delta": failure, "steps": 7, "dataset_size": 50, "lipschitz": 1, "smoothness": 1}
         found = spending(STATEMENT, values)
         spent = float(zcdp_rho(found.mechanism, Relation.REPLACE_ONE))
-        allowed = STATEMENT.evaluate("rho", epsilon=epsilon, delta=failure).value
+        allowed = evaluate("rho", epsilon=epsilon, delta=failure).value
         assert (spent <= allowed.upper) is is_kept
     assert spending(STATEMENT, {**values, "epsilon": 12}).kept is False  # also against the certified curve
 
 
 def test_the_budget_solves_its_equation():
     for epsilon, failure in (("0.3", "1e-3"), (8, "1e-6")):
-        rho = STATEMENT.evaluate("rho", epsilon=epsilon, delta=failure).value.lower
+        rho = evaluate("rho", epsilon=epsilon, delta=failure).value.lower
         assert rho + 2 * (rho * float(log(1 / float(failure)))) ** 0.5 == pytest.approx(float(epsilon))
     assert budget.free_symbols

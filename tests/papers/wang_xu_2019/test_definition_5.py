@@ -1,14 +1,8 @@
-"""Definition 5, a second time from the text, and where it fails."""
-
-from mpmath import log, mpf, sqrt
+"""Definition 5: where it fails."""
 
 from dpbounds.privacy.accountants.certified import delta
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "noise_stddev": lambda sensitivity, delta, epsilon: sqrt(2 * log(mpf(125) / 100 / delta)) * sensitivity / epsilon
-}
 
 
 def test_the_formula_fails_for_large_epsilon():

@@ -4,15 +4,7 @@ import mpmath
 import pytest
 from mpmath import gamma, log, sqrt
 
-from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "l2-ball": lambda dimension, enclosing_radius: (
-        enclosing_radius * mpmath.exp(mpmath.loggamma((dimension + 1) / 2) - mpmath.loggamma(dimension / 2)) * sqrt(2)
-    ),
-    "l1-ball": lambda dimension, enclosing_radius: enclosing_radius * sqrt(2 * log(2 * dimension)),
-    "simplex": lambda dimension, enclosing_radius: enclosing_radius * sqrt(2 * log(dimension)),
-}
+from tests.papers.twins import evaluated
 
 
 def largest_of(count, both_signs):
@@ -24,12 +16,12 @@ def largest_of(count, both_signs):
 
 @pytest.mark.parametrize("dimension", [2, 3, 10, 200])
 def test_widths_against_quadrature(dimension):
-    statement = theorem("wang-xu-2019/definition-8")
+    evaluate = evaluated("wang-xu-2019/definition-8")
     ball = float(gamma((dimension + 1) / 2) / gamma(dimension / 2) * sqrt(2))
-    assert statement.evaluate("l2-ball", dimension=dimension, enclosing_radius=1).value.lower == pytest.approx(ball)
+    assert evaluate("l2-ball", d=dimension, R=1).value.lower == pytest.approx(ball)
     assert ball <= dimension**0.5
     for part, both in (("l1-ball", True), ("simplex", False)):
-        bound = statement.evaluate(part, dimension=dimension, enclosing_radius=1).value.lower
+        bound = evaluate(part, d=dimension, R=1).value.lower
         assert 0.4 * bound < largest_of(dimension, both) <= bound
 
 

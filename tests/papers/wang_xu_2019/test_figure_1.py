@@ -1,11 +1,8 @@
 """Figure 1: the loss as printed."""
 
-from mpmath import exp
 from sympy import diff
 
 from dpbounds.theorems.registry import theorem
-
-TWINS = {"loss": lambda margin: 1 / (1 + exp(-margin))}
 
 
 def test_the_printed_loss_rewards_mistakes():

@@ -1,18 +1,11 @@
 """Figure 2: the bound depends on T."""
 
-from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "mean_square": lambda smoothness, initial_gap, steps, dimension, noise_multiplier, lipschitz, dataset_size: (
-        8 * smoothness * initial_gap / (3 * steps)
-        + 4 * dimension * (noise_multiplier * lipschitz / dataset_size) ** 2 * steps / 3
-    )
-}
+from tests.papers.twins import evaluated
 
 
 def test_the_bound_has_a_best_number_of_steps():
-    statement = theorem("wang-xu-2019/figure-2")
-    values = {"smoothness": 1, "initial_gap": "0.5", "d": 100, "noise_multiplier": 2, "lipschitz": 1, "n": 10_000}
-    at = {steps: statement.evaluate(steps=steps, **values).value.lower for steps in (50, 200, 500, 2000, 20_000)}
+    evaluate = evaluated("wang-xu-2019/figure-2")
+    values = {"L": 1, "Delta_F": "0.5", "d": 100, "z": 2, "G": 1, "n": 10_000}
+    at = {steps: evaluate(T=steps, **values).value.lower for steps in (50, 200, 500, 2000, 20_000)}
     assert min(at, key=at.get) == 500
     assert at[50] > 3 * at[500] < at[20_000]

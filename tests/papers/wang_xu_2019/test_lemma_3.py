@@ -1,23 +1,14 @@
-"""Lemma 3, a second time from the text, and against the exact law of the choice."""
+"""Lemma 3: against the exact law of the choice."""
 
 import numpy as np
 import pytest
-from mpmath import ln
 
-from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "bound": lambda score_sensitivity, step_epsilon, candidates, failure_probability: (
-        2 * score_sensitivity / step_epsilon * (ln(candidates) + ln(1 / failure_probability))
-    )
-}
+from tests.papers.twins import evaluated
 
 
 @pytest.mark.parametrize("failure", ["0.5", "0.01", "1e-6"])
 def test_the_exact_law_keeps_the_bound(failure):
-    bound = theorem("wang-xu-2019/lemma-3").evaluate(
-        score_sensitivity=1, step_epsilon="0.7", candidates=50, failure_probability=failure
-    )
+    bound = evaluated("wang-xu-2019/lemma-3")(Delta_u=1, epsilon_0="0.7", N=50, zeta=failure)
     generator = np.random.default_rng(0)
     for spread in (1.0, 10.0, 100.0):
         scores = -np.append(0.0, spread * generator.random(49))

@@ -1,8 +1,6 @@
-"""Lemma 4 with constant 1, a second time, and against sets whose second moment is known."""
+"""Lemma 4 with constant 1: against sets whose second moment is known."""
 
 from mpmath import gamma, mpf, sqrt
-
-TWINS = {"bound": lambda gaussian_width, norm_bound: gaussian_width * gaussian_width + norm_bound * norm_bound}
 
 
 def test_the_l2_ball_is_below_and_a_segment_attains_it_nearly():

@@ -4,8 +4,6 @@ import itertools
 
 import numpy as np
 
-TWINS = {}
-
 
 def test_the_smallest_noisy_mapping_is_read_off_the_iterates():
     """DP-PGD on the unit ball: the prox step's mapping at the noisy gradient, and (x_k - x_{k+1})/γ, step by step."""

@@ -1,16 +1,9 @@
-"""Theorem 1, a second time from the text; the range of ε that no constant serves."""
+"""Theorem 1: the range of ε that no constant serves. With constants: against the certified accountant."""
 
 import pytest
 from mpmath import exp, ln, mpf, ncdf, sqrt, workdps
 
-from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "noise_variance": lambda noise_constant, lipschitz, steps, delta, dataset_size, epsilon: (
-        noise_constant * lipschitz**2 * steps * ln(1 / delta) / (dataset_size * epsilon) ** 2
-    )
-}
+from tests.papers.twins import evaluated
 
 
 def failure_of_the_output(constant, steps, epsilon, delta):
@@ -45,8 +38,8 @@ def test_twice_as_long_for_half_the_constant_of_the_range():
     assert failure_of_the_output(8, 2000, 400, "1e-5") > 0.5  # ε = T/5
 
 
-def test_the_repaired_range_holds():
-    statement = theorem("wang-xu-2019/theorem-1")
-    for epsilon, failure in (("0.5", "1e-5"), (11, "1e-5"), (3, "0.05")):
-        values = {"epsilon": epsilon, "delta": failure, "steps": 300, "noise_constant": "11.657"}
-        assert spending(statement, values).kept is True
+def test_the_constants_of_the_text():
+    evaluate = evaluated("wang-xu-2019/theorem-1/explicit")
+    assert evaluate("noise_constant", epsilon="1e-9", delta="1e-5").value.lower == pytest.approx(8)
+    at_the_edge = evaluate("noise_constant", epsilon="11.512925464970229", delta="1e-5").value.lower
+    assert at_the_edge == pytest.approx(6 + 4 * 2**0.5)

@@ -1,35 +1,14 @@
-"""Theorem 3, a second time from the text; the second equality of (5)."""
+"""Theorem 3: the second equality of (5)."""
 
-from mpmath import log, root, sqrt
-
-from dpbounds.theorems.registry import theorem
-
-TWINS = {
-    "rate": lambda sub_gaussian, dimension, failure_probability, dataset_size, delta, epsilon: (
-        sqrt(sub_gaussian**2 * dimension * log(sub_gaussian / failure_probability) * log(dataset_size) / dataset_size)
-        + root(dimension * log(1 / delta), 4) / sqrt(dataset_size * epsilon)
-    ),
-    "combined": lambda sub_gaussian, dimension, failure_probability, dataset_size, delta, epsilon: (
-        sub_gaussian
-        * sqrt(
-            dimension
-            * log(sub_gaussian / failure_probability)
-            * log(dataset_size)
-            * sqrt(log(1 / delta))
-            / (dataset_size * epsilon)
-        )
-    ),
-}
+from tests.papers.twins import evaluated
 
 
 def test_the_combined_term_vanishes_where_the_sum_does_not():
-    statement = theorem("wang-xu-2019/theorem-3")
-    values = {"sub_gaussian": 1, "dimension": 4, "failure_probability": "0.1", "n": 1000, "epsilon": 1}
+    evaluate = evaluated("wang-xu-2019/theorem-3")
+    values = {"tau": 1, "d": 4, "zeta": "0.1", "n": 1000, "epsilon": 1}
     ratios = []
     for failure in ("0.5", "0.99", "0.9999999999"):
-        summed, combined = (
-            statement.evaluate(part, delta=failure, **values).value.lower for part in ("rate", "combined")
-        )
+        summed, combined = (evaluate(part, delta=failure, **values).value.lower for part in ("rate", "combined"))
         ratios.append(summed / combined)
     assert ratios[0] < 3
     assert ratios[1] < ratios[2]

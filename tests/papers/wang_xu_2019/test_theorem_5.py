@@ -1,16 +1,14 @@
-"""Theorem 5, a second time from the text (with the fourth root, see the record's note)."""
+"""Theorem 5 with constants: the l2 ball gives back Theorem 2."""
 
-from mpmath import ln, root, sqrt
+import pytest
 
-TWINS = {
-    "rate": lambda norm_bound, gaussian_width, delta, dataset_size, epsilon: (
-        norm_bound
-        * sqrt(norm_bound)
-        * root((norm_bound**2 + gaussian_width**2) * ln(1 / delta), 4)
-        / sqrt(dataset_size * epsilon)
-    ),
-    "steps": lambda dataset_size, epsilon, norm_bound, gaussian_width, delta: (
-        dataset_size * epsilon * norm_bound / sqrt((norm_bound**2 + gaussian_width**2) * ln(1 / delta))
-    ),
-    "step_size": lambda smoothness, norm_bound: 1 / (2 * smoothness * norm_bound**2),
-}
+from dpbounds.theorems.registry import theorem
+
+
+def test_the_unit_ball_gives_back_theorem_2():
+    mirror, plain = (theorem(f"wang-xu-2019/theorem-{k}/explicit") for k in (5, 2))
+    shared = {"initial_gap": 1, "steps": 30, "noise_stddev": "0.1"}
+    for name in ("bound", "noisy"):
+        first = mirror.evaluate(name, mirror_step="0.5", relative_smoothness=1, dual_second_moment=7, **shared)
+        second = plain.evaluate(name, step_size="0.5", smoothness=1, dimension=7, **shared)
+        assert first.value.lower == pytest.approx(second.value.lower)

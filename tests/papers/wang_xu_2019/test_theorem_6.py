@@ -1,23 +1,10 @@
-"""Theorem 6, a second time from the text (with the fourth root), and how far its budget reaches."""
+"""Theorem 6: how far its budget reaches. With constants: the Gibbs distribution exactly."""
 
+import numpy as np
 import pytest
-from mpmath import ln, root, sqrt
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-
-TWINS = {
-    "rate": lambda l1_norm_bound, delta, dataset_size, candidates, failure_probability, epsilon: (
-        l1_norm_bound
-        * root(ln(1 / delta), 4)
-        * sqrt(ln(dataset_size * candidates / failure_probability))
-        / sqrt(dataset_size * epsilon)
-    ),
-    "steps": lambda dataset_size, epsilon, delta, candidates, failure_probability: (
-        dataset_size * epsilon / (sqrt(ln(1 / delta)) * ln(candidates * dataset_size / failure_probability))
-    ),
-    "step_fraction": lambda steps, norm_bound: sqrt(2 / (steps * norm_bound**2)),
-}
 
 
 @pytest.mark.thorough
@@ -27,3 +14,13 @@ def test_the_printed_budget_overspends_far_out():
     assert kept.kept is True
     spent = spending(algorithm, {"epsilon": 60, "delta": "0.5", "steps": 2000})
     assert spent.kept is False
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+def test_the_mean_score_of_the_gibbs_choice(epsilon):
+    generator = np.random.default_rng(1)
+    for spread in (0.1, 1.0, 30.0):
+        scores = spread * generator.random(64)
+        weights = np.exp(epsilon * (scores - scores.max()) / 2)  # sensitivity 1
+        lost = scores.max() - (weights * scores).sum() / weights.sum()
+        assert lost <= 2 / epsilon * np.log(64)

@@ -1,7 +1,7 @@
 r"""Private SpiderBoost (anchors that release a gradient, and in between noisy differences of gradients, whose noise is
 proportional to the distance moved) finds a point at which the empirical gradient has expected norm of order
-$\left(\sqrt{\Delta_F L G}\, \frac{\sqrt{d \ln(1/\delta)}}{n\varepsilon}\right)^{2/3}
-+ G\, \frac{\sqrt{d \ln(1/\delta)}}{n\varepsilon}$.
+$\left(\sqrt{\Delta_F L G}\, \frac{\sqrt{d \ln(1/\delta)}}{n\varepsilon}\right)^{2/3} + G\, \frac{\sqrt{d
+\ln(1/\delta)}}{n\varepsilon}$.
 
 Proof in outline, with full batches, $\bar a = \sqrt d / (n\sqrt\rho)$ and step length $\eta = 1/(2L)$: errors of the
 gradient estimates add up as martingales, so their mean square is at most that of the anchor plus $d \sigma_2^2 \eta^2$

@@ -4,6 +4,8 @@ pure $\varepsilon$-privacy, up to logarithms; lower bounds of the same orders in
 second is attained by the exponential mechanism, whose proof does not need convexity on a net of the set.
 """
 
+from functools import partial
+
 from dpbounds.papers.cited.bassily_smith_thakurta_2014 import PAPER
 from dpbounds.theorems.language import Condition, Min, Rate, log, q, sqrt
 
@@ -12,6 +14,8 @@ pure = q.d / (q.n * q.epsilon)
 approximate_lower = Min(1, sqrt(q.d) / (q.n * q.epsilon))
 pure_lower = Min(1, pure)
 small_epsilon = (Condition(q.epsilon <= 1, "the usual range of the lower bound"),)
+
+row = partial(Rate, logs_hidden=True, hides="G D")
 
 THEOREM = PAPER.theorem(
     id="main-result",
@@ -22,44 +26,23 @@ THEOREM = PAPER.theorem(
     status="claimed",
     assumptions="Lipschitz, convex, bounded set",
     parts=(
-        Rate(
-            approximate,
-            "approximate",
-            "under (ε, δ)-privacy",
-            side="upper",
-            logs_hidden=True,
-            hides="G D",
-            restored=q.G * q.D * approximate,
-        ),
-        Rate(
-            pure,
-            "pure",
-            "under pure ε-privacy",
-            side="upper",
-            under="ε-DP",
-            logs_hidden=True,
-            hides="G D",
-            restored=q.G * q.D * pure,
-        ),
-        Rate(
+        row(approximate, "approximate", "under (ε, δ)-privacy", side="upper", restored=q.G * q.D * approximate),
+        row(pure, "pure", "under pure ε-privacy", side="upper", under="ε-DP", restored=q.G * q.D * pure),
+        row(
             approximate_lower,
             "approximate-lower",
             "under (ε, δ)-privacy, at least; without the upper bound's power of ln(1/δ), which "
             "cannot be meant for every δ: an ε-private method reaches the pure order, whatever δ is",
             side="lower",
-            logs_hidden=True,
-            hides="G D",
             restored=q.G * q.D * approximate_lower,
             conditions=(*small_epsilon, Condition(q.delta <= 1 / q.n, "the usual range of the lower bound")),
         ),
-        Rate(
+        row(
             pure_lower,
             "pure-lower",
             "under pure ε-privacy, at least",
             side="lower",
             under="ε-DP",
-            logs_hidden=True,
-            hides="G D",
             restored=q.G * q.D * pure_lower,
             conditions=small_epsilon,
         ),

@@ -1,7 +1,7 @@
 r"""Advanced composition: $T$ releases, each $(\varepsilon_0, \delta_0)$-differentially private (each may depend on what
-earlier ones published), are together $(\varepsilon, T\delta_0 + \delta')$-differentially private for every
-$\delta' \in (0, 1)$, with $\varepsilon = \sqrt{2 T \ln(1/\delta')}\, \varepsilon_0
-+ T \varepsilon_0 (e^{\varepsilon_0} - 1)$. Here `delta` stands for the slack $\delta'$.
+earlier ones published), are together $(\varepsilon, T\delta_0 + \delta')$-differentially private for every $\delta' \in
+(0, 1)$, with $\varepsilon = \sqrt{2 T \ln(1/\delta')}\, \varepsilon_0 + T \varepsilon_0 (e^{\varepsilon_0} - 1)$. Here
+`delta` stands for the slack $\delta'$.
 """
 
 from dpbounds.papers.cited.dwork_roth_2014 import PAPER, step_delta

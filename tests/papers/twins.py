@@ -1,0 +1,84 @@
+"""Formulas a second time: each statement's twins, and the points at which they are evaluated.
+
+``<paper>/twins.py`` maps the item of a statement to its parts, each a plain mpmath function of ``q``, written from the
+paper's text in its letters. ``q`` has the values of a point under the names and letters of the symbol table, and under
+the names of the paper's own quantities.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeAlias
+
+from dpbounds.theorems.evaluation import Evaluation
+from dpbounds.theorems.index import module_of
+from dpbounds.theorems.quantities import symbol
+from dpbounds.theorems.registry import theorem
+
+
+class Point:
+    """Values by attribute, under any name that a quantity has; ``read`` are the quantities that were looked at."""
+
+    def __init__(self, values: Mapping[str, Any], read: set[str] | None = None) -> None:
+        self._values = {name_of(name): value for name, value in values.items()}
+        self.read: set[str] = set() if read is None else read
+
+    def __getattr__(self, name: str) -> Any:
+        known = name if name in self._values else name_of(name)
+        self.read.add(known)
+        return self._values[known]
+
+    def at(self, **others: Any) -> "Point":
+        """The same point with other values of some quantities."""
+        return _Moved(self, others)
+
+
+class _Moved(Point):
+    def __init__(self, point: Point, others: Mapping[str, Any]) -> None:
+        self._point = point
+        super().__init__(others, point.read)
+
+    def __getattr__(self, name: str) -> Any:
+        others = self.__dict__["_values"]
+        return others[name_of(name)] if name_of(name) in others else getattr(self._point, name)
+
+
+@cache
+def name_of(name: str) -> str:
+    """The name of a quantity that is given by a letter or an alias."""
+    try:
+        found: str = symbol(name).name
+    except ValueError:  # a quantity of the paper's own
+        return name
+    return found
+
+
+Twins: TypeAlias = Mapping[str, Callable[[Point], Any]]
+
+
+def place(statement: str) -> tuple[str, str]:
+    """The folder of a statement's paper, and the item under which its twins are listed there."""
+    folder = module_of(statement).split(".")[2]
+    return folder, statement.removeprefix("cited/") if folder == "cited" else statement.partition("/")[2]
+
+
+def listed(folder: str) -> Mapping[str, Twins]:
+    """All twins of a folder."""
+    found: Mapping[str, Twins] = import_module(f"tests.papers.{folder}.twins").TWINS
+    return found
+
+
+def twin_of(statement: str) -> Callable[..., Any]:
+    """A function from a part's name and values to the value of its twin."""
+    folder, item = place(statement)
+    return lambda part, **values: listed(folder)[item][part](Point(values))
+
+
+def evaluated(statement: str) -> Callable[..., Evaluation]:
+    """A function from a part's name and values, under any name of their quantities, to the part's evaluation."""
+    record = theorem(statement)
+
+    def evaluate(part: str | None = None, *, digits: int = 15, **values: Any) -> Evaluation:
+        return record.evaluate(part, digits=digits, **{name_of(name): value for name, value in values.items()})
+
+    return evaluate

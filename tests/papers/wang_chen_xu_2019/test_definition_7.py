@@ -1,3 +1,0 @@
-"""Definition 7, a second time from the text."""
-
-TWINS = {"inverse_temperature": lambda step_epsilon, score_sensitivity: step_epsilon / score_sensitivity / 2}

@@ -1,5 +1,0 @@
-"""Definition 9, a second time from the text."""
-
-from mpmath import sqrt
-
-TWINS = {"curvature": lambda hessian_lipschitz, stationarity: sqrt(hessian_lipschitz) * sqrt(stationarity)}
