@@ -19,7 +19,7 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.algorithms.problems.points import checked_points, checked_rows, positive
 from dpbounds.algorithms.problems.surfaces import lengths, no_hessian
 from dpbounds.errors import InvalidValue
@@ -36,7 +36,7 @@ Weights = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bumps:
+class Bumps(FiniteSum):
     """F(x) = -G Σ_v w̄_v b_v(x) on the ball of radius R, where w̄ is the mean of the records' weights.
 
     Not smooth (at the tips and where a bump meets the plain, where a gradient 0 is answered). From x₁ = 0, where F and
@@ -117,14 +117,6 @@ class Bumps:
     def heights(self, X: ArrayLike) -> Array:
         """b_v(x) of the nearest bump v, shape (R,): all others are 0."""
         return self._bump(self._points(X))[1]
-
-    def objective(self, X: ArrayLike) -> Array:
-        """F, shape (R,)."""
-        return self.objective_and_gradient(X)[0]
-
-    def gradient(self, X: ArrayLike) -> Array:
-        """∇F, shape (R, p)."""
-        return self.objective_and_gradient(X)[1]
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
         """F and ∇F in one pass."""

@@ -20,7 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from dpbounds import documents, limits
-from dpbounds.algorithms.problems.problem import Array, checked_bound, clip_rows
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.problem import checked_bound, clip_rows
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
 

@@ -11,7 +11,7 @@ import sympy
 from numpy.typing import ArrayLike
 
 from dpbounds.algorithms.problems.finite_sum import Array
-from dpbounds.algorithms.problems.points import checked_start, positive, reach
+from dpbounds.algorithms.problems.points import checked_start, positive
 from dpbounds.algorithms.problems.shifted_records import ShiftedRecords, shifts_in_pairs
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
@@ -143,19 +143,9 @@ class Landscape(ShiftedRecords):
     profile: Profile
 
     @property
-    def lipschitz(self) -> sympy.Expr:
-        """sup‖∇F‖ + B on the ball: with |h'(w)| <= (s/R)|w|, ‖∇F‖ <= (s/R)‖x‖ <= s."""
-        return self.profile.largest_slope(self._reach) + sympy.Rational(self.shift_bound)
-
-    @property
-    def smoothness(self) -> sympy.Expr:
-        """sup|h''|: the Hessian is diagonal."""
-        return self.profile.largest_curvature(self._reach)
-
-    @property
-    def hessian_lipschitz(self) -> sympy.Expr:
-        """sup|h'''|: the Hessian is diagonal, and its largest entry moves by at most sup|h'''| max|x_j - y_j|."""
-        return self.profile.largest_third_derivative(self._reach)
+    def shape(self) -> Profile:
+        """h, as the Hessian is diagonal; with |h'(w)| <= (s/R)|w|, ‖∇F‖ <= (s/R)‖x‖ <= s."""
+        return self.profile
 
     @property
     def minimum(self) -> sympy.Expr:
@@ -176,11 +166,6 @@ class Landscape(ShiftedRecords):
         """∇²F, diagonal, shape (R, p, p)."""
         curvature = self.profile.derivatives(self._points(X))[2]
         return curvature[:, :, None] * np.eye(self.dimension)
-
-    @property
-    def _reach(self) -> sympy.Expr:
-        assert self.radius is not None  # ``landscape`` demands one
-        return reach(self.radius)
 
 
 def landscape(

@@ -6,7 +6,8 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from dpbounds.algorithms.problems.problem import Array, MarginLoss, Problem, margin_problem
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.problem import MarginLoss, Problem, margin_problem
 from dpbounds.expressions.exact import ExactLike
 
 
