@@ -7,11 +7,13 @@ says: k of them are k ledgers one after the other.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+import attrs
 from scipy import special
 
 from dpbounds.algorithms import ledger_format
@@ -46,6 +48,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 
 # How often a right run may be refused because its noise happened to be small: never, for all practical purposes.
 FALSE_ALARM = 1e-12
+_GRID = 1 << 53  # a generator's uniform doubles are the multiples of 2^-53 in [0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,41 @@ class Batch:
 
     def __str__(self) -> str:
         return f"{self.size} of {self.records} records {self.scheme.replace('-', ' ')}"
+
+
+def _drawn_rate(sample_rate: ExactLike) -> Fraction:
+    drawn = Fraction(math.floor(exact(sample_rate, "sample_rate") * _GRID), _GRID)
+    if not 0 < drawn <= 1:
+        raise InvalidValue("sample_rate", sample_rate, "a number of at least 2^-53 and at most 1")
+    return drawn
+
+
+@attrs.frozen
+class Poisson:
+    """Each record is in the sample with a probability of its own.
+
+    Attributes:
+        sample_rate: In (0, 1]. A generator's uniform numbers are multiples of 2^-53, so the rate is rounded down to
+            one: what the ledger gets is the rate at which records really are drawn.
+
+    Raises:
+        InvalidValue: The rate is not in (0, 1], or below 2^-53.
+    """
+
+    sample_rate: Fraction = attrs.field(converter=_drawn_rate)
+
+    def sample(self, mechanism: Mechanism) -> Mechanism:
+        """The mechanism on such a sample."""
+        return PoissonSampled(mechanism, self.sample_rate)
+
+
+Sampling = Batch | Poisson | None
+"""Which records an answer is about: a random batch, or (None) all of them."""
+
+
+def sampled(mechanism: Mechanism, sampling: Sampling) -> Mechanism:
+    """The mechanism on a batch, or on all records."""
+    return mechanism if sampling is None else sampling.sample(mechanism)
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,11 +390,12 @@ class OpenLedger:
         *,
         noise_stddev: Fraction,
         per_record_bound: Fraction,
-        sample_rate: Fraction | None = None,
-        batch: Batch | None = None,
+        sampling: Sampling = None,
     ) -> None:
         """Write down one release with Gaussian noise (see ``Release`` for units)."""
-        self._write(Release(noise_stddev, per_record_bound, sample_rate, batch=batch))
+        rate = sampling.sample_rate if isinstance(sampling, Poisson) else None
+        batch = sampling if isinstance(sampling, Batch) else None
+        self._write(Release(noise_stddev, per_record_bound, rate, batch=batch))
 
     def release(self, mechanism: Mechanism, count: int = 1) -> None:
         """Write down releases described by a mechanism, noise per unit of the per-record bound.

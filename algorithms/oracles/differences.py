@@ -11,23 +11,20 @@ import numpy as np
 import sympy
 
 from dpbounds.algorithms import noise
-from dpbounds.algorithms.ledger import Batch
+from dpbounds.algorithms.ledger import Batch, Sampling, sampled
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.batches import (
     HasBatchGradients,
-    Sampling,
     batch_means,
     demand_all_records,
     divisor,
     draw_rows,
-    sampled,
 )
 from dpbounds.algorithms.oracles.constants import at_least
 from dpbounds.algorithms.oracles.gradients import Gradients, HasGradients
 from dpbounds.algorithms.oracles.perturbation import count_noise, demand_kind, demand_points, not_finite
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float
-from dpbounds.privacy.mechanisms import Gaussian
 
 _ROUNDING = 1 + 2.0**-48  # more than the relative error of a handful of operations
 
@@ -145,26 +142,20 @@ class GradientDifferenceOracle:
         still = (previous == X).all(axis=1)
         difference[still] = 0.0
         dimension = X.shape[1]
-        inner = (
-            Gaussian(self.noise_multiplier)
-            if self.noise == "gaussian"
-            else noise.described(self.noise, self.noise_multiplier, dimension)
-        )
         drawn = noise.per_unit(
             self.noise,
             self.generators,
             dimension,
             noise_multiplier=self.noise_multiplier,
-            described=sampled(inner, self.sampling),
+            described=sampled(noise.described(self.noise, self.noise_multiplier, dimension), self.sampling),
             ledger=self.ledger,
         )
         drawn *= bounds[:, None]
         stddev = bounds * float(self.noise_multiplier)
         noisy = difference + drawn
         if not still.all():
-            moved = ~still
-            amount = float(self.noise_multiplier)
-            count_noise(self.noise, (noisy - difference)[moved], stddev[moved, None], self.ledger, -amount)
+            level = -float(self.noise_multiplier)
+            count_noise(self.noise, (noisy - difference)[~still], stddev[~still, None], self.ledger, level)
         return DifferenceAnswer(noisy, difference, stddev)
 
     def _difference(self, X: Array, previous: Array) -> Array:

@@ -13,6 +13,7 @@ from dpbounds.algorithms.ledger import (
     DescribedRelease,
     Ledger,
     OpenLedger,
+    Poisson,
     PrivacyBudget,
     Release,
 )
@@ -219,7 +220,7 @@ def test_an_adaptive_ledger_says_so_in_json():
 
 
 def test_sampled_releases_are_spent_as_they_are_or_by_a_curve_of_ones_own():
-    sampled = {"noise_stddev": Fraction(2), "per_record_bound": Fraction(1), "sample_rate": Fraction(1, 100)}
+    sampled = {"noise_stddev": Fraction(2), "per_record_bound": Fraction(1), "sampling": Poisson("1/128")}
     start = RenyiFilter.for_target([8], 8, "1e-6", "add-or-remove-one")
     alone = BudgetedLedger(start)
     alone.gaussian(**sampled)
@@ -235,7 +236,7 @@ def test_sampled_releases_are_spent_as_they_are_or_by_a_curve_of_ones_own():
     pen.gaussian(**sampled)
     with pytest.raises(BudgetExceeded):
         pen.gaussian(**sampled)
-    assert pen.close().releases == (Release(Fraction(2), Fraction(1), Fraction(1, 100), 2),)
+    assert pen.close().releases == (Release(Fraction(2), Fraction(1), Fraction(1, 128), 2),)
     assert len(asked) == 3
 
 
@@ -244,8 +245,8 @@ def test_sampled_releases_are_spent_as_they_are_or_by_a_curve_of_ones_own():
 
 def mixed():
     pen = OpenLedger()
-    pen.gaussian(noise_stddev=Fraction(3), per_record_bound=Fraction(1, 4), batch=Batch(10, 100, replacement=False))
-    pen.gaussian(noise_stddev=Fraction(3), per_record_bound=Fraction(1, 4), batch=Batch(10, 100, replacement=True))
+    pen.gaussian(noise_stddev=Fraction(3), per_record_bound=Fraction(1, 4), sampling=Batch(10, 100, replacement=False))
+    pen.gaussian(noise_stddev=Fraction(3), per_record_bound=Fraction(1, 4), sampling=Batch(10, 100, replacement=True))
     pen.release(Laplace(3), 2)
     pen.release(Laplace(3))
     pen.release(SampledWithoutReplacement(UniformBall(5, 7), 1, 100))
@@ -288,9 +289,7 @@ def test_what_is_no_single_release_is_not_written():
     with pytest.raises(InvalidValue, match="count"):
         pen.release(Gaussian(1), 0)
     with pytest.raises(InvalidValue, match="batch"):
-        pen.gaussian(
-            noise_stddev=Fraction(1), per_record_bound=Fraction(1), sample_rate=Fraction(1, 2), batch=Batch(1, 2, True)
-        )
+        Release(Fraction(1), Fraction(1), sample_rate=Fraction(1, 2), batch=Batch(1, 2, True))
     with pytest.raises(InvalidValue, match="batch_size"):
         Batch(3, 2, replacement=False)
     assert pen.close() == Ledger()
