@@ -79,6 +79,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
 
     title: ClassVar[str] = "exponential mechanism on a net"
     metric: ClassVar[str] = "excess"
+    noise_drawn: ClassVar[str] = NOISE_DRAWN
     activity: ClassVar[str] = "choice"
 
     epsilon: Fraction = field(converter=fields.positive)
@@ -154,11 +155,6 @@ class NetExponentialMechanism(Method[FiniteSum]):
     def inverse_temperature(self, problem: FiniteSum) -> Fraction:
         """β as it is drawn, in units of 1/loss: that of the variant, rounded down to the inverse of a double."""
         return 1 / Fraction(to_float(self.range_of_one_record(problem) / self.epsilon_spent, "up"))
-
-    @property
-    def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
-        return NOISE_DRAWN
 
     def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: OpenLedger) -> Array:
         """Draw one candidate per generator, for use as a start; ``bound`` is on its expected excess risk.
@@ -238,23 +234,17 @@ class NetExponentialMechanism(Method[FiniteSum]):
         """
         demand_fit(problem, self.net.dimension, self.net.radius)
         slope = sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
-        diameter, records = self.net.diameter, sympy.Integer(problem.records)
+        sizes = {
+            symbols.lipschitz: slope,
+            symbols.diameter: self.net.diameter,
+            symbols.dataset_size: sympy.Integer(problem.records),
+        }
         beta = sympy.Rational(self.inverse_temperature(problem))
         total = steepest(problem) + sympy.Rational(self.regularisation * self.net.radius)
         return {
-            symbols.lipschitz: slope,
-            symbols.diameter: diameter,
+            **sizes,
             symbols.dimension: sympy.Integer(problem.dimension),
-            symbols.dataset_size: records,
-            symbols.epsilon: beta
-            / lemma_4_2_explicit.inverse_temperature.subs(
-                {
-                    symbols.epsilon: 1,
-                    symbols.dataset_size: records,
-                    symbols.lipschitz: slope,
-                    symbols.diameter: diameter,
-                }
-            ),
+            symbols.epsilon: beta / lemma_4_2_explicit.inverse_temperature.subs(sizes | {symbols.epsilon: 1}),
             symbols.candidates: sympy.Integer(self.net.size),
             symbols.net_radius: sympy.Rational(self.net.covering_radius) * total / slope,
         }

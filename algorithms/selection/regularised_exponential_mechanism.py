@@ -81,6 +81,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
     """
 
     metric: ClassVar[str] = "objective"
+    noise_drawn: ClassVar[str] = NOISE_DRAWN
     activity: ClassVar[str] = "sampling"
 
     epsilon: Fraction = field(converter=fields.positive)
@@ -194,11 +195,6 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
                 raise InvalidValue("failure", 1, "less than 1", "the bound is about the target, which this may not be")
             total += sympy.Rational(self._tolerance()) * steepest(problem) * target.diameter
         return evaluate(total, {})
-
-    @property
-    def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
-        return NOISE_DRAWN
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Draw."""
