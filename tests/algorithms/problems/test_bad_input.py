@@ -24,79 +24,59 @@ OF_TARGETS = (
 every = pytest.mark.parametrize("build", OF_LABELS + OF_TARGETS, ids=lambda build: build.__name__)
 
 HUGE = np.array([[1e308, 1e308], [1e-320, 0.0], [0.0, 0.0], [3.0, -4.0], [1e200, -1.0], [0.1, 0.2]])
+OF_BALLS = (problems.phase_retrieval, problems.least_squares)
+
+REFUSED = [
+    *(
+        (OF_LABELS + OF_TARGETS, {"features": features}, message)
+        for features, message in (
+            (np.where(FEATURES == 3, np.nan, FEATURES), r"features\[1, 1\] must be .*finite.*, not nan"),
+            (np.where(FEATURES == 3, -np.inf, FEATURES), r"features\[1, 1\] must be .*, not -inf"),
+            (FEATURES[:, 0], r"features.shape must be .*, not \(6,\)"),
+            (FEATURES[None], r"features.shape must be .*, not \(1, 6, 2\)"),
+            (np.zeros((0, 2)), "features.shape"),
+            (np.zeros((N, 0)), "features.shape"),
+            ([["a", "b"]] * N, "features must be .*, not list"),
+            ([[1.0, 2.0], [1.0]] * 3, "features must be .*, not list"),
+            (FEATURES[:-1], "shape must be \\(5,\\)"),
+        )
+    ),
+    *(
+        (OF_LABELS + OF_TARGETS, {"feature_bound": bound}, "feature_bound must be ")
+        for bound in (0, -1, math.nan, math.inf, None, "large", True, 1e-200, 1e200)
+    ),
+    *((OF_LABELS + OF_TARGETS, {"radius": radius}, "radius must be ") for radius in (0, -2, math.nan, "wide")),
+    *(
+        (OF_LABELS, {"outcomes": labels}, message)
+        for labels, message in (
+            ([1, -1, 0, 1, 1, 1], r"labels\[2\] must be .*-1 or \+1.*, not 0.0"),
+            ([1, 0, 0, 1, 1, 0], r"2 \* labels - 1"),
+            ([1, -1, math.nan, 1, 1, 1], r"labels\[2\] must be .*, not nan"),
+            ([1, -1, 2, 1, 1, 1], r"labels\[2\] must be .*, not 2.0"),
+            (["up"] * N, "labels must be .*, not list"),
+            (np.ones((N, 1)), "labels.shape"),
+            (np.ones(N + 1), "labels.shape"),
+        )
+    ),
+    *((OF_LABELS[:1], {"l1": l1}, f"l1 must be .*, not {l1!r}") for l1 in (-1, "x")),
+    *((OF_TARGETS, {"target_bound": bound}, "target_bound must be ") for bound in (0, -1, math.nan, math.inf, None)),
+    (OF_TARGETS, {"outcomes": [1, 2, math.inf, 1, 1, 1]}, r"targets\[2\] must be .*, not inf"),
+    (OF_TARGETS, {"outcomes": np.ones((N, 1))}, "targets.shape"),
+    (OF_TARGETS, {"outcomes": ["up"] * N}, "targets must be .*, not list"),
+    (OF_BALLS, {"radius": None}, "radius must be .*, not None"),
+    (OF_BALLS, {"start": [3, 0]}, "start"),
+    (OF_BALLS, {"start": [0, 0, 0]}, "start.shape"),
+    (OF_BALLS, {"start": [math.nan, 0]}, "start"),
+]
 
 
-@every
 @pytest.mark.parametrize(
-    ("features", "message"),
-    [
-        (np.where(FEATURES == 3, np.nan, FEATURES), r"features\[1, 1\] must be .*finite.*, not nan"),
-        (np.where(FEATURES == 3, -np.inf, FEATURES), r"features\[1, 1\] must be .*, not -inf"),
-        (FEATURES[:, 0], r"features.shape must be .*, not \(6,\)"),
-        (FEATURES[None], r"features.shape must be .*, not \(1, 6, 2\)"),
-        (np.zeros((0, 2)), "features.shape"),
-        (np.zeros((N, 0)), "features.shape"),
-        ([["a", "b"]] * N, "features must be .*, not list"),
-        ([[1.0, 2.0], [1.0]] * 3, "features must be .*, not list"),
-        (FEATURES[:-1], "shape must be \\(5,\\)"),
-    ],
+    ("build", "changes", "message"), [(build, *case) for builds, *case in REFUSED for build in builds]
 )
-def test_bad_features(build, features, message):
+def test_what_cannot_be_vouched_for_is_refused(build, changes, message):
+    given = {"features": FEATURES, "outcomes": LABELS, **changes}
     with pytest.raises(InvalidValue, match=message):
-        build(features, LABELS)
-
-
-@every
-@pytest.mark.parametrize("bound", [0, -1, math.nan, math.inf, None, "large", True, 1e-200, 1e200])
-def test_a_feature_bound_is_a_public_positive_number(build, bound):
-    with pytest.raises(InvalidValue, match="feature_bound must be "):
-        build(FEATURES, LABELS, feature_bound=bound)
-
-
-@every
-@pytest.mark.parametrize("radius", [0, -2, math.nan, "wide"])
-def test_bad_radius(build, radius):
-    with pytest.raises(InvalidValue, match="radius must be "):
-        build(FEATURES, LABELS, radius=radius)
-
-
-@pytest.mark.parametrize("build", OF_LABELS)
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        ([1, -1, 0, 1, 1, 1], r"labels\[2\] must be .*-1 or \+1.*, not 0.0"),
-        ([1, 0, 0, 1, 1, 0], r"2 \* labels - 1"),
-        ([1, -1, math.nan, 1, 1, 1], r"labels\[2\] must be .*, not nan"),
-        ([1, -1, 2, 1, 1, 1], r"labels\[2\] must be .*, not 2.0"),
-        (["up"] * N, "labels must be .*, not list"),
-        (np.ones((N, 1)), "labels.shape"),
-        (np.ones(N + 1), "labels.shape"),
-    ],
-)
-def test_bad_labels(build, labels, message):
-    with pytest.raises(InvalidValue, match=message):
-        build(FEATURES, labels)
-
-
-@pytest.mark.parametrize("build", OF_TARGETS)
-@pytest.mark.parametrize("bound", [0, -1, math.nan, math.inf, None])
-def test_a_target_bound_is_a_public_positive_number(build, bound):
-    with pytest.raises(InvalidValue, match="target_bound must be "):
-        build(FEATURES, LABELS, target_bound=bound)
-
-
-@pytest.mark.parametrize("build", OF_TARGETS)
-@pytest.mark.parametrize(
-    ("targets", "message"),
-    [
-        ([1, 2, math.inf, 1, 1, 1], r"targets\[2\] must be .*, not inf"),
-        (np.ones((N, 1)), "targets.shape"),
-        (["up"] * N, "targets must be .*, not list"),
-    ],
-)
-def test_bad_targets(build, targets, message):
-    with pytest.raises(InvalidValue, match=message):
-        build(FEATURES, targets)
+        build(given.pop("features"), given.pop("outcomes"), **given)
 
 
 @every

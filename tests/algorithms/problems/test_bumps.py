@@ -73,15 +73,6 @@ def test_constants_are_attained_and_never_exceeded():
     assert (change <= 2 * np.linalg.norm(X - Y, axis=1) * (1 + 1e-12)).all()
 
 
-def test_a_batch_is_the_mean_over_its_own_records():
-    X = near_bumps(PROBLEM, 5)
-    everyone = np.tile(np.arange(50), (5, 1))
-    assert PROBLEM.batch_gradient(X, everyone) == pytest.approx(PROBLEM.gradient(X), abs=1e-15)
-    rows = RNG.integers(0, 50, size=(5, 7))
-    alone = [PROBLEM.batch_gradient(X[r : r + 1], rows[r : r + 1])[0] for r in range(5)]
-    assert (PROBLEM.batch_gradient(X, rows) == alone).all()
-
-
 def test_hard_coins_are_those_of_the_proof():
     chances = bumps.hard_coins(1000, 5, special=7)
     gap = math.sqrt(3) / 8 * math.sqrt(math.log(32) / 1000)
@@ -137,8 +128,6 @@ def test_hard_probability_is_that_of_the_proof():
         (lambda: bumps.hard_probability(10, 2, 0, 0), "epsilon must be .*, not 0"),
         (lambda: bumps.hard_probability(10, 2, 1, 1), "delta must be .*, not 1"),
         (lambda: PROBLEM.hessian(np.zeros((1, 3))), "not smooth"),
-        (lambda: PROBLEM.objective(np.full((1, 3), 2.0)), "project first"),
-        (lambda: PROBLEM.objective(np.full((1, 3), np.nan)), "project first"),
         (lambda: PROBLEM.objective(np.zeros(3)), "X.shape"),
         (lambda: PROBLEM.batch_gradient(np.zeros((1, 3)), [[50]]), "rows"),
     ],
