@@ -134,14 +134,6 @@ def test_gibbs_risk_matches_quadrature(p, beta, width, radius):
     assert gibbs_risk(beta, p, width, radius, slope=1.5) == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_well_is_found_only_when_it_is_cold():
-    """At p ln(R/w) the well and the plain weigh about the same."""
-    p, w = 20, 0.25
-    cost = p * math.log(1 / w)
-    assert gibbs_risk(0.5 * cost / w, p, w, 1) > 0.99 * w
-    assert gibbs_risk(3 * cost / w, p, w, 1) < 0.5 * w
-
-
 @pytest.mark.parametrize(("p", "ratio", "worst"), [(2, 2, 0.8635), (5, 5, 1.782), (20, 3, 1.79)])
 def test_thin_cones_break_the_bound_without_the_one(p, ratio, worst):
     """(p/β) ln(βGD/p) is exceeded on a thin cone (of length D = 1), the bound with 1 + ln is not."""

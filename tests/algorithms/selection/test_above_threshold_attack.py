@@ -1,11 +1,9 @@
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from dpbounds.algorithms.noise import streams
-from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection, stationarity
+from dpbounds.algorithms.selection.above_threshold import stationarity
 from dpbounds.algorithms.selection.above_threshold_attack import TwinRecord, attack
 from dpbounds.errors import InvalidValue
 
@@ -80,20 +78,6 @@ def test_the_data_sets_differ_in_one_record_and_satisfy_the_assumptions():
         assert np.allclose(one.gradient(X), mean, rtol=0, atol=1e-15)
 
 
-def test_derivatives_fit_together():
-    problem = TwinRecord(50, 0.4, -1)
-    X = np.random.default_rng(1).uniform(-1, 1, (20, 2))
-    for axis in range(2):
-        shift = np.eye(2)[axis] * 1e-5
-        slope = (problem.objective(X + shift) - problem.objective(X - shift)) / 2e-5
-        assert np.allclose(slope, problem.gradient(X)[:, axis], atol=1e-7)
-        bend = (problem.gradient(X + shift) - problem.gradient(X - shift)) / 2e-5
-        assert np.allclose(bend, problem.hessian(X)[:, :, axis], atol=1e-6)
-    value, slope = problem.objective_and_gradient(X)
-    assert np.array_equal(value, problem.objective_at(X))
-    assert np.array_equal(slope, problem.gradient(X))
-
-
 def test_a_record_moves_both_tests_by_nearly_as_much_as_it_can():
     found = attack(20)
     n, points = 10**6, found.selection.points
@@ -104,25 +88,25 @@ def test_a_record_moves_both_tests_by_nearly_as_much_as_it_can():
     assert np.allclose(moved[:, -1], [-0.99, -1], atol=1e-3)
 
 
-def test_streams_are_those_of_any_run():
-    found = attack(3)
-    few, many = (found.selection.run(found.neighbours[0], seed=2, repetitions=R) for R in (3, 9))
-    assert np.array_equal(few.outputs["index"], many.outputs["index"][:3])
-    assert len(streams(2, 3)) == 3
-
-
-@pytest.mark.parametrize("arguments", [{"candidates": 1}, {"candidates": 20, "records": 1000}])
-def test_bad_attacks_are_refused(arguments):
+@pytest.mark.parametrize(
+    ("make", "arguments"),
+    [
+        (attack, (1,)),
+        (attack, (20, 1.0, 1000)),
+        (TwinRecord, (1, 0.1, 1)),
+        (TwinRecord, (10, 2.0, 1)),
+        (TwinRecord, (10, 0.1, 0)),
+    ],
+)
+def test_what_makes_no_attack_is_refused(make, arguments):
     with pytest.raises(InvalidValue):
-        attack(**arguments)
+        make(*arguments)
 
 
-@pytest.mark.parametrize("arguments", [(1, 0.1, 1), (10, 2.0, 1), (10, 0.1, 0)])
-def test_bad_data_sets_are_refused(arguments):
-    with pytest.raises(InvalidValue):
-        TwinRecord(*arguments)
-
-
-def test_epsilon_is_exact():
-    assert isinstance(attack(3).selection, AboveThresholdSelection)
-    assert attack(3, epsilon=0.5).selection.epsilon == Fraction(1, 2)
+def test_derivatives_fit_together():
+    problem, X = TwinRecord(50, 0.4, -1), np.random.default_rng(1).uniform(-1, 1, (20, 2))
+    for axis, shift in enumerate(1e-5 * np.eye(2)):
+        slope = (problem.objective(X + shift) - problem.objective(X - shift)) / 2e-5
+        bend = (problem.gradient(X + shift) - problem.gradient(X - shift)) / 2e-5
+        assert np.allclose(slope, problem.gradient(X)[:, axis], atol=1e-7)
+        assert np.allclose(bend, problem.hessian(X)[:, :, axis], atol=1e-6)
