@@ -60,12 +60,7 @@ class Records(Protocol):
 def streams(seed: int, repetitions: int) -> tuple[np.random.Generator, ...]:
     """Return one independent generator per repetition; the r-th does not depend on how many there are.
 
-    Args:
-        seed: A whole number at least 0.
-        repetitions: A positive whole number.
-
-    Raises:
-        InvalidValue: Either is none of that.
+    The seed is a whole number at least 0, and there is at least one repetition; else ``InvalidValue``.
     """
     count = positive_integer(repetitions, "repetitions")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -119,16 +114,8 @@ def per_unit(
 ) -> Array:
     """Write a described release, then draw noise in units of per-record bounds that differ between repetitions.
 
-    Args:
-        kind: "gaussian" (standard deviation), "ball" or "sphere" (radius).
-        generators: One per repetition.
-        dimension: p.
-        noise_multiplier: In units of the per-record bound, rounded up to a double.
-        described: What the ledger gets.
-        ledger: That of one repetition.
-
-    Returns:
-        Noise of shape (len(generators), dimension); multiply row r by the per-record bound of repetition r.
+    The kind is "gaussian" (standard deviation), "ball" or "sphere" (radius), the multiplier rounded up to a double.
+    Multiply row r of what is returned, shape (len(generators), dimension), by the per-record bound of repetition r.
     """
     amount = math.nextafter(float(noise_multiplier), math.inf)
     _demand_noise("noise_multiplier", amount)
@@ -141,19 +128,9 @@ def per_unit(
 def laplace(
     generators: Sequence[np.random.Generator], shape: tuple[int, ...], *, scale: float, ledger: Records
 ) -> Array:
-    """Draw Laplace noise of a scale for every repetition; the caller has written the release it is part of.
+    """Draw Laplace noise of a scale b > 0, shape (len(generators), *shape), in the units of the answer.
 
-    Args:
-        generators: One per repetition.
-        shape: Of one repetition's noise.
-        scale: b > 0, in the units of the answer.
-        ledger: That of one repetition; it keeps count of what was drawn.
-
-    Returns:
-        Noise of shape (len(generators), *shape).
-
-    Raises:
-        InvalidValue: The scale is not a positive finite number.
+    The caller has written the release that it is part of; the ledger keeps count of what was drawn.
     """
     _demand_noise("scale", scale)
     drawn = np.empty((len(generators), *shape))
