@@ -94,7 +94,6 @@ def ball_model(
     loss: BallLoss,
     features: ArrayLike,
     targets: ArrayLike,
-    *,
     radius: ExactLike,
     feature_bound: ExactLike,
     target_bound: ExactLike,
@@ -104,12 +103,12 @@ def ball_model(
 
     Args:
         loss: φ.
-        features: a_i, shape (n, p), finite.
-        targets: t_i, shape (n,), finite.
+        features: a_i, shape (n, p), finite numbers; clipped to l2 norm ``feature_bound``, one record at a time.
+        targets: t_i, shape (n,), finite; clipped to ``target_bound``.
         radius: R > 0.
-        feature_bound: B > 0.
-        target_bound: Y > 0.
-        start: x₁ in the ball, or None for 0.
+        feature_bound: B > 0, public.
+        target_bound: Y > 0, public.
+        start: x₁ in the ball, public, or None for 0.
 
     Raises:
         InvalidValue: A value is none of that.

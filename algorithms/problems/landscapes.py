@@ -73,11 +73,6 @@ def double_well(depth: ExactLike) -> Profile:
     A stationary point of F has coordinates 0 or ±√a; with m > 0 zeros the least eigenvalue of the Hessian is -a,
     without any all eigenvalues are 2a (a global minimum, F = -p a²/4). So all saddles are strict.
 
-    Args:
-        depth: a.
-
-    Raises:
-        InvalidValue: a is not positive.
     """
     a = positive(depth, "depth")
     level, number = float(a), sympy.Rational(a)
@@ -107,11 +102,7 @@ def power(degree: int) -> Profile:
 
     |h'| = m|w|^(m-1), h'' = m(m-1)|w|^(m-2) and |h'''| = m(m-1)(m-2)|w|^(m-3) are largest at |w| = R.
 
-    Args:
-        degree: m.
-
-    Raises:
-        InvalidValue: m is below 3, where the Hessian is not Lipschitz or k is not below 2.
+    Below 3 the Hessian is not Lipschitz or k is not below 2.
     """
     m = positive_integer(degree, "degree")
     if m < 3:
@@ -185,9 +176,6 @@ def landscape(
         radius: R > 0.
         shift_bound: B > 0.
         seed: Of the shifts.
-
-    Raises:
-        InvalidValue: A number is not allowed, or the start lies outside the ball.
     """
     ball = positive(radius, "radius")
     first = checked_start(start, ball)

@@ -63,13 +63,7 @@ class LinearModel(SumWithTargets):
 
         With residuals zero at x*, <∇f(x), x - x*> = u φ'(u) >= q φ(u) = q (f(x) - f(x*)) for u = <a, x - x*>, |u| <=
         B·distance; the mean over records keeps it. That the data are realisable is the caller's assumption: it
-        cannot be checked without a release.
-
-        Args:
-            distance: Radius around x*, greater than 0.
-
-        Returns:
-            q in (0, 1]; exact: attained by one record of norm B at this distance.
+        cannot be checked without a release. q in (0, 1] is exact: attained by one record of norm B at this distance.
 
         Raises:
             InvalidValue: The distance is not positive, or the loss has no such constant.

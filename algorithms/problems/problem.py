@@ -116,15 +116,7 @@ class Problem(LinearSum):
     def proximal_step(self, X: ArrayLike, gradients: ArrayLike, step_size: float) -> Array:
         """x⁺ = argmin over u in C of <g, u> + ‖u - x‖²/(2γ) + λ‖u‖₁, for every row (Wang & Xu 2019, equation (2)).
 
-        Completing the square, that is the proximal map of γλ‖·‖₁ on C at x - γg.
-
-        Args:
-            X: Points x, shape (R, p).
-            gradients: g, shape (R, p).
-            step_size: γ > 0.
-
-        Returns:
-            x⁺, shape (R, p).
+        Completing the square, that is the proximal map of γλ‖·‖₁ on C at x - γg; shapes (R, p), γ > 0.
         """
         points = self._points(X)
         moved = points - step_size * self._points(gradients, "gradients")
@@ -152,24 +144,11 @@ def margin_problem(
     loss: MarginLoss,
     features: ArrayLike,
     labels: ArrayLike,
-    *,
     l1: ExactLike,
     feature_bound: ExactLike,
     radius: ExactLike | None,
 ) -> Problem:
-    """Check the data, clip every record to the public bound, and return the problem.
-
-    Args:
-        loss: φ.
-        features: a_i, shape (n, p), finite.
-        labels: y_i in {-1, +1}, shape (n,).
-        l1: λ >= 0.
-        feature_bound: B > 0.
-        radius: Of C, greater than 0; None for R^p.
-
-    Raises:
-        InvalidValue: A value is none of that.
-    """
+    """Check the data, clip every record to the public bound, and return the problem; arguments as ``sigmoid_loss``."""
     bound = checked_bound(feature_bound)
     weight = exact(l1, "l1")
     if weight < 0:

@@ -133,11 +133,7 @@ class ShiftedRecords(FiniteSum):
 
 
 def shifts_in_pairs(records: int, dimension: int, shift_bound: ExactLike, seed: int) -> tuple[Array, Fraction]:
-    """Return seeded ±z of norm B (a hair less, so that B is never exceeded), read-only, and B.
-
-    Raises:
-        InvalidValue: The number of records is odd, or B is not positive.
-    """
+    """Return seeded ±z of norm B > 0 (a hair less, so that B is never exceeded), read-only, and B."""
     n, bound = positive_integer(records, "records"), positive(shift_bound, "shift_bound")
     if n % 2:
         raise InvalidValue("records", records, "an even number", "records come in pairs ±z so that they cancel")

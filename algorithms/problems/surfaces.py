@@ -97,9 +97,6 @@ def surface_landscape(
         radius: R > 0 of the ball, or None for all of R^p (where some surfaces have no constants).
         shift_bound: B > 0.
         seed: Of the shifts.
-
-    Raises:
-        InvalidValue: A number is not allowed, or the start lies outside the ball or in another dimension.
     """
     ball = None if radius is None else positive(radius, "radius")
     first = checked_start(start, ball)

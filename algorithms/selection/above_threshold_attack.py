@@ -152,15 +152,7 @@ def attack(
 ) -> Attack:
     """The instance with k points, each ``gap`` threshold scales beyond α and √(ρα) plus their offsets.
 
-    Args:
-        candidates: k >= 2.
-        epsilon: ε of the selection.
-        records: n, large enough that α is positive.
-        variant: Of the selection.
-        gap: In units of 4/(nε) (of 8/(nε), for "doubled").
-
-    Raises:
-        InvalidValue: n is too small.
+    The scale is 4/(nε), or 8/(nε) for "doubled"; n must be large enough that α is positive.
     """
     k = positive_integer(candidates, "candidates")
     if k < 2:

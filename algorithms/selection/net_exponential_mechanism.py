@@ -157,15 +157,9 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return 1 / Fraction(to_float(self.range_of_one_record(problem) / self.epsilon_spent, "up"))
 
     def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: OpenLedger) -> Array:
-        """Draw one candidate per generator, for use as a start; ``bound`` is on its expected excess risk.
+        """Draw one candidate per generator, shape (R, p), for use as a start; the ledger gets one entry.
 
-        Args:
-            problem: Supplies F.
-            generators: One per repetition.
-            ledger: That of one repetition; gets one entry.
-
-        Returns:
-            Shape (R, p).
+        ``bound`` is on its expected excess risk.
 
         Raises:
             InvalidValue: The problem has no constant G, another dimension, or a smaller ball than the net covers.
@@ -202,15 +196,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return evaluate(lemma_4_2_explicit.bound.subs(values) + overfitting.subs(sizes), {})
 
     def tail(self, problem: FiniteSum, failure_probability: ExactLike) -> Enclosure:
-        """Enclose what the excess empirical risk exceeds with probability at most ζ.
-
-        Args:
-            problem: Supplies n and G.
-            failure_probability: ζ in (0, 1).
-
-        Raises:
-            InvalidValue: There is no G, or ζ is not in (0, 1).
-        """
+        """Enclose what the excess empirical risk exceeds with probability at most ζ, in (0, 1)."""
         zeta = fields.share(failure_probability, "failure_probability")
         values = self._values(problem) | {symbols.failure_probability: sympy.Rational(zeta)}
         return evaluate(lemma_4_2_explicit.tail.subs(values), {})

@@ -64,14 +64,7 @@ def grid(dimension: int, radius: ExactLike, covering_radius: ExactLike, largest:
     any point of the ball than the centre is: projection on a convex set is a contraction. The points stay within R (1 -
     2^-40), and what that adds to r was taken off s before, rounding included.
 
-    Args:
-        dimension: p >= 1.
-        radius: R > 0.
-        covering_radius: r > 0; from R on a single point, 0, is the net.
-        largest: How many points there may be.
-
-    Returns:
-        The net: the same for the same arguments, and chosen without looking at any data.
+    From r = R on a single point, 0, is the net. It is chosen without looking at any data.
 
     Raises:
         InvalidValue: A number is not allowed, or there would be more than ``largest`` points.
