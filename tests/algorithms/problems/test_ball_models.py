@@ -59,18 +59,3 @@ def test_the_pl_constant_of_records_is_the_infimum_of_its_ratio():
         pl_constant_of(few, 4)
     with pytest.raises(InvalidValue, match="squared residual"):
         pl_constant_of(problems.phase_retrieval(FEATURES, np.abs(TARGETS)), 2)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"records": 31}, "a multiple of the rank"),
-        ({"rank": 7}, "rank must be .*, not 7"),
-        ({"rank": 0}, "rank must be .*, not 0"),
-        ({"solution": [2.0] * 6}, "solution"),
-        ({"solution": [np.nan] * 6}, "solution"),
-    ],
-)
-def test_bad_designs_are_refused(changes, message):
-    with pytest.raises(InvalidValue, match=message):
-        spread_least_squares(**{"records": 30, "solution": [0.1] * 6, "rank": 3, **changes})

@@ -7,7 +7,6 @@ import pytest
 import sympy
 
 from dpbounds.algorithms.problems import bumps
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import theorem_5_11_explicit
@@ -110,28 +109,3 @@ def test_hard_probability_is_that_of_the_proof():
     problem = bumps.marked(n, p, mark=3, probability=0.2, seed=1)
     assert 60 < problem.weights.sum() < 140  # 6.7 standard deviations either way
     assert problem.weights[:, 3].sum() == problem.weights.sum()
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: bumps.coins(10, 16), "dimension must be .*, not 16"),
-        (lambda: bumps.coins(0, 3), "records must be .*, not 0"),
-        (lambda: bumps.coins(10**6, 15), "records must be .*, not 1000000"),
-        (lambda: bumps.coins(10, 2, [0.5] * 3), "probabilities.shape"),
-        (lambda: bumps.coins(10, 1, [0.5, math.nan]), "probabilities"),
-        (lambda: bumps.coins(10, 1, [0.5, 1.5]), "probabilities"),
-        (lambda: bumps.coins(10, 2, slope=0), "slope must be .*, not 0"),
-        (lambda: bumps.coins(10, 2, radius=-1), "radius must be .*, not -1"),
-        (lambda: bumps.marked(10, 2, mark=4, probability=0.5), "index of the bump must be .*, not 4"),
-        (lambda: bumps.marked(10, 2, mark=0, probability=math.nan), "probability must be .*, not nan"),
-        (lambda: bumps.hard_probability(10, 2, 0, 0), "epsilon must be .*, not 0"),
-        (lambda: bumps.hard_probability(10, 2, 1, 1), "delta must be .*, not 1"),
-        (lambda: PROBLEM.hessian(np.zeros((1, 3))), "not smooth"),
-        (lambda: PROBLEM.objective(np.zeros(3)), "X.shape"),
-        (lambda: PROBLEM.batch_gradient(np.zeros((1, 3)), [[50]]), "rows"),
-    ],
-)
-def test_bad_input_is_refused(build, message):
-    with pytest.raises(InvalidValue, match=message):
-        build()

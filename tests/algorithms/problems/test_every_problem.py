@@ -127,6 +127,18 @@ def test_constants_hold_for_every_record(problem):
     assert HessianOracle(problem, Fraction(1), (), None, rank=1).per_record_bound > 0
 
 
+def test_points_and_rows_that_are_none_are_refused(problem):
+    for X in (np.zeros(P), np.zeros((1, P + 1)), np.zeros((1, 1, P))):
+        for ask in (problem.objective, problem.gradient, problem.objective_at):
+            with pytest.raises(InvalidValue, match=r"X\.shape"):
+                ask(X)
+    with pytest.raises(InvalidValue, match=r"X\.shape|not smooth"):
+        problem.hessian(np.zeros(P))
+    for rows in ([[N]], [[-1]], [[0.5]], [0], [[]], [[0], [1]]):
+        with pytest.raises(InvalidValue, match="rows"):
+            problem.batch_gradient(np.zeros((1, P)), rows)
+
+
 def test_points_where_the_constants_do_not_hold_are_refused(problem):
     """A gradient there may be longer than what noise is calibrated for; on the sphere, rounding is let pass."""
     if getattr(problem, "radius", None) is None or problem.__class__ is problems.Problem:

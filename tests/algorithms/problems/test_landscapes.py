@@ -36,21 +36,6 @@ def test_saddles_and_minima_are_where_they_are_said_to_be(depth):
         double_well(0)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"records": 3}, "records must be .*, not 3"),
-        ({"start": [3, 0.1]}, "start"),
-        ({"start": [np.nan]}, "start"),
-        ({"radius": 0}, "radius must be .*, not 0"),
-        ({"shift_bound": -1}, "shift_bound must be .*, not -1"),
-    ],
-)
-def test_bad_input_is_refused(changes, message):
-    with pytest.raises(InvalidValue, match=message):
-        landscape(WAVY, **{"records": 2, "start": [0.0], "radius": 3, **changes})
-
-
 @pytest.mark.parametrize("m", [3, 4, 7])
 def test_powers_meet_their_kl_inequality_with_equality(m):
     value, slope, _ = power(m).derivatives(np.linspace(-2, 2, 1001))

@@ -87,21 +87,9 @@ def test_the_regulariser_is_part_of_the_law():
     assert distance(0) < 1e-9
 
 
-@pytest.mark.rotating(4)
-def test_an_l1_term_is_part_of_the_law_and_of_the_slope():
+def test_an_l1_term_is_part_of_the_slope():
     problem = problems.sigmoid_loss(np.ones((20, 1)), np.ones(20), l1=2, radius=RADIUS)
-    pi = Gibbs(problem, RADIUS, Fraction(3))
-    assert float(pi.slope) == pytest.approx(3 * (float(problem.lipschitz) + 2))
-    x = np.linspace(-1.5, 1.5, 20_001)
-
-    def distance(l1):
-        levels = 3 * (1 / (1 + np.exp(x)) + l1 * np.abs(x)) + x**2 / 18
-        mass = integrate.cumulative_trapezoid(np.exp(-levels), x, initial=0)
-        return stats.kstest(found, lambda t: np.interp(t, x, mass / mass[-1])).pvalue
-
-    found = sample_exactly(pi, noise.streams(5, 4000))[:, 0]
-    assert distance(2) > 1e-6
-    assert distance(1) < 1e-9
+    assert float(Gibbs(problem, RADIUS, Fraction(3)).slope) == pytest.approx(3 * (float(problem.lipschitz) + 2))
 
 
 def test_a_wrong_constant_is_found():

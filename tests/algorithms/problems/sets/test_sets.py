@@ -202,25 +202,3 @@ def test_wrong_points_are_named(name):
         each.project([[0, 0, 0], [0, 0, math.nan]])
     with pytest.raises(InvalidValue, match="tolerance"):
         each.contains(np.zeros((1, 3)), -1)
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: L2Ball(0), "dimension"),
-        (lambda: L1Ball(3, 0), "radius"),
-        (lambda: Simplex(3, -1), "empty"),
-        (lambda: Simplex(3, math.inf), "radius"),
-        (lambda: Box([0, 1], [1, 0]), r"lower\[1\].*empty"),
-        (lambda: Box([0, 1], [1, 1]), "leave a fixed coordinate out"),
-        (lambda: Box([0], [1, 2]), "as many"),
-        (lambda: Box([], []), "at least one"),
-        (lambda: Polytope([[1, 2], [1, 2]]), "twice"),
-        (lambda: Polytope([[1, math.nan]]), r"vertices\[0, 1\]"),
-        (lambda: Polytope([1, 2]), "one row per vertex"),
-        (lambda: SparseVectors(3, 4), "at most the dimension"),
-    ],
-)
-def test_impossible_sets_are_refused(make, words):
-    with pytest.raises(InvalidValue, match=words):
-        make()
