@@ -17,7 +17,7 @@ from dpbounds.algorithms.ledger import Sampling as Sampling
 from dpbounds.algorithms.ledger import sampled as sampled
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.constants import at_least
-from dpbounds.algorithms.oracles.perturbation import HasRecords, Perturbing, demand_points
+from dpbounds.algorithms.oracles.perturbation import Answer, HasRecords, Perturbing, demand_points
 from dpbounds.errors import InvalidValue
 
 Rows = NDArray[np.int64]
@@ -40,17 +40,13 @@ def draw_rows(sampling: Batch | Poisson, records: int, generator: np.random.Gene
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BatchAnswer:
-    """One answer about random batches for R repetitions.
+class BatchAnswer(Answer):
+    """Means over random batches, shape (R, p).
 
     Attributes:
-        noisy: The batch's mean plus noise, shape (R, p): what the algorithm may use.
-        exact: The batch's mean, shape (R, p): for measurement only, and not covered by the ledger.
         rows: Each repetition's records. Which ones were drawn must stay secret: the privacy rests on it.
     """
 
-    noisy: Array
-    exact: Array
     rows: tuple[Rows, ...]
 
 
@@ -65,12 +61,7 @@ class BatchGradientOracle(Perturbing):
     that mechanism accounts for) or ``PoissonSampled``. One random record is ``Batch(1, n, replacement=False)``.
 
     Attributes:
-        problem: Supplies gradients, n and G.
-        sampling: A ``Batch`` out of all n records, or ``Poisson``.
-        noise_multiplier: Greater than 0, exact: standard deviation (or radius) on the batch's *sum* in units of G.
-        generators: One stream per repetition, for the batch and the noise.
-        ledger: Gets one entry per answer.
-        noise: "gaussian", "ball" or "sphere".
+        sampling: A ``Batch`` out of all n records, or ``Poisson``; drawn from the streams of the noise.
 
     Raises:
         InvalidValue: The batch is drawn from another number of records than the problem has.

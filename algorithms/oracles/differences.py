@@ -22,7 +22,7 @@ from dpbounds.algorithms.oracles.batches import (
 )
 from dpbounds.algorithms.oracles.constants import at_least
 from dpbounds.algorithms.oracles.gradients import Gradients, HasGradients
-from dpbounds.algorithms.oracles.perturbation import count_noise, demand_kind, demand_points, not_finite
+from dpbounds.algorithms.oracles.perturbation import Answer, count_noise, demand_kind, demand_points, not_finite
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float
 
@@ -38,17 +38,13 @@ class HasDifferences(HasGradients, HasBatchGradients, Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DifferenceAnswer:
-    """One answer about two points for R repetitions.
+class DifferenceAnswer(Answer):
+    """Differences of mean gradients, shape (R, p).
 
     Attributes:
-        noisy: Difference of the mean gradients plus noise, shape (R, p): what the algorithm may use.
-        exact: The difference, shape (R, p): for measurement only, and not covered by the ledger.
         noise_stddev: Standard deviation (or radius) of the noise, shape (R,): a function of the two points alone.
     """
 
-    noisy: Array
-    exact: Array
     noise_stddev: Array
 
 
@@ -79,11 +75,6 @@ class GradientDifferenceOracle:
     rounding, see ``dpbounds.algorithms.noise``.
 
     Attributes:
-        problem: Supplies gradients, n, L and G.
-        noise_multiplier: Greater than 0, exact.
-        generators: One stream per repetition.
-        ledger: Gets one entry per answer.
-        noise: "gaussian", "ball" or "sphere".
         sampling: A ``Batch``, ``Poisson``, or None for all records.
         gradients: A shared memory of exact gradients (see ``Gradients``); by default one of its own.
 
@@ -126,12 +117,7 @@ class GradientDifferenceOracle:
         return floored
 
     def __call__(self, X: Array, previous: Array) -> DifferenceAnswer:
-        """Answer ∇F at ``X`` minus ∇F at ``previous``, row by row, and write one ledger entry.
-
-        Args:
-            X: Points x, shape (R, p), one row per generator.
-            previous: Points y, shape (R, p).
-        """
+        """Answer ∇F at ``X`` minus ∇F at ``previous``, shape (R, p) each, row by row, and write one ledger entry."""
         demand_points(X, self.generators, self.problem.dimension)
         demand_points(previous, self.generators, self.problem.dimension, "previous")
         difference = self._difference(X, previous)

@@ -12,7 +12,7 @@ import numpy as np
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.constants import at_least
-from dpbounds.algorithms.oracles.perturbation import HasRecords, Perturbing, demand_points
+from dpbounds.algorithms.oracles.perturbation import Answer, HasRecords, Perturbing, demand_points
 from dpbounds.privacy.relations import Relation
 
 # Repetitions per matrix product. A fixed width (the last batch is padded with zeros) makes every product the same
@@ -28,17 +28,9 @@ class HasGradients(HasRecords, Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GradientAnswer:
-    """One answer of a gradient oracle for R repetitions.
+class GradientAnswer(Answer):
+    """∇F, shape (R, p), and F^r, shape (R,): for measurement only, too."""
 
-    Attributes:
-        noisy: ∇F + e, shape (R, p): what the algorithm may use.
-        exact: ∇F, shape (R, p): for measurement only; it is not covered by the ledger and must not steer a run.
-        objective: F^r, shape (R,): for measurement only, as well.
-    """
-
-    noisy: Array
-    exact: Array
     objective: Array
 
 
@@ -69,12 +61,6 @@ class GradientOracle(Perturbing):
     that is added contributes one vector of norm at most G; one that is replaced, a difference of two. ∎
 
     Attributes:
-        problem: Supplies gradients, n and G.
-        noise_multiplier: Greater than 0, exact.
-        generators: One stream per repetition.
-        ledger: Gets one entry per answer.
-        noise: "gaussian", "ball", "sphere" or "secure".
-        relation: For "secure" only, the relation its entry is written for.
         gradients: A shared memory of exact gradients, or None.
     """
 

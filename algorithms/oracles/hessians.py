@@ -14,7 +14,7 @@ import sympy
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.constants import at_least
-from dpbounds.algorithms.oracles.perturbation import HasRecords, Perturbing, demand_points
+from dpbounds.algorithms.oracles.perturbation import Answer, HasRecords, Perturbing, demand_points
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
 from dpbounds.privacy.relations import Relation
@@ -34,19 +34,6 @@ class HasHessians(HasRecords, Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HessianAnswer:
-    """One answer of the Hessian oracle for R repetitions.
-
-    Attributes:
-        noisy: ∇²F + E with E symmetric, shape (R, p, p): what the algorithm may use.
-        exact: ∇²F, shape (R, p, p): for measurement only, and not covered by the ledger.
-    """
-
-    noisy: Array
-    exact: Array
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class HessianOracle(Perturbing):
     """Answers with the mean Hessian plus symmetric noise: independent N(0, stddev²) on and above the diagonal.
 
@@ -57,13 +44,8 @@ class HessianOracle(Perturbing):
     off the diagonal. Generalised linear models have rank 1: no factor √p.
 
     Attributes:
-        problem: Supplies Hessians, n and L.
-        noise_multiplier: Greater than 0, exact; per unit of √r L.
-        generators: One stream per repetition.
-        ledger: Gets one entry per answer.
         rank: A public bound on the rank of one record's Hessian, or None for p.
-        noise: "gaussian", "ball", "sphere" (in the p(p+1)/2 dimensions of the vector) or "secure".
-        relation: For "secure" only, the relation its entry is written for.
+        noise: As everywhere; balls and spheres have the p(p+1)/2 dimensions of the vector.
 
     Raises:
         InvalidValue: The rank is not a positive whole number, or the problem has no smoothness constant.
@@ -90,8 +72,8 @@ class HessianOracle(Perturbing):
         above = Fraction(root) if root * root == r else Fraction(math.isqrt(r * _GRID**2) + 1, _GRID)
         return above * at_least(self.problem.smoothness, "smoothness") / self.problem.records
 
-    def __call__(self, X: Array) -> HessianAnswer:
-        """Answer at every row of ``X`` (shape (R, p), one row per generator) and write one ledger entry."""
+    def __call__(self, X: Array) -> Answer:
+        """Answer ∇²F, shape (R, p, p), at every row of ``X`` (one row per generator) and write one ledger entry."""
         demand_points(X, self.generators, self.problem.dimension)
         p = self.problem.dimension
         # one at a time, so that no repetition's numbers depend on how many there are
@@ -103,4 +85,4 @@ class HessianOracle(Perturbing):
         noisy = np.empty_like(exact)
         noisy[:, above[0], above[1]] = vector
         noisy[:, above[1], above[0]] = vector
-        return HessianAnswer(noisy, exact)
+        return Answer(noisy, exact)

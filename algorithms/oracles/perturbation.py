@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, get_args
 
@@ -34,8 +35,30 @@ class HasRecords(Protocol):
         """G: the l2 norm of one record's gradient is at most this everywhere."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """One answer of an oracle for R repetitions.
+
+    Attributes:
+        noisy: Shape (R, ...): what the algorithm may use.
+        exact: The same without noise: for measurement only; it is not covered by the ledger and must not steer a run.
+    """
+
+    noisy: Array
+    exact: Array
+
+
 class Perturbing:
-    """An oracle whose answers get noise of one level; its fields are those of ``GradientOracle``."""
+    """An oracle whose answers get noise of one level.
+
+    Attributes:
+        problem: Is asked about its records and its constants.
+        noise_multiplier: Greater than 0, exact; per unit of the per-record bound.
+        generators: One stream per repetition.
+        ledger: Gets one entry per answer.
+        noise: "gaussian", "ball", "sphere" or, for all records only, "secure".
+        relation: For "secure" only, the relation its entry is written for.
+    """
 
     __slots__ = ()
 
