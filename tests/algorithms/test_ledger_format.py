@@ -5,8 +5,6 @@ import json
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dpbounds.algorithms.ledger import Ledger, OpenLedger, Release
 from dpbounds.algorithms.ledger_format import read_releases, to_text, write_releases
@@ -48,13 +46,6 @@ def test_every_mechanism_and_sampling_comes_back(inner, sampled):
     assert read_releases(text) == releases == Ledger.from_json(text).mechanism()
     assert Ledger.from_json(Ledger.from_json(text).to_json()) == Ledger.from_json(text)
     assert json.loads(text)["version"] == 2
-
-
-@settings(max_examples=50, derandomize=True, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(SINGLE), st.sampled_from(SAMPLED), st.integers(1, 10**9)), min_size=1))
-def test_lists_come_back_in_their_order(parts):
-    releases = m.Composed(tuple((sampled(inner), count) for inner, sampled, count in parts))
-    assert read_releases(write_releases(releases)) == releases
 
 
 def test_what_algorithms_write_is_read_as_the_same_mechanism():
@@ -105,7 +96,6 @@ BOUNDED = {"mechanism": "gaussian", "noise_stddev": "1", "per_record_bound": "1"
     ("entry", "message"),
     [
         (LAPLACE | {"mechanism": "cauchy"}, "mechanism must be one of gaussian, laplace"),
-        (LAPLACE | {"mechanism": ["laplace"]}, "mechanism must be "),
         (LAPLACE | {"sampling": "shuffled"}, "sampling must be .*, not shuffled"),
         (LAPLACE | {"sampling": "poisson"}, "missing or unknown: sample_rate"),
         (LAPLACE | {"sampling": "without-replacement", "batch_size": 3}, "missing or unknown: dataset_size"),
@@ -114,18 +104,14 @@ BOUNDED = {"mechanism": "gaussian", "noise_stddev": "1", "per_record_bound": "1"
             "batch_size .*, not 3",
         ),
         (LAPLACE | {"noise_multiplier": "-2"}, "noise_multiplier must be .*, not -2"),
-        (LAPLACE | {"noise_multiplier": True}, "noise_multiplier must be .*, not true"),
-        (LAPLACE | {"noise_multiplier": [2]}, "noise_multiplier"),
         (LAPLACE | {"noise_multiplier": "many"}, "noise_multiplier"),
         (LAPLACE | {"dimension": "1.5"}, "dimension must be .*, not 1.5"),
         (LAPLACE | {"noise_scale": 1}, "Laplace noise"),
         (LAPLACE | {"count": 0}, "count must be .*, not 0"),
         (LAPLACE | {"count": 1.5}, "count must be .*, not 1.5"),
         (LAPLACE | {"relation": "replace-one"}, "missing or unknown: relation"),
-        (LAPLACE | {"colour": "red"}, "colour"),
         (LAPLACE | {"per_record_bound": 1}, "per_record_bound"),
         (BOUNDED | {"noise_stddev": "0"}, "noise_stddev must be .*, not 0"),
-        (BOUNDED | {"noise_stddev": {}}, "noise_stddev"),
         (BOUNDED | {"per_record_bound": "-1"}, "per_record_bound"),
         (BOUNDED | {"per_record_bound": 0}, "per_record_bound must be .*, not 0"),
         (BOUNDED | {"sampling": "poisson", "sample_rate": "2"}, "sample_rate must be .*, not 2"),
@@ -135,7 +121,6 @@ BOUNDED = {"mechanism": "gaussian", "noise_stddev": "1", "per_record_bound": "1"
         ({"mechanism": "gaussian"}, "Gaussian noise"),
         ({"mechanism": "pure", "epsilon": 1, "relation": "neighbour"}, "relation"),
         ({"mechanism": "exponential", "epsilon": 1, "relation": BOTH[0], "monotone": "yes"}, "monotone .*not yes"),
-        ({"mechanism": "renyi", "points": {"2": 1}, "relation": BOTH[0]}, "points"),
         ({"mechanism": "renyi", "points": [[1, 1]], "relation": BOTH[0]}, "orders"),
     ],
 )
@@ -150,6 +135,10 @@ EVERY_KIND = m.Composed(
     tuple((sampled(inner), 3) for inner in SINGLE for sampled in (SAMPLED[0], SAMPLED[1], SAMPLED[2]))
 )
 OTHER_TYPES = [None, True, False, "", "\x1b[2J", "replace one", [], [2], [[]], {}, {"a": 1}]
+
+
+def test_all_releases_come_back_in_their_order():
+    assert read_releases(write_releases(EVERY_KIND)) == EVERY_KIND
 
 
 def places(value, path=()):

@@ -52,13 +52,12 @@ def test_what_the_ledger_gets():
             pen.close().check_plan(choice("1.99", REPLACE, method))
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.parametrize(("method", "repetitions"), [("exponential", 1_000_000), ("noisy-max", 200_000)])
-def test_noise_that_is_one_percent_too_small_is_found(method, repetitions, monkeypatch):
-    right, tampered, scores = OpenLedger(), OpenLedger(), np.zeros((1, repetitions * 4))
+@pytest.mark.parametrize("method", ["exponential", "noisy-max"])
+def test_noise_that_is_ten_percent_too_small_is_found(method, monkeypatch):
+    right, tampered, scores = OpenLedger(), OpenLedger(), np.zeros((1, 40_000))
     chosen(method, 1, right, scores=scores)
     right.close()
-    monkeypatch.setattr(choices, "_used", lambda unit, scale: unit * (0.99 * scale))
+    monkeypatch.setattr(choices, "_used", lambda unit, scale: unit * (0.9 * scale))
     chosen(method, 1, tampered, scores=scores)
     with pytest.raises(BudgetExceeded, match="noise"):
         tampered.close()

@@ -42,17 +42,9 @@ def test_the_nearest_bump_is_the_only_one_that_counts():
     distance = np.linalg.norm(X[:, None] - PROBLEM.centres, axis=2)
     heights = np.maximum(0, 3 / 8 - distance)
     expected = -2 * (PROBLEM.weights.mean(axis=0) * heights).sum(axis=1)
-    value, gradient = PROBLEM.objective_and_gradient(X)
-    assert value == pytest.approx(expected, abs=1e-14)
+    assert PROBLEM.objective(X) == pytest.approx(expected, abs=1e-14)
     assert PROBLEM.objective_at(X) == pytest.approx(expected, abs=1e-14)
     assert PROBLEM.heights(X) == pytest.approx(heights.max(axis=1), abs=1e-14)
-    h = 1e-7
-    inside = (heights.max(axis=1) > 0.01) & (heights.max(axis=1) < 0.36) & (np.linalg.norm(X, axis=1) < 1.49)
-    assert inside.sum() > 30
-    for j in range(3):
-        step = np.eye(3)[j] * h
-        slope = (PROBLEM.objective(X[inside] + step) - PROBLEM.objective(X[inside] - step)) / (2 * h)
-        assert gradient[inside, j] == pytest.approx(slope, abs=1e-6)
 
 
 def test_constants_are_attained_and_never_exceeded():

@@ -105,7 +105,7 @@ def test_a_record_in_a_batch_is_that_record(name):
 
 
 def test_constants_hold_for_every_record(problem):
-    X, rows = in_ball(1000), RNG.integers(0, N, size=(1000, 1))
+    X, rows = in_ball(400), RNG.integers(0, N, size=(400, 1))
     assert np.linalg.norm(problem.batch_gradient(X, rows), axis=1).max() <= float(problem.lipschitz) * (1 + 1e-12)
     values, start = problem.objective(X), problem.objective(problem.initial_point[None])[0]
     if hasattr(problem, "shifts"):
@@ -159,7 +159,7 @@ def test_points_where_the_constants_do_not_hold_are_refused(problem):
 # A constant with a wrong power of B, or without the target, is too small (privacy) or too large (noise for nothing).
 
 TARGET = Fraction(3, 2)
-FAR = 40  # in units of a prediction, where a model lives in all of R^p
+FAR = 30  # in units of a prediction, where a model lives in all of R^p
 
 
 OF_ONE = {  # from a record, its label and its target, and the bounds
@@ -186,7 +186,7 @@ def test_constants_are_suprema(name, bound):
 
     model, found = made(1), dict.fromkeys(("lipschitz", "smoothness", "hessian_lipschitz", "loss_range"), 0.0)
     reach = FAR / float(bound) if model.radius is None else RADIUS
-    line = np.linspace(-reach, reach, 4001)
+    line = np.linspace(-reach, reach, 3001)
     X, gap = np.column_stack([line, np.zeros_like(line)]), 0.0
     for one in (made(1), made(-1), made(0), made(1, 0.0)):
         curvature = one.hessian(X)[:, 0, 0]
@@ -202,4 +202,4 @@ def test_constants_are_suprema(name, bound):
         stated = float(getattr(model, constant))
         # third derivatives are differences: rounding of curvatures over a small step
         assert largest <= stated * (1 + (1e-6 if constant == "hessian_lipschitz" else 1e-12)), constant
-        assert largest >= (0.97 if constant == "hessian_lipschitz" else 0.999) * stated, constant
+        assert largest >= (0.97 if constant == "hessian_lipschitz" else 0.998) * stated, constant

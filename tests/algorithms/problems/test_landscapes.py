@@ -9,7 +9,7 @@ from dpbounds.errors import InvalidValue
 
 RADIUS = 3
 GRID = np.linspace(-RADIUS, RADIUS, 60_001)
-PROFILES = [WAVY, DOUBLE_WELL, double_well("1/4"), double_well(3), power(3), power(4)]
+PROFILES = [WAVY, DOUBLE_WELL, double_well("1/4"), double_well(3), double_well(6), power(3), power(4)]
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)

@@ -26,7 +26,7 @@ def test_the_loss_grows_towards_two_and_stays_below():
 @pytest.mark.parametrize("variant", ["one-test", "doubled"])
 @pytest.mark.parametrize("gap", [-2, 0, 3, 8])
 def test_both_repairs_keep_epsilon_where_print_does_not(variant, gap):
-    for k in (5, 50):
+    for k in (5, 50) if gap == 0 else (20,):
         assert attack(k, variant=variant, gap=gap).privacy_loss() <= 1 + 1e-9
 
 

@@ -8,12 +8,12 @@ from scipy import stats
 import dpbounds as dp
 from dpbounds.algorithms import noise, problems
 from dpbounds.algorithms.ledger import OpenLedger
-from dpbounds.algorithms.problems.landscapes import WAVY, landscape
 from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
 from dpbounds.algorithms.selection.nets import LARGEST_NET, grid
 from dpbounds.algorithms.verification.judging.checks import Verdict, bound_check
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.mechanisms import ExponentialMechanism
+from tests.algorithms.selection.neighbours import loss_of_neighbours, steep
 from tests.algorithms.shared import well
 
 RELATIONS = ("replace-one", "add-or-remove-one")
@@ -127,19 +127,9 @@ def test_every_scale_spends_what_it_spends(variant, relation, share):
 
 @pytest.mark.parametrize(("relation", "factor"), [("replace-one", 2), ("add-or-remove-one", 1)])
 def test_the_loss_of_two_neighbours_is_within_epsilon_and_close_to_it(relation, factor):
-    # records h(x) + zx, |z| <= B: one z moves from B to -B, or is left out (n stays)
-    bound, n = 1000, 400
-    problem = landscape(WAVY, n, [0.0], "0.1", shift_bound=bound)
-    method = NetExponentialMechanism(1, grid(1, "0.1", "0.0005"), relation)
-    x = method.net.points[:, 0]
-    beta, flat = float(method.inverse_temperature(problem)), problem.objective(method.net.points)
-
-    def law(slope):
-        exponents = -beta * (flat + slope * x)
-        return exponents - np.logaddexp.reduce(exponents)
-
-    loss = np.abs(law(bound) - law(bound * (1 - factor / n))).max()
-    assert 0.98 < loss <= 1
+    method, problem = NetExponentialMechanism(1, grid(1, "0.1", "0.0005"), relation), steep()
+    beta, x = float(method.inverse_temperature(problem)), method.net.points
+    assert 0.98 < loss_of_neighbours(beta, beta * problem.objective(x), x[:, 0], factor) <= 1
 
 
 def test_a_start_costs_its_caller_one_entry():
