@@ -254,11 +254,7 @@ class Ledger:
 
     @property
     def gaussian_releases(self) -> tuple[Release, ...]:
-        """The releases, all with Gaussian noise of known size.
-
-        Raises:
-            UnsupportedMechanism: One of them is of another kind.
-        """
+        """The releases, all with Gaussian noise of known size; ``UnsupportedMechanism`` where one is not."""
         found = tuple(release for release in self.releases if isinstance(release, Release))
         if len(found) < len(self.releases):
             raise UnsupportedMechanism(f"not every release has Gaussian noise of known size:\n{self}")

@@ -38,20 +38,14 @@ class LinearModel(SumWithTargets):
     loss: ScalarLoss
 
     @property
-    def initial_point(self) -> Array:
-        """x₁ = 0, shape (p,)."""
-        return np.zeros(self.dimension)
-
-    @property
     def loss_range(self) -> sympy.Expr | None:
         """At least sup f - inf f: sup φ, or for unbounded φ its value at the largest residual BR + Y in the ball."""
         if self.loss.supremum is not None:
             return self.loss.supremum
         if self.radius is None:
             return None
-        return self.loss.value(
-            sympy.Rational(self.feature_bound) * reach(self.radius) + sympy.Rational(self.target_bound)
-        )
+        largest = sympy.Rational(self.feature_bound) * reach(self.radius) + sympy.Rational(self.target_bound)
+        return self.loss.value(largest)
 
     @property
     def initial_gap(self) -> sympy.Expr:
@@ -75,10 +69,6 @@ class LinearModel(SumWithTargets):
 
     def _derivatives(self, products: Array, targets: Array) -> tuple[Array, Array, Array]:
         return self.loss.derivatives(products - targets)
-
-    def _supremum(self, name: str) -> sympy.Expr:
-        constant: sympy.Expr = getattr(self.loss, name)
-        return constant
 
 
 Linear = Problem | LinearModel  # a record enters through <a, x> alone

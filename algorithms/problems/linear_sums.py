@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import sympy
@@ -31,6 +32,7 @@ class LinearSum(FiniteSum):
 
     __slots__ = ()
 
+    loss: Any  # the record of φ
     feature_bound: Fraction
 
     @property
@@ -38,9 +40,10 @@ class LinearSum(FiniteSum):
     def _rows(self) -> Array:
         """a_i, shape (n, p)."""
 
-    @abstractmethod
     def _supremum(self, name: str) -> sympy.Expr:
         """A constant of φ, by its name in the record of φ, over all products that occur."""
+        constant: sympy.Expr = getattr(self.loss, name)
+        return constant
 
     @abstractmethod
     def _value_and_slope(self, products: Array, chosen: Chosen) -> tuple[Array, Array]:
@@ -63,6 +66,11 @@ class LinearSum(FiniteSum):
     def dimension(self) -> int:
         """The number of parameters p."""
         return int(self._rows.shape[1])
+
+    @property
+    def initial_point(self) -> Array:
+        """x₁ = 0, shape (p,): chosen without looking at the data."""
+        return np.zeros(self.dimension)
 
     @property
     def lipschitz(self) -> sympy.Expr:

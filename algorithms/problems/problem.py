@@ -74,10 +74,6 @@ class Problem(LinearSum):
     def _rows(self) -> Array:
         return self.signed_features
 
-    def _supremum(self, name: str) -> sympy.Expr:
-        constant: sympy.Expr = getattr(self.loss, name)
-        return constant
-
     def _value_and_slope(self, products: Array, chosen: Chosen) -> tuple[Array, Array]:
         return self.loss.value_and_slope(products)
 
@@ -91,11 +87,6 @@ class Problem(LinearSum):
     def loss_range(self) -> sympy.Expr:
         """Sup φ - inf φ of one record's loss; the regulariser is no part of it."""
         return self.loss.supremum
-
-    @property
-    def initial_point(self) -> Array:
-        """x₁ = 0, shape (p,): in C, and chosen without looking at the data."""
-        return np.zeros(self.dimension)
 
     @property
     def initial_gap(self) -> sympy.Expr:
