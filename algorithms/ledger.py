@@ -36,14 +36,7 @@ from dpbounds.privacy.mechanisms import (
     UniformBall,
     parts_of,
 )
-from dpbounds.privacy.mechanisms.descriptions import (
-    FULL_BATCH,
-    POISSON,
-    WITH_REPLACEMENT,
-    WITHOUT_REPLACEMENT,
-    JsonObject,
-    described,
-)
+from dpbounds.privacy.mechanisms.descriptions import JsonObject, described
 from dpbounds.privacy.relations import Relation, as_relation
 
 # How often a right run may be refused because its noise happened to be small: never, for all practical purposes.
@@ -106,13 +99,8 @@ class Batch:
         scheme = SampledWithReplacement if self.replacement else SampledWithoutReplacement
         return scheme(mechanism, self.size, self.records)
 
-    @property
-    def scheme(self) -> str:
-        """As a ledger file spells it."""
-        return WITH_REPLACEMENT if self.replacement else WITHOUT_REPLACEMENT
-
     def __str__(self) -> str:
-        return f"{self.size} of {self.records} records {self.scheme.replace('-', ' ')}"
+        return f"{self.size} of {self.records} records {'with' if self.replacement else 'without'} replacement"
 
 
 def _drawn_rate(sample_rate: ExactLike) -> Fraction:
@@ -592,25 +580,16 @@ def _demand_within(family: _Family, allowed: Counter[Fraction], ledger: Ledger) 
 # --- as JSON ----------------------------------------------------------------------------------------------------------
 
 
+_FIRST = ("mechanism", "noise_stddev", "per_record_bound", "sampling", "count")  # in the order of the text
+
+
 def _to_json(release: Release | DescribedRelease) -> JsonObject:
+    entry = described(release.mechanism(), release.count)
     if isinstance(release, DescribedRelease):
-        return described(release.described, release.count)
-    entry: dict[str, object] = {
-        "mechanism": "gaussian",
-        "noise_stddev": str(release.noise_stddev),
-        "per_record_bound": str(release.per_record_bound),
-        "sampling": FULL_BATCH if release.sample_rate is None else POISSON,
-        "count": release.count,
-    }
-    if release.sample_rate is not None:
-        entry["sample_rate"] = str(release.sample_rate)
-    if release.batch is not None:
-        entry |= {
-            "sampling": release.batch.scheme,
-            "batch_size": release.batch.size,
-            "dataset_size": release.batch.records,
-        }
-    return entry
+        return entry
+    own = {"noise_stddev": str(release.noise_stddev), "per_record_bound": str(release.per_record_bound)}
+    fields = {**entry, **own}
+    return {name: fields[name] for name in (*_FIRST, *fields) if name != "noise_multiplier"}
 
 
 def _from_json(entry: JsonObject) -> Release | DescribedRelease:
