@@ -179,6 +179,14 @@ def test_a_rate_is_one_that_a_generator_can_draw():
 # --- how far one record moves an answer ----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("kind", "divisor"), [("full", N), ("without", 7), ("with", 7), ("one", 1), ("poisson", N / 8)]
+)
+def test_the_bound_on_a_gradient_is_that_of_the_longest_record_far_out(kind, divisor):
+    longest = np.linalg.norm(PROBLEM.each(1e9 * PROBLEM.z.sum(axis=0)), axis=1).max() / divisor
+    assert float(oracle(kind, OpenLedger()).per_record_bound) == pytest.approx(longest, rel=1e-9)
+
+
 @pytest.mark.parametrize("far", [1e-3, 1.0, 1e3])
 def test_no_record_moves_a_difference_by_more_than_its_bound(far):
     oracle = GradientDifferenceOracle(PROBLEM, Fraction(1), noise.streams(0, 5), OpenLedger())
