@@ -17,7 +17,9 @@ from dpbounds.algorithms.ledger import (
     Release,
 )
 from dpbounds.algorithms.oracles.perturbation import perturbed
-from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
+from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.privacy.budgets.filters import GaussianFilter, RenyiFilter, ZCDPFilter
 from dpbounds.privacy.mechanisms import (
     ZCDP,
@@ -70,6 +72,21 @@ def test_check_passes_within_the_budget_and_raises_above():
         Ledger((*PLAIN.releases, Release(Fraction(20), Fraction(1, 2)))).check(
             PrivacyBudget.of(spent.exact_upper, "1e-5")
         )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "error"), [("1/2", "1/2", None), (2, 2, BudgetExceeded), ("1/2", 2, NotCertified)]
+)
+def test_a_tie_is_decided_by_delta_at_the_budgets_own_epsilon(low, high, error, monkeypatch):
+    spent = PLAIN.spent("1e-5")
+    budget = PrivacyBudget.of((spent.exact_lower + spent.exact_upper) / 2, "1e-5")
+    lost = Enclosure(budget.delta * Fraction(low), budget.delta * Fraction(high), "a proof", 53)
+    monkeypatch.setattr(accountants, "delta", lambda *_, **__: lost)
+    if error is None:
+        assert PLAIN.check(budget).exact_upper == budget.epsilon
+    else:
+        with pytest.raises(error, match=r"loses delta|does not decide"):
+            PLAIN.check(budget)
 
 
 def test_mechanism_has_one_part_per_kind_with_its_count():
@@ -252,6 +269,7 @@ def batch(z, b=10):
         ([(batch(3), 6)], batch(3) ** 5, BudgetExceeded),
         ([(batch(4), 6)], batch(3) ** 5, BudgetExceeded),  # more releases are never a matter of noise
         ([(batch(3), 3), (batch(4), 2)], batch(3) ** 5, None),
+        ([(batch(3), 3), (batch(4), 3)], batch(3) ** 5, BudgetExceeded),
         ([(batch(4), 2), (batch(3), 3)], batch(4) ** 3 @ batch(3) ** 2, BudgetExceeded),
         ([(batch(4), 3), (batch(3), 2)], batch(4) ** 3 @ batch(3) ** 2, None),
         ([(batch(3, 11), 5)], batch(3) ** 5, UnsupportedMechanism),
