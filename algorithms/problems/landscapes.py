@@ -29,6 +29,7 @@ class Profile:
         largest_third_derivative: R -> sup |h'''|.
         minimum: inf h.
         minimisers: Where it is attained.
+        strict_maxima: Where h' = 0 and h'' < 0.
         pl_constant: The μ of ½h'² >= μ(h - min h), or None.
     """
 
@@ -39,6 +40,7 @@ class Profile:
     largest_third_derivative: Callable[[sympy.Expr], sympy.Expr]
     minimum: sympy.Expr
     minimisers: tuple[float, ...]
+    strict_maxima: tuple[float, ...] = ()
     pl_constant: sympy.Expr | None = None
 
 
@@ -87,6 +89,7 @@ def double_well(depth: ExactLike) -> Profile:
         largest_third_derivative=lambda radius: 6 * radius,
         minimum=-(number**2) / 4,
         minimisers=(-math.sqrt(level), math.sqrt(level)),
+        strict_maxima=(0.0,),
     )
 
 

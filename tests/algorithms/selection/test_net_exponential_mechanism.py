@@ -63,12 +63,12 @@ def test_a_net_that_will_not_fit_is_refused_with_its_size(dimension, covering, l
 
 def test_step_by_step():
     problem = well(60, 2)
-    method = NetExponentialMechanism.calibrated(problem, epsilon="0.5", covering_radius="0.2", regularisation="0.3")
-    run = method.run(problem, seed=4, repetitions=5)
+    method = NetExponentialMechanism.calibrated(problem, epsilon=50, covering_radius="0.2", regularisation="0.3")
+    run = method.run(problem, seed=4, repetitions=50)
     points = method.net.points
     risks = (points**4 / 4 - points**2 / 2).sum(axis=1) + 0.15 * (points**2).sum(axis=1)
-    scale = 2 * float(problem.lipschitz) * 3 / (60 * 0.5)  # 2GD/(nε)
-    for r, generator in enumerate(noise.streams(4, 5)):
+    scale = 2 * float(problem.lipschitz) * 3 / (60 * 50)  # 2GD/(nε): noise and risks of one size
+    for r, generator in enumerate(noise.streams(4, 50)):
         best = np.argmax(-risks - scale * np.log(generator.standard_exponential(len(points))))
         assert (run.output[r] == points[best]).all()
         assert run.measured["objective"][r] == pytest.approx(risks[best], rel=1e-12)

@@ -47,11 +47,11 @@ def cdf(pi):
 def test_the_exact_sampler_step_by_step():
     pi = target(9, 2)
     net = net_for(pi)
-    found = sample_exactly(pi, noise.streams(6, 4))
+    found = sample_exactly(pi, noise.streams(6, 60))
     heights = 9 * pi.problem.objective(net.points)
     weights = np.cumsum(np.exp(heights.min() - heights))
     slack = float(pi.slope * net.covering_radius)
-    for r, generator in enumerate(noise.streams(6, 4)):
+    for r, generator in enumerate(noise.streams(6, 60)):
         while True:
             u = generator.random(4)
             cube = np.searchsorted(weights, u[0] * weights[-1], side="right")
