@@ -126,6 +126,20 @@ def test_found_one_per_cent_of_noise_missing_in_the_plan_of_any_oracle(kind):
         ledger.check_plan(planned)
 
 
+@pytest.mark.parametrize("kind", ["full", "hessian", "difference", "without", "difference one"])
+def test_found_ten_per_cent_of_noise_missing_in_what_was_added(kind, monkeypatch):
+    # 4000 numbers: missed with probability below 1e-9; the honest run is refused with probability 1e-12
+    points = (np.zeros((1000, P)), np.ones((1000, P)))[: 2 if kind.startswith("difference") else 1]
+    name, honest, short = "per_unit" if len(points) == 2 else "gaussian", OpenLedger(), OpenLedger()
+    oracle(kind, honest, 1000)(*points)
+    assert len(honest.close().releases) == 1
+    real = getattr(noise, name)
+    monkeypatch.setattr(noise, name, lambda *args, **rest: 0.9 * real(*args, **rest))
+    oracle(kind, short, 1000)(*points)
+    with pytest.raises(BudgetExceeded, match="less noise was added"):
+        short.close()
+
+
 def test_full_batch_is_the_mean_and_remembers():
     answer, _ = asked("full")
     assert answer.exact == pytest.approx(np.stack([PROBLEM.each(x).mean(axis=0) for x in X5]), abs=1e-14)
