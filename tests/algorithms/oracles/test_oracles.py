@@ -18,6 +18,8 @@ from dpbounds.algorithms.oracles import (
     Gradients,
     HessianOracle,
     Poisson,
+    at_least,
+    rational,
 )
 from dpbounds.algorithms.oracles.batches import draw_rows
 from dpbounds.algorithms.oracles.differences import distances
@@ -181,6 +183,14 @@ def test_batches_are_drawn_as_the_ledger_says():
     law = stats.binom(N, 1 / 8)
     expected = np.array([law.cdf(2), *law.pmf(range(3, 13)), law.sf(12)]) * draws
     assert stats.chisquare(observed, expected * observed.sum() / expected.sum()).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("constant", [sympy.sqrt(2), sympy.sqrt(3) / 18, sympy.exp(-1)], ids=str)
+def test_an_irrational_constant_is_rounded_up(constant):
+    above = (sympy.Rational(at_least(constant, "lipschitz")) / constant - 1).evalf(30)
+    assert 0 < above < 2**-50
+    with pytest.raises(InvalidValue, match="rational"):
+        rational(constant, "lipschitz")
 
 
 def test_a_rate_is_one_that_a_generator_can_draw():
