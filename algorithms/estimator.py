@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpbounds.algorithms.fields import WhichNoise, demand_one_of
 from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
-from dpbounds.algorithms.problems.problem import Array, Problem, checked_bound
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.problem import Problem, checked_bound
 from dpbounds.algorithms.problems.sets import ConstraintSet, L1Ball, L2Ball
 from dpbounds.algorithms.problems.sigmoid import sigmoid_loss
 from dpbounds.algorithms.run import Run

@@ -7,11 +7,13 @@ says: k of them are k ledgers one after the other.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+import attrs
 from scipy import special
 
 from dpbounds.algorithms import ledger_format
@@ -34,18 +36,12 @@ from dpbounds.privacy.mechanisms import (
     UniformBall,
     parts_of,
 )
-from dpbounds.privacy.mechanisms.descriptions import (
-    FULL_BATCH,
-    POISSON,
-    WITH_REPLACEMENT,
-    WITHOUT_REPLACEMENT,
-    JsonObject,
-    described,
-)
+from dpbounds.privacy.mechanisms.descriptions import JsonObject, described
 from dpbounds.privacy.relations import Relation, as_relation
 
 # How often a right run may be refused because its noise happened to be small: never, for all practical purposes.
 FALSE_ALARM = 1e-12
+_GRID = 1 << 53  # a generator's uniform doubles are the multiples of 2^-53 in [0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +99,43 @@ class Batch:
         scheme = SampledWithReplacement if self.replacement else SampledWithoutReplacement
         return scheme(mechanism, self.size, self.records)
 
-    @property
-    def scheme(self) -> str:
-        """As a ledger file spells it."""
-        return WITH_REPLACEMENT if self.replacement else WITHOUT_REPLACEMENT
-
     def __str__(self) -> str:
-        return f"{self.size} of {self.records} records {self.scheme.replace('-', ' ')}"
+        return f"{self.size} of {self.records} records {'with' if self.replacement else 'without'} replacement"
+
+
+def _drawn_rate(sample_rate: ExactLike) -> Fraction:
+    drawn = Fraction(math.floor(exact(sample_rate, "sample_rate") * _GRID), _GRID)
+    if not 0 < drawn <= 1:
+        raise InvalidValue("sample_rate", sample_rate, "a number of at least 2^-53 and at most 1")
+    return drawn
+
+
+@attrs.frozen
+class Poisson:
+    """Each record is in the sample with a probability of its own.
+
+    Attributes:
+        sample_rate: In (0, 1]. A generator's uniform numbers are multiples of 2^-53, so the rate is rounded down to
+            one: what the ledger gets is the rate at which records really are drawn.
+
+    Raises:
+        InvalidValue: The rate is not in (0, 1], or below 2^-53.
+    """
+
+    sample_rate: Fraction = attrs.field(converter=_drawn_rate)
+
+    def sample(self, mechanism: Mechanism) -> Mechanism:
+        """The mechanism on such a sample."""
+        return PoissonSampled(mechanism, self.sample_rate)
+
+
+Sampling = Batch | Poisson | None
+"""Which records an answer is about: a random batch, or (None) all of them."""
+
+
+def sampled(mechanism: Mechanism, sampling: Sampling) -> Mechanism:
+    """The mechanism on a batch, or on all records."""
+    return mechanism if sampling is None else sampling.sample(mechanism)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +242,7 @@ class Ledger:
 
     @property
     def gaussian_releases(self) -> tuple[Release, ...]:
-        """The releases, all with Gaussian noise of known size.
-
-        Raises:
-            UnsupportedMechanism: One of them is of another kind.
-        """
+        """The releases, all with Gaussian noise of known size; ``UnsupportedMechanism`` where one is not."""
         found = tuple(release for release in self.releases if isinstance(release, Release))
         if len(found) < len(self.releases):
             raise UnsupportedMechanism(f"not every release has Gaussian noise of known size:\n{self}")
@@ -239,14 +261,9 @@ class Ledger:
         return Composed(tuple((release.mechanism(), release.count) for release in self.releases))
 
     def spent(self, delta: ExactLike, relation: str | Relation = Relation.REPLACE_ONE) -> Enclosure:
-        """Return a proven enclosure of the smallest ε for which the releases together are (ε, δ)-private.
+        """Return a proven enclosure of the smallest ε for which the releases together are (ε, δ)-private, 0 < δ < 1.
 
-        Args:
-            delta: In (0, 1).
-            relation: "replace-one" or "add-or-remove-one".
-
-        Returns:
-            The enclosure of ε; its upper end is safe to publish. Exactly 0 for an empty ledger.
+        Its upper end is safe to publish. Exactly 0 for an empty ledger.
 
         Raises:
             InvalidValue: δ or the relation is not allowed.
@@ -259,10 +276,7 @@ class Ledger:
         return accountants.epsilon(self.mechanism(), delta=delta, relation=relation)
 
     def check(self, budget: PrivacyBudget) -> Enclosure:
-        """Compare what the releases spend with a budget, by the certified accountant.
-
-        Returns:
-            The ε that was spent at the budget's δ and relation; its upper end is within the budget.
+        """Return the ε that was spent at a budget's δ and relation, certified; its upper end is within the budget.
 
         Raises:
             BudgetExceeded: More was spent.
@@ -276,17 +290,15 @@ class Ledger:
             kept = lost.at_most(budget.delta)
             if kept:
                 return Enclosure(spent.exact_lower, budget.epsilon, spent.method, spent.precision)
-            if kept is False:
-                raise BudgetExceeded(
-                    f"the ledger loses delta in {lost} at the planned epsilon, more than the planned {budget}; "
-                    f"do not publish the output\n{self}"
-                )
-            raise NotCertified(f"the ledger spends epsilon in {spent}, which does not decide whether {budget} is kept")
+            if kept is None:
+                why = f"the ledger spends epsilon in {spent}, which does not decide whether {budget} is kept"
+                raise NotCertified(why)
+            lost_or_spent = f"loses delta in {lost} at the planned epsilon"
+        else:
+            lost_or_spent = f"spends epsilon in {spent}"
         if not within:
-            raise BudgetExceeded(
-                f"the ledger spends epsilon in {spent}, more than the planned {budget}; "
-                f"do not publish the output\n{self}"
-            )
+            why = f"the ledger {lost_or_spent}, more than the planned {budget}; do not publish the output\n{self}"
+            raise BudgetExceeded(why)
         return spent
 
     def check_plan(self, planned: Mechanism) -> None:
@@ -304,12 +316,11 @@ class Ledger:
                 can tell.
         """
         made, allowed = _by_family(self.mechanism()), _by_family(planned)
-        for family, losses in made.items():
-            if family not in allowed:
-                raise UnsupportedMechanism(
-                    f"nothing like {family.example!r} is in the plan {planned!r}: use check(budget)"
-                )
-            _demand_within(family, losses, allowed[family], self)
+        for key, family in made.items():
+            if key not in allowed:
+                why = f"nothing like {family.example!r} is in the plan {planned!r}: use check(budget)"
+                raise UnsupportedMechanism(why)
+            _demand_within(family, allowed[key].losses, self)
 
     def _demand_fixed_in_advance(self) -> None:
         if self.adaptive:
@@ -342,36 +353,33 @@ class OpenLedger:
 
     def __init__(self) -> None:
         self._releases: list[Release | DescribedRelease] = []
-        # sums and counts of noise in units of what was written, by its level: little noise at one level cannot hide
-        # behind much at another
-        self._squares: dict[float, tuple[float, int]] = {}
-        self._waiting: dict[float, tuple[float, int]] = {}
+        # sums of Gamma variables and how many, by their shape and level: little noise at one level cannot hide behind
+        # much at another
+        self._added: dict[tuple[float, float], tuple[float, int]] = {}
 
     def gaussian(
         self,
         *,
         noise_stddev: Fraction,
         per_record_bound: Fraction,
-        sample_rate: Fraction | None = None,
-        batch: Batch | None = None,
+        sampling: Sampling = None,
     ) -> None:
         """Write down one release with Gaussian noise (see ``Release`` for units)."""
-        self._write(Release(noise_stddev, per_record_bound, sample_rate, batch=batch))
+        rate = sampling.sample_rate if isinstance(sampling, Poisson) else None
+        batch = sampling if isinstance(sampling, Batch) else None
+        self._write(Release(noise_stddev, per_record_bound, rate, batch=batch))
 
     def release(self, mechanism: Mechanism, count: int = 1) -> None:
-        """Write down releases described by a mechanism, noise per unit of the per-record bound.
+        """Write down releases described by a mechanism, noise per unit of the per-record bound, so many times.
 
-        Args:
-            mechanism: One release, or a composition of some (its parts are written one by one).
-            count: How many times.
+        A composition is written part by part.
 
         Raises:
             InvalidValue: The count is not a positive whole number.
             UnsupportedMechanism: A part is no single release.
         """
         times = positive_integer(count, "count")
-        entries = [DescribedRelease(part, each * times) for part, each in parts_of(mechanism)]
-        for entry in entries:
+        for entry in [DescribedRelease(part, each * times) for part, each in parts_of(mechanism)]:
             self._write(entry)
 
     def added(self, squares: float, numbers: int, level: float = 1.0) -> None:
@@ -379,23 +387,22 @@ class OpenLedger:
 
         Args:
             squares: Sum of (noise / noise_stddev)², over the coordinates of every repetition.
-            numbers: How many there were.
+            numbers: How many coordinates there were.
             level: What tells this noise from other noise in the ledger; each level is judged by itself, and all are.
         """
-        self._squares[level] = _plus(self._squares.get(level), squares, numbers)
+        self._count(0.5, level, squares, numbers)
 
     def waited(self, total: float, numbers: int, level: float = 1.0) -> None:
         """Keep count of Laplace, Gumbel or ball noise as it was really added.
 
         |Laplace|/b is a standard exponential variable, and so are e^(-Gumbel/β) and, in a ball of radius r in R^p,
-        -log(1 - (‖u‖/r)^p).
-
-        Args:
-            total: Sum of these variables, with b, β or r as written.
-            numbers: How many there were.
-            level: See ``added``.
+        -log(1 - (‖u‖/r)^p): ``total`` is the sum of these, with b, β or r as written. See ``added``.
         """
-        self._waiting[level] = _plus(self._waiting.get(level), total, numbers)
+        self._count(1.0, level, total, numbers)
+
+    def _count(self, shape: float, level: float, total: float, numbers: int) -> None:
+        before = self._added.get((shape, level), (0.0, 0))
+        self._added[shape, level] = before[0] + total, before[1] + numbers
 
     def close(self) -> Ledger:
         """Return the ledger as written so far.
@@ -417,33 +424,23 @@ class OpenLedger:
             self._releases.append(entry)
 
     def _demand_noise(self) -> None:
-        squares, waiting = _each_and_all(self._squares), _each_and_all(self._waiting)
-        alarm = FALSE_ALARM / max(1, len(squares) + len(waiting))
-        for total, numbers in squares:
-            _demand_sum(numbers, total, shape=0.5, power=0.5, alarm=alarm)
-        for total, numbers in waiting:
-            _demand_sum(numbers, total, shape=1.0, power=1.0, alarm=alarm)
+        sums = [(shape, total, numbers) for (shape, _), (total, numbers) in self._added.items()]
+        for shape in (0.5, 1.0):
+            levels = [(total, numbers) for one, total, numbers in sums if one == shape]
+            if len(levels) > 1:  # what is a little too small everywhere shows in the sum of all levels
+                sums.append((shape, sum(total for total, _ in levels), sum(numbers for _, numbers in levels)))
+        for shape, total, numbers in sums:
+            _demand_sum(numbers, total, shape, FALSE_ALARM / len(sums))
 
 
-def _each_and_all(sums: dict[float, tuple[float, int]]) -> list[tuple[float, int]]:
-    """The sum at each level, and where there are several that of all levels."""
-    each = list(sums.values())
-    whole = (sum(total for total, _ in each), sum(numbers for _, numbers in each))
-    return [*each, whole] if len(each) > 1 else each
-
-
-def _plus(before: tuple[float, int] | None, total: float, numbers: int) -> tuple[float, int]:
-    return (total, numbers) if before is None else (before[0] + total, before[1] + numbers)
-
-
-def _demand_sum(numbers: int, total: float, *, shape: float, power: float, alarm: float) -> None:
+def _demand_sum(numbers: int, total: float, shape: float, alarm: float) -> None:
     """Raise ``BudgetExceeded`` where a sum of Gamma(shape) variables over their mean is too small to be chance."""
     if not numbers:
         return
     share = max(total, 0.0) / numbers
     if not special.gammainc(numbers * shape, numbers * share * shape) > alarm:  # refuses NaN, too
         raise BudgetExceeded(
-            f"the {numbers} numbers of noise that were added have {share**power:.6g} of the size that the ledger says: "
+            f"the {numbers} numbers of noise that were added have {share**shape:.6g} of the size that the ledger says: "
             "less noise was added than written down; do not publish the output"
         )
 
@@ -505,31 +502,35 @@ class BudgetedLedger(OpenLedger):
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """Releases that differ in one number, their loss: the larger, the less private."""
+    """Releases that differ in one number, their loss: the larger, the less private.
 
-    key: tuple[object, ...]
-    adds_up: bool = field(compare=False)  # only the sum of the losses counts
-    example: Mechanism = field(compare=False)
+    Attributes:
+        example: One of them.
+        adds_up: Whether only the sum of the losses counts.
+        losses: How often each occurs.
+    """
+
+    example: Mechanism
+    adds_up: bool
+    losses: Counter[Fraction] = field(default_factory=Counter)
 
 
-def _by_family(mechanism: Mechanism) -> dict[_Family, list[tuple[Fraction, int]]]:
-    """Losses and how often each occurs, by family."""
-    found: dict[tuple[object, ...], tuple[_Family, Counter[Fraction]]] = {}
+def _by_family(mechanism: Mechanism) -> dict[tuple[object, ...], _Family]:
+    families: dict[tuple[object, ...], _Family] = {}
     for part, count in parts_of(mechanism):
         key, loss, adds_up = _placed(part)
-        found.setdefault(key, (_Family(key, adds_up, part), Counter()))[1][loss] += count
-    return {family: sorted(losses.items(), reverse=True) for family, losses in found.values()}
+        families.setdefault(key, _Family(part, adds_up)).losses[loss] += count
+    return families
 
 
 def _placed(mechanism: Mechanism) -> tuple[tuple[object, ...], Fraction, bool]:
     """The family's key, the loss, and whether losses add up."""
+    if not isinstance(mechanism, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement):
+        return _placed_inside(mechanism)
+    key, loss, _ = _placed_inside(mechanism.mechanism)
     if isinstance(mechanism, PoissonSampled):
-        key, loss, _ = _placed_inside(mechanism.mechanism)
         return (PoissonSampled, mechanism.sample_rate, *key), loss, False
-    if isinstance(mechanism, SampledWithoutReplacement | SampledWithReplacement):
-        key, loss, _ = _placed_inside(mechanism.mechanism)
-        return (type(mechanism), mechanism.batch_size, mechanism.dataset_size, *key), loss, False
-    return _placed_inside(mechanism)
+    return (type(mechanism), mechanism.batch_size, mechanism.dataset_size, *key), loss, False
 
 
 def _placed_inside(mechanism: Mechanism) -> tuple[tuple[object, ...], Fraction, bool]:
@@ -553,11 +554,10 @@ def _placed_inside(mechanism: Mechanism) -> tuple[tuple[object, ...], Fraction, 
     return (mechanism,), Fraction(0), False  # the very same or nothing
 
 
-def _demand_within(
-    family: _Family, made: list[tuple[Fraction, int]], allowed: list[tuple[Fraction, int]], ledger: Ledger
-) -> None:
+def _demand_within(family: _Family, allowed: Counter[Fraction], ledger: Ledger) -> None:
+    made = family.losses
     if family.adds_up:
-        shift, planned = (sum((loss * count for loss, count in losses), Fraction(0)) for losses in (made, allowed))
+        shift, planned = (sum(loss * count for loss, count in losses.items()) for losses in (made, allowed))
         if shift > planned:
             what = "rho" if isinstance(family.example, ZCDP) else "(sensitivity / stddev)²"
             raise BudgetExceeded(
@@ -568,9 +568,9 @@ def _demand_within(
         return
     # for every loss level: no more releases at least as lossy as it than were planned at least as lossy
     total = 0
-    for loss, count in made:
+    for loss, count in sorted(made.items(), reverse=True):
         total += count
-        if total > sum(times for other, times in allowed if other >= loss):
+        if total > sum(times for other, times in allowed.items() if other >= loss):
             raise BudgetExceeded(
                 f"the ledger holds {total} releases like {family.example!r} or with less noise, more than planned: "
                 f"less noise was drawn than planned, or more releases were made; do not publish the output\n{ledger}"
@@ -580,25 +580,16 @@ def _demand_within(
 # --- as JSON ----------------------------------------------------------------------------------------------------------
 
 
+_FIRST = ("mechanism", "noise_stddev", "per_record_bound", "sampling", "count")  # in the order of the text
+
+
 def _to_json(release: Release | DescribedRelease) -> JsonObject:
+    entry = described(release.mechanism(), release.count)
     if isinstance(release, DescribedRelease):
-        return described(release.described, release.count)
-    entry: dict[str, object] = {
-        "mechanism": "gaussian",
-        "noise_stddev": str(release.noise_stddev),
-        "per_record_bound": str(release.per_record_bound),
-        "sampling": FULL_BATCH if release.sample_rate is None else POISSON,
-        "count": release.count,
-    }
-    if release.sample_rate is not None:
-        entry["sample_rate"] = str(release.sample_rate)
-    if release.batch is not None:
-        entry |= {
-            "sampling": release.batch.scheme,
-            "batch_size": release.batch.size,
-            "dataset_size": release.batch.records,
-        }
-    return entry
+        return entry
+    own = {"noise_stddev": str(release.noise_stddev), "per_record_bound": str(release.per_record_bound)}
+    fields = {**entry, **own}
+    return {name: fields[name] for name in (*_FIRST, *fields) if name != "noise_multiplier"}
 
 
 def _from_json(entry: JsonObject) -> Release | DescribedRelease:

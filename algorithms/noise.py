@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
-from dpbounds.privacy.mechanisms import ApproximateDP, Mechanism, PoissonSampled, UniformBall
+from dpbounds.privacy.mechanisms import ApproximateDP, Gaussian, Mechanism, UniformBall
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
-    from dpbounds.algorithms.ledger import Batch
+    from dpbounds.algorithms.ledger import Sampling
 
 Array = NDArray[np.float64]
 Kind = Literal["gaussian", "ball", "sphere", "secure"]
@@ -43,8 +43,7 @@ class Records(Protocol):
         *,
         noise_stddev: Fraction,
         per_record_bound: Fraction,
-        sample_rate: Fraction | None = None,
-        batch: Batch | None = None,
+        sampling: Sampling = None,
     ) -> None:
         """Write down one release with Gaussian noise."""
 
@@ -61,12 +60,7 @@ class Records(Protocol):
 def streams(seed: int, repetitions: int) -> tuple[np.random.Generator, ...]:
     """Return one independent generator per repetition; the r-th does not depend on how many there are.
 
-    Args:
-        seed: A whole number at least 0.
-        repetitions: A positive whole number.
-
-    Raises:
-        InvalidValue: Either is none of that.
+    The seed is a whole number at least 0, and there is at least one repetition; else ``InvalidValue``.
     """
     count = positive_integer(repetitions, "repetitions")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -83,8 +77,7 @@ def gaussian(
     noise_stddev: float,
     per_record_bound: Fraction,
     ledger: Records,
-    sample_rate: Fraction | None = None,
-    batch: Batch | None = None,
+    sampling: Sampling = None,
 ) -> Array:
     """Write the release into the ledger with this very stddev, then draw N(0, stddev² I) for every repetition.
 
@@ -94,8 +87,7 @@ def gaussian(
         noise_stddev: Greater than 0, in the units of the answer; the ledger gets its exact binary value.
         per_record_bound: How far one record can move the answer by being added, in l2 norm and the same units.
         ledger: That of one repetition: all repetitions share the noise level, so one entry is written.
-        sample_rate: Of the Poisson sample that is answered about, if it is one.
-        batch: The batch of a fixed size that is answered about, if it is one.
+        sampling: Of the records that are answered about.
 
     Returns:
         Noise of shape (len(generators), dimension).
@@ -105,9 +97,7 @@ def gaussian(
         BudgetExceeded: The ledger keeps a budget that has no room for the release.
     """
     _demand_noise("noise_stddev", noise_stddev)
-    ledger.gaussian(
-        noise_stddev=Fraction(noise_stddev), per_record_bound=per_record_bound, sample_rate=sample_rate, batch=batch
-    )
+    ledger.gaussian(noise_stddev=Fraction(noise_stddev), per_record_bound=per_record_bound, sampling=sampling)
     noise = standard_gaussian(generators, dimension)
     noise *= noise_stddev
     return noise
@@ -124,16 +114,8 @@ def per_unit(
 ) -> Array:
     """Write a described release, then draw noise in units of per-record bounds that differ between repetitions.
 
-    Args:
-        kind: "gaussian" (standard deviation), "ball" or "sphere" (radius).
-        generators: One per repetition.
-        dimension: p.
-        noise_multiplier: In units of the per-record bound, rounded up to a double.
-        described: What the ledger gets.
-        ledger: That of one repetition.
-
-    Returns:
-        Noise of shape (len(generators), dimension); multiply row r by the per-record bound of repetition r.
+    The kind is "gaussian" (standard deviation), "ball" or "sphere" (radius), the multiplier rounded up to a double.
+    Multiply row r of what is returned, shape (len(generators), dimension), by the per-record bound of repetition r.
     """
     amount = math.nextafter(float(noise_multiplier), math.inf)
     _demand_noise("noise_multiplier", amount)
@@ -146,19 +128,9 @@ def per_unit(
 def laplace(
     generators: Sequence[np.random.Generator], shape: tuple[int, ...], *, scale: float, ledger: Records
 ) -> Array:
-    """Draw Laplace noise of a scale for every repetition; the caller has written the release it is part of.
+    """Draw Laplace noise of a scale b > 0, shape (len(generators), *shape), in the units of the answer.
 
-    Args:
-        generators: One per repetition.
-        shape: Of one repetition's noise.
-        scale: b > 0, in the units of the answer.
-        ledger: That of one repetition; it keeps count of what was drawn.
-
-    Returns:
-        Noise of shape (len(generators), *shape).
-
-    Raises:
-        InvalidValue: The scale is not a positive finite number.
+    The caller has written the release that it is part of; the ledger keeps count of what was drawn.
     """
     _demand_noise("scale", scale)
     drawn = np.empty((len(generators), *shape))
@@ -177,8 +149,7 @@ def ball(
     radius: float,
     per_record_bound: Fraction,
     ledger: Records,
-    sample_rate: Fraction | None = None,
-    batch: Batch | None = None,
+    sampling: Sampling = None,
 ) -> Array:
     """Write the release, then draw uniformly from the ball or the sphere of that radius, for every repetition.
 
@@ -187,14 +158,14 @@ def ball(
     """
     _demand_noise("radius", radius)
     mechanism = described(kind, Fraction(radius) / per_record_bound, dimension)
-    ledger.release(on_sample(mechanism, sample_rate, batch))
+    ledger.release(mechanism if sampling is None else sampling.sample(mechanism))
     drawn = _unit(kind, generators, dimension)
     drawn *= radius
     return drawn
 
 
 def described(kind: Kind, noise_multiplier: Fraction, dimension: int) -> Mechanism:
-    """The full-batch mechanism of ball or sphere noise.
+    """The full-batch mechanism of a kind of noise other than "secure", in units of the per-record bound.
 
     Noise on the sphere promises nothing on its own: two spheres of equal radius around different points share no mass
     for dimension 2 or more, so that an answer may tell the neighbours apart for certain. That is (0, 1)-privacy, under
@@ -205,18 +176,13 @@ def described(kind: Kind, noise_multiplier: Fraction, dimension: int) -> Mechani
 
     Source: Tholeti & Kalyani 2020, equation (6) for the ball, the note after Theorem 1 for the sphere.
     """
+    if kind == "gaussian":
+        return Gaussian(noise_multiplier)
     if kind == "ball":
         return UniformBall(noise_multiplier, dimension)
     if kind != "sphere":
         raise InvalidValue("noise", repr(kind), "'ball' or 'sphere'")
     return ApproximateDP(0, 1, relation=Relation.REPLACE_ONE)
-
-
-def on_sample(mechanism: Mechanism, sample_rate: Fraction | None, batch: Batch | None) -> Mechanism:
-    """The mechanism on a Poisson sample, on a batch of fixed size, or (neither) on all records."""
-    if batch is not None:
-        return batch.sample(mechanism)
-    return mechanism if sample_rate is None else PoissonSampled(mechanism, sample_rate)
 
 
 def standard_gaussian(generators: Sequence[np.random.Generator], dimension: int) -> Array:

@@ -7,7 +7,8 @@
 - ``choose``: one of finitely many candidates, by their scores
 """
 
-from dpbounds.algorithms.oracles.batches import BatchGradientOracle, Poisson, Sampling
+from dpbounds.algorithms.ledger import Poisson, Sampling
+from dpbounds.algorithms.oracles.batches import BatchGradientOracle
 from dpbounds.algorithms.oracles.choices import WhichChoice, choice, choose
 from dpbounds.algorithms.oracles.constants import at_least, rational
 from dpbounds.algorithms.oracles.differences import GradientDifferenceOracle

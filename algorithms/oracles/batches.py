@@ -2,85 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
-import sympy
 from attrs import Attribute
 from numpy.typing import NDArray
 
 from dpbounds.algorithms import noise
-from dpbounds.algorithms.ledger import Batch
+from dpbounds.algorithms.ledger import Batch, Poisson
+from dpbounds.algorithms.ledger import Sampling as Sampling
+from dpbounds.algorithms.ledger import sampled as sampled
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.constants import at_least
-from dpbounds.algorithms.oracles.perturbation import demand_points, perturbed
+from dpbounds.algorithms.oracles.perturbation import Answer, HasRecords, Perturbing, demand_points
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import ExactLike, exact, to_float
-from dpbounds.privacy.mechanisms import Mechanism, PoissonSampled
 
 Rows = NDArray[np.int64]
 
-_GRID = 1 << 53  # a generator's uniform doubles are the multiples of 2^-53 in [0, 1)
 
-
-class HasBatchGradients(Protocol):
-    """What the batch oracles ask of a problem; every ``FiniteSum`` has it."""
-
-    @property
-    def records(self) -> int:
-        """The number of records n, public."""
-
-    @property
-    def dimension(self) -> int:
-        """The number of parameters p."""
-
-    @property
-    def lipschitz(self) -> sympy.Expr | None:
-        """G: the l2 norm of one record's gradient is at most this everywhere."""
+class HasBatchGradients(HasRecords, Protocol):
+    """What the batch oracles ask of a problem."""
 
     def batch_gradient(self, X: Array, rows: Rows) -> Array:
         """Mean gradient (R, p) over each repetition's own records, rows of shape (R, b)."""
-
-
-@dataclass(frozen=True, slots=True, init=False)
-class Poisson:
-    """Each record is in the sample with probability ``sample_rate``, independently.
-
-    A generator's uniform numbers are multiples of 2^-53, so the rate is rounded down to one: what the ledger gets is
-    the rate at which records really are drawn.
-
-    Args:
-        sample_rate: In (0, 1].
-
-    Raises:
-        InvalidValue: It is not, or below 2^-53.
-    """
-
-    sample_rate: Fraction
-
-    def __init__(self, sample_rate: ExactLike) -> None:
-        rate = exact(sample_rate, "sample_rate")
-        drawn = Fraction(math.floor(rate * _GRID), _GRID)
-        if not 0 < drawn <= 1:
-            raise InvalidValue("sample_rate", sample_rate, "a number of at least 2^-53 and at most 1")
-        object.__setattr__(self, "sample_rate", drawn)
-
-    def sample(self, mechanism: Mechanism) -> Mechanism:
-        """The mechanism on such a sample."""
-        return PoissonSampled(mechanism, self.sample_rate)
-
-
-Sampling = Batch | Poisson | None
-"""Which records an answer is about: a random batch, or (None) all of them."""
-
-
-def sampled(mechanism: Mechanism, sampling: Sampling) -> Mechanism:
-    """The mechanism on a batch, or on all records."""
-    return mechanism if sampling is None else sampling.sample(mechanism)
 
 
 def draw_rows(sampling: Batch | Poisson, records: int, generator: np.random.Generator) -> Rows:
@@ -93,22 +40,18 @@ def draw_rows(sampling: Batch | Poisson, records: int, generator: np.random.Gene
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BatchAnswer:
-    """One answer about random batches for R repetitions.
+class BatchAnswer(Answer):
+    """Means over random batches, shape (R, p).
 
     Attributes:
-        noisy: The batch's mean plus noise, shape (R, p): what the algorithm may use.
-        exact: The batch's mean, shape (R, p): for measurement only, and not covered by the ledger.
         rows: Each repetition's records. Which ones were drawn must stay secret: the privacy rests on it.
     """
 
-    noisy: Array
-    exact: Array
     rows: tuple[Rows, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BatchGradientOracle:
+class BatchGradientOracle(Perturbing):
     """Answers with the mean gradient of a fresh random batch plus noise.
 
     The divisor is public: b for a batch of b records, q n for a Poisson sample of rate q (never the size that a sample
@@ -118,12 +61,7 @@ class BatchGradientOracle:
     that mechanism accounts for) or ``PoissonSampled``. One random record is ``Batch(1, n, replacement=False)``.
 
     Attributes:
-        problem: Supplies gradients, n and G.
-        sampling: A ``Batch`` out of all n records, or ``Poisson``.
-        noise_multiplier: Greater than 0, exact: standard deviation (or radius) on the batch's *sum* in units of G.
-        generators: One stream per repetition, for the batch and the noise.
-        ledger: Gets one entry per answer.
-        noise: "gaussian", "ball" or "sphere".
+        sampling: A ``Batch`` out of all n records, or ``Poisson``; drawn from the streams of the noise.
 
     Raises:
         InvalidValue: The batch is drawn from another number of records than the problem has.
@@ -151,28 +89,12 @@ class BatchGradientOracle:
         """How far one record in the batch can move the answer."""
         return at_least(self.problem.lipschitz, "lipschitz") / self.divisor
 
-    @property
-    def noise_stddev(self) -> float:
-        """The standard deviation (or radius) on the mean: the planned one, rounded up to a double."""
-        return to_float(self.noise_multiplier * self.per_record_bound, "up")
-
     def __call__(self, X: Array) -> BatchAnswer:
         """Answer at every row of ``X`` (shape (R, p), one row per generator) and write one ledger entry."""
         demand_points(X, self.generators, self.problem.dimension)
         rows = tuple(draw_rows(self.sampling, self.problem.records, generator) for generator in self.generators)
         mean = batch_means(self.problem, X, rows, self.divisor)
-
-        noisy = perturbed(
-            mean,
-            kind=self.noise,
-            amount=self.noise_stddev,
-            per_record_bound=self.per_record_bound,
-            generators=self.generators,
-            ledger=self.ledger,
-            batch=None if isinstance(self.sampling, Poisson) else self.sampling,
-            sample_rate=self.sampling.sample_rate if isinstance(self.sampling, Poisson) else None,
-        )
-        return BatchAnswer(noisy, mean, rows)
+        return BatchAnswer(self._perturbed(mean, sampling=self.sampling), mean, rows)
 
 
 def divisor(sampling: Batch | Poisson, records: int) -> Fraction:

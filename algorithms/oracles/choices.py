@@ -95,14 +95,10 @@ def _chosen(
         # a Gumbel variable is -log of an exponential one; a zero would be an infinite score: kept from being one
         unit = -np.log(np.maximum(unit, np.finfo(np.float64).tiny))
     used = _used(unit, scale)
-    _count(used, scale, method, ledger)
+    waited = np.exp(-used / scale) if method == "exponential" else np.abs(used) / scale
+    ledger.waited(float(waited.sum()), waited.size, scale)
     return int((used + scores).argmax())
 
 
 def _used(unit: Array, scale: float) -> Array:
     return unit * scale
-
-
-def _count(used: Array, scale: float, method: WhichChoice, ledger: noise.Records) -> None:
-    units = np.exp(-used / scale) if method == "exponential" else np.abs(used) / scale
-    ledger.waited(float(units.sum()), units.size, scale)

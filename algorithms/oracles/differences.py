@@ -11,23 +11,20 @@ import numpy as np
 import sympy
 
 from dpbounds.algorithms import noise
-from dpbounds.algorithms.ledger import Batch
+from dpbounds.algorithms.ledger import Batch, Sampling, sampled
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.batches import (
     HasBatchGradients,
-    Sampling,
     batch_means,
     demand_all_records,
     divisor,
     draw_rows,
-    sampled,
 )
 from dpbounds.algorithms.oracles.constants import at_least
 from dpbounds.algorithms.oracles.gradients import Gradients, HasGradients
-from dpbounds.algorithms.oracles.perturbation import count_noise, demand_kind, demand_points, not_finite
+from dpbounds.algorithms.oracles.perturbation import Answer, count_noise, demand_kind, demand_points, not_finite
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float
-from dpbounds.privacy.mechanisms import Gaussian
 
 _ROUNDING = 1 + 2.0**-48  # more than the relative error of a handful of operations
 
@@ -41,17 +38,13 @@ class HasDifferences(HasGradients, HasBatchGradients, Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DifferenceAnswer:
-    """One answer about two points for R repetitions.
+class DifferenceAnswer(Answer):
+    """Differences of mean gradients, shape (R, p).
 
     Attributes:
-        noisy: Difference of the mean gradients plus noise, shape (R, p): what the algorithm may use.
-        exact: The difference, shape (R, p): for measurement only, and not covered by the ledger.
         noise_stddev: Standard deviation (or radius) of the noise, shape (R,): a function of the two points alone.
     """
 
-    noisy: Array
-    exact: Array
     noise_stddev: Array
 
 
@@ -82,11 +75,6 @@ class GradientDifferenceOracle:
     rounding, see ``dpbounds.algorithms.noise``.
 
     Attributes:
-        problem: Supplies gradients, n, L and G.
-        noise_multiplier: Greater than 0, exact.
-        generators: One stream per repetition.
-        ledger: Gets one entry per answer.
-        noise: "gaussian", "ball" or "sphere".
         sampling: A ``Batch``, ``Poisson``, or None for all records.
         gradients: A shared memory of exact gradients (see ``Gradients``); by default one of its own.
 
@@ -129,12 +117,7 @@ class GradientDifferenceOracle:
         return floored
 
     def __call__(self, X: Array, previous: Array) -> DifferenceAnswer:
-        """Answer ∇F at ``X`` minus ∇F at ``previous``, row by row, and write one ledger entry.
-
-        Args:
-            X: Points x, shape (R, p), one row per generator.
-            previous: Points y, shape (R, p).
-        """
+        """Answer ∇F at ``X`` minus ∇F at ``previous``, shape (R, p) each, row by row, and write one ledger entry."""
         demand_points(X, self.generators, self.problem.dimension)
         demand_points(previous, self.generators, self.problem.dimension, "previous")
         difference = self._difference(X, previous)
@@ -145,26 +128,20 @@ class GradientDifferenceOracle:
         still = (previous == X).all(axis=1)
         difference[still] = 0.0
         dimension = X.shape[1]
-        inner = (
-            Gaussian(self.noise_multiplier)
-            if self.noise == "gaussian"
-            else noise.described(self.noise, self.noise_multiplier, dimension)
-        )
         drawn = noise.per_unit(
             self.noise,
             self.generators,
             dimension,
             noise_multiplier=self.noise_multiplier,
-            described=sampled(inner, self.sampling),
+            described=sampled(noise.described(self.noise, self.noise_multiplier, dimension), self.sampling),
             ledger=self.ledger,
         )
         drawn *= bounds[:, None]
         stddev = bounds * float(self.noise_multiplier)
         noisy = difference + drawn
         if not still.all():
-            moved = ~still
-            amount = float(self.noise_multiplier)
-            count_noise(self.noise, (noisy - difference)[moved], stddev[moved, None], self.ledger, -amount)
+            level = -float(self.noise_multiplier)
+            count_noise(self.noise, (noisy - difference)[~still], stddev[~still, None], self.ledger, level)
         return DifferenceAnswer(noisy, difference, stddev)
 
     def _difference(self, X: Array, previous: Array) -> Array:

@@ -8,13 +8,11 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
-import sympy
 
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.constants import at_least
-from dpbounds.algorithms.oracles.perturbation import demand_points, perturbed
-from dpbounds.expressions.exact import to_float
+from dpbounds.algorithms.oracles.perturbation import Answer, HasRecords, Perturbing, demand_points
 from dpbounds.privacy.relations import Relation
 
 # Repetitions per matrix product. A fixed width (the last batch is padded with zeros) makes every product the same
@@ -22,37 +20,17 @@ from dpbounds.privacy.relations import Relation
 BATCH_WIDTH = 32
 
 
-class HasGradients(Protocol):
-    """What the full-batch oracle asks of a problem; every ``FiniteSum`` has it."""
-
-    @property
-    def records(self) -> int:
-        """The number of records n, public."""
-
-    @property
-    def dimension(self) -> int:
-        """The number of parameters p."""
-
-    @property
-    def lipschitz(self) -> sympy.Expr | None:
-        """G: the l2 norm of one record's gradient is at most this everywhere."""
+class HasGradients(HasRecords, Protocol):
+    """What the full-batch oracle asks of a problem."""
 
     def objective_and_gradient(self, X: Array) -> tuple[Array, Array]:
         """Objective (R,) and mean gradient (R, p) at every row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GradientAnswer:
-    """One answer of a gradient oracle for R repetitions.
+class GradientAnswer(Answer):
+    """∇F, shape (R, p), and F^r, shape (R,): for measurement only, too."""
 
-    Attributes:
-        noisy: ∇F + e, shape (R, p): what the algorithm may use.
-        exact: ∇F, shape (R, p): for measurement only; it is not covered by the ledger and must not steer a run.
-        objective: F^r, shape (R,): for measurement only, as well.
-    """
-
-    noisy: Array
-    exact: Array
     objective: Array
 
 
@@ -75,7 +53,7 @@ class Gradients:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GradientOracle:
+class GradientOracle(Perturbing):
     """Answers with the mean gradient of all n records plus noise: N(0, stddev² I), unless another kind is asked for.
 
     The per-record bound of the *sum* of gradients is G, and noise is given per unit of it: standard deviation (or
@@ -83,12 +61,6 @@ class GradientOracle:
     that is added contributes one vector of norm at most G; one that is replaced, a difference of two. ∎
 
     Attributes:
-        problem: Supplies gradients, n and G.
-        noise_multiplier: Greater than 0, exact.
-        generators: One stream per repetition.
-        ledger: Gets one entry per answer.
-        noise: "gaussian", "ball", "sphere" or "secure".
-        relation: For "secure" only, the relation its entry is written for.
         gradients: A shared memory of exact gradients, or None.
     """
 
@@ -105,25 +77,11 @@ class GradientOracle:
         """G/n: how far adding one record can move the mean with divisor n."""
         return at_least(self.problem.lipschitz, "lipschitz") / self.problem.records
 
-    @property
-    def noise_stddev(self) -> float:
-        """The standard deviation (or radius) that is drawn on the mean: the planned one, rounded up to a double."""
-        return to_float(self.noise_multiplier * self.per_record_bound, "up")
-
     def __call__(self, X: Array) -> GradientAnswer:
         """Answer at every row of ``X`` (shape (R, p), one row per generator) and write one ledger entry."""
         demand_points(X, self.generators, self.problem.dimension)
         objective, gradient = in_batches(self.problem, X) if self.gradients is None else self.gradients.at(X)
-        noisy = perturbed(
-            gradient,
-            kind=self.noise,
-            amount=self.noise_stddev,
-            per_record_bound=self.per_record_bound,
-            generators=self.generators,
-            ledger=self.ledger,
-            relation=self.relation,
-        )
-        return GradientAnswer(noisy=noisy, exact=gradient, objective=objective)
+        return GradientAnswer(self._perturbed(gradient, relation=self.relation), gradient, objective)
 
 
 def in_batches(problem: HasGradients, X: Array) -> tuple[Array, Array]:
@@ -131,10 +89,7 @@ def in_batches(problem: HasGradients, X: Array) -> tuple[Array, Array]:
     repetitions = len(X)
     padded = np.zeros((-(-repetitions // BATCH_WIDTH) * BATCH_WIDTH, problem.dimension))
     padded[:repetitions] = X
-    answers = [
-        problem.objective_and_gradient(padded[start : start + BATCH_WIDTH])
-        for start in range(0, len(padded), BATCH_WIDTH)
-    ]
-    objective = np.concatenate([value for value, _ in answers])
-    gradient = np.concatenate([slope for _, slope in answers])
+    starts = range(0, len(padded), BATCH_WIDTH)
+    answers = [problem.objective_and_gradient(padded[start : start + BATCH_WIDTH]) for start in starts]
+    objective, gradient = map(np.concatenate, zip(*answers, strict=True))
     return objective[:repetitions], gradient[:repetitions]

@@ -14,24 +14,16 @@ import sympy
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.constants import at_least
-from dpbounds.algorithms.oracles.perturbation import demand_points, perturbed
+from dpbounds.algorithms.oracles.perturbation import Answer, HasRecords, Perturbing, demand_points
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import positive_integer, to_float
+from dpbounds.expressions.exact import positive_integer
 from dpbounds.privacy.relations import Relation
 
 _GRID = 1 << 40
 
 
-class HasHessians(Protocol):
-    """What the Hessian oracle asks of a problem; every ``FiniteSum`` has it."""
-
-    @property
-    def records(self) -> int:
-        """The number of records n, public."""
-
-    @property
-    def dimension(self) -> int:
-        """The number of parameters p."""
+class HasHessians(HasRecords, Protocol):
+    """What the Hessian oracle asks of a problem."""
 
     @property
     def smoothness(self) -> sympy.Expr | None:
@@ -42,20 +34,7 @@ class HasHessians(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HessianAnswer:
-    """One answer of the Hessian oracle for R repetitions.
-
-    Attributes:
-        noisy: ∇²F + E with E symmetric, shape (R, p, p): what the algorithm may use.
-        exact: ∇²F, shape (R, p, p): for measurement only, and not covered by the ledger.
-    """
-
-    noisy: Array
-    exact: Array
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HessianOracle:
+class HessianOracle(Perturbing):
     """Answers with the mean Hessian plus symmetric noise: independent N(0, stddev²) on and above the diagonal.
 
     What is released is the vector of the p(p+1)/2 entries on and above the diagonal; the rest is a copy. Its per-record
@@ -65,13 +44,8 @@ class HessianOracle:
     off the diagonal. Generalised linear models have rank 1: no factor √p.
 
     Attributes:
-        problem: Supplies Hessians, n and L.
-        noise_multiplier: Greater than 0, exact; per unit of √r L.
-        generators: One stream per repetition.
-        ledger: Gets one entry per answer.
         rank: A public bound on the rank of one record's Hessian, or None for p.
-        noise: "gaussian", "ball", "sphere" (in the p(p+1)/2 dimensions of the vector) or "secure".
-        relation: For "secure" only, the relation its entry is written for.
+        noise: As everywhere; balls and spheres have the p(p+1)/2 dimensions of the vector.
 
     Raises:
         InvalidValue: The rank is not a positive whole number, or the problem has no smoothness constant.
@@ -98,13 +72,8 @@ class HessianOracle:
         above = Fraction(root) if root * root == r else Fraction(math.isqrt(r * _GRID**2) + 1, _GRID)
         return above * at_least(self.problem.smoothness, "smoothness") / self.problem.records
 
-    @property
-    def noise_stddev(self) -> float:
-        """The standard deviation (or radius) that is drawn: the planned one, rounded up to a double."""
-        return to_float(self.noise_multiplier * self.per_record_bound, "up")
-
-    def __call__(self, X: Array) -> HessianAnswer:
-        """Answer at every row of ``X`` (shape (R, p), one row per generator) and write one ledger entry."""
+    def __call__(self, X: Array) -> Answer:
+        """Answer ∇²F, shape (R, p, p), at every row of ``X`` (one row per generator) and write one ledger entry."""
         demand_points(X, self.generators, self.problem.dimension)
         p = self.problem.dimension
         # one at a time, so that no repetition's numbers depend on how many there are
@@ -112,16 +81,8 @@ class HessianOracle:
         if exact.shape != (len(X), p, p):
             raise InvalidValue("hessian.shape", exact.shape, f"({len(X)}, {p}, {p})")
         above = np.triu_indices(p)
-        vector = perturbed(
-            exact[:, above[0], above[1]],
-            kind=self.noise,
-            amount=self.noise_stddev,
-            per_record_bound=self.per_record_bound,
-            generators=self.generators,
-            ledger=self.ledger,
-            relation=self.relation,
-        )
+        vector = self._perturbed(exact[:, above[0], above[1]], relation=self.relation)
         noisy = np.empty_like(exact)
         noisy[:, above[0], above[1]] = vector
         noisy[:, above[1], above[0]] = vector
-        return HessianAnswer(noisy, exact)
+        return Answer(noisy, exact)

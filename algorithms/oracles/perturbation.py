@@ -2,17 +2,91 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import get_args
+from typing import Any, Protocol, get_args
 
 import numpy as np
+import sympy
 
 from dpbounds.algorithms import noise, secure_noise
-from dpbounds.algorithms.ledger import Batch
+from dpbounds.algorithms.ledger import Sampling
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.relations import Relation
+
+
+class HasRecords(Protocol):
+    """What every oracle asks of a problem; every ``FiniteSum`` has it."""
+
+    @property
+    def records(self) -> int:
+        """The number of records n, public."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of parameters p."""
+
+    @property
+    def lipschitz(self) -> sympy.Expr | None:
+        """G: the l2 norm of one record's gradient is at most this everywhere."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """One answer of an oracle for R repetitions.
+
+    Attributes:
+        noisy: Shape (R, ...): what the algorithm may use.
+        exact: The same without noise: for measurement only; it is not covered by the ledger and must not steer a run.
+    """
+
+    noisy: Array
+    exact: Array
+
+
+class Perturbing:
+    """An oracle whose answers get noise of one level.
+
+    Attributes:
+        problem: Is asked about its records and its constants.
+        noise_multiplier: Greater than 0, exact; per unit of the per-record bound.
+        generators: One stream per repetition.
+        ledger: Gets one entry per answer.
+        noise: "gaussian", "ball", "sphere" or, for all records only, "secure".
+        relation: For "secure" only, the relation its entry is written for.
+    """
+
+    __slots__ = ()
+
+    noise_multiplier: Fraction
+    generators: Sequence[np.random.Generator]
+    ledger: noise.Records
+    noise: Kind
+
+    @property
+    @abstractmethod
+    def per_record_bound(self) -> Fraction:
+        """How far one record can move the answer by being added."""
+
+    @property
+    def noise_stddev(self) -> float:
+        """The standard deviation (or radius) that is drawn on the answer: the planned one, rounded up to a double."""
+        return to_float(self.noise_multiplier * self.per_record_bound, "up")
+
+    def _perturbed(self, values: Array, **more: Any) -> Array:
+        return perturbed(
+            values,
+            kind=self.noise,
+            amount=self.noise_stddev,
+            per_record_bound=self.per_record_bound,
+            generators=self.generators,
+            ledger=self.ledger,
+            **more,
+        )
 
 
 def perturbed(
@@ -23,8 +97,7 @@ def perturbed(
     per_record_bound: Fraction,
     generators: Sequence[np.random.Generator],
     ledger: noise.Records,
-    batch: Batch | None = None,
-    sample_rate: Fraction | None = None,
+    sampling: Sampling = None,
     relation: Relation | None = None,
 ) -> Array:
     """Return the values plus noise, having written the release.
@@ -36,8 +109,7 @@ def perturbed(
         per_record_bound: How far one record can move the answer by being added, in the same units.
         generators: One per repetition (not used by "secure", whose randomness is the operating system's).
         ledger: That of one repetition.
-        batch: Where the answer is about a batch of fixed size.
-        sample_rate: Where it is about a Poisson sample.
+        sampling: Of the records that the answer is about.
         relation: Needed for "secure" only: its guarantee is written for one relation.
 
     Raises:
@@ -49,37 +121,20 @@ def perturbed(
     if not np.isfinite(values).all():
         raise not_finite()
     if kind == "secure":
-        if batch is not None or sample_rate is not None:
-            raise UnsupportedMechanism(
-                "the discretised noise has no proven account on random batches: use the full batch"
-            )
+        if sampling is not None:
+            why = "the discretised noise has no proven account on random batches: use the full batch"
+            raise UnsupportedMechanism(why)
         if relation is None:
             raise InvalidValue("relation", None, "a neighbouring relation", "secure noise is written for one of them")
         return secure_noise.gaussian(
             values, noise_stddev=amount, per_record_bound=per_record_bound, relation=relation, ledger=ledger
         )
-    dimension = values.shape[1]
+    shape = generators, values.shape[1]
+    entry: Any = {"per_record_bound": per_record_bound, "ledger": ledger, "sampling": sampling}
     if kind == "gaussian":
-        drawn = noise.gaussian(
-            generators,
-            dimension,
-            noise_stddev=amount,
-            per_record_bound=per_record_bound,
-            ledger=ledger,
-            sample_rate=sample_rate,
-            batch=batch,
-        )
+        drawn = noise.gaussian(*shape, noise_stddev=amount, **entry)
     else:
-        drawn = noise.ball(
-            kind,
-            generators,
-            dimension,
-            radius=amount,
-            per_record_bound=per_record_bound,
-            ledger=ledger,
-            sample_rate=sample_rate,
-            batch=batch,
-        )
+        drawn = noise.ball(kind, *shape, radius=amount, **entry)
     drawn += values
     count_noise(kind, drawn - values, amount, ledger, amount)
     return drawn

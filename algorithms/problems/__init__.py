@@ -1,4 +1,7 @@
-"""Losses with their exact constants, constraint sets and data sets."""
+"""Losses with their exact constants, constraint sets and data sets.
+
+What is not allowed, or not finite, is refused by ``InvalidValue`` under the name of the argument.
+"""
 
 from dpbounds.algorithms.problems import bumps
 from dpbounds.algorithms.problems.ball_model import BallModel

@@ -10,10 +10,10 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from dpbounds.algorithms.problems import linear_sums
 from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.algorithms.problems.linear_model import checked_targets
-from dpbounds.algorithms.problems.points import checked_points, checked_rows, checked_start, positive, reach
+from dpbounds.algorithms.problems.linear_sums import SumWithTargets
+from dpbounds.algorithms.problems.points import checked_start, positive, reach
 from dpbounds.algorithms.problems.problem import checked_bound, checked_features, clip_rows
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, to_float
@@ -45,42 +45,20 @@ class BallLoss:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BallModel:
-    """F(x) = (1/n) Σ φ(<a_i, x>, t_i) on the ball ‖x‖ <= R; every record is clipped to the public bounds B and Y.
+class BallModel(SumWithTargets):
+    """F(x) = (1/n) Σ φ(<a_i, x>, t_i) on the ball ‖x‖ <= R, where |<a, x>| <= ρ = BR; Y > 0.
 
-    With ρ = BR, |<a, x>| <= ρ there: one record's gradient φ' a has norm at most B sup|φ'|, its Hessian φ'' a aᵀ (of
-    rank 1) norm at most B² sup|φ''| and Lipschitz constant B³ sup|φ'''|. All are attained by one record of norm B.
     Points outside the ball are refused; up to R(1 + 1e-9), for which the constants are taken, they count as inside.
 
     Attributes:
         loss: φ.
-        features: a_i, shape (n, p), read-only.
-        targets: t_i, shape (n,), read-only.
-        feature_bound: B > 0.
-        target_bound: Y > 0.
         radius: R > 0.
         start: x₁, shape (p,), in the ball.
-        notes: What was done to the data.
     """
 
     loss: BallLoss
-    features: Array
-    targets: Array
-    feature_bound: Fraction
-    target_bound: Fraction
     radius: Fraction
     start: Array
-    notes: tuple[str, ...] = ()
-
-    @property
-    def records(self) -> int:
-        """n, public."""
-        return int(self.features.shape[0])
-
-    @property
-    def dimension(self) -> int:
-        """The number of parameters p."""
-        return int(self.features.shape[1])
 
     @property
     def initial_point(self) -> Array:
@@ -88,29 +66,9 @@ class BallModel:
         return self.start.copy()
 
     @property
-    def lipschitz(self) -> sympy.Expr:
-        """B sup|φ'|."""
-        return sympy.Rational(self.feature_bound) * self.loss.largest_slope(*self._ranges)
-
-    @property
-    def hessian_rank(self) -> int:
-        """1: one record's Hessian is a multiple of a aᵀ."""
-        return 1
-
-    @property
-    def smoothness(self) -> sympy.Expr:
-        """B² sup|φ''|."""
-        return sympy.Rational(self.feature_bound) ** 2 * self.loss.largest_curvature(*self._ranges)
-
-    @property
-    def hessian_lipschitz(self) -> sympy.Expr:
-        """B³ times the Lipschitz constant of φ''."""
-        return sympy.Rational(self.feature_bound) ** 3 * self.loss.largest_third_derivative(*self._ranges)
-
-    @property
     def loss_range(self) -> sympy.Expr:
         """Sup φ on the ball."""
-        return self.loss.supremum(*self._ranges)
+        return self._supremum("supremum")
 
     @property
     def initial_gap(self) -> sympy.Expr:
@@ -120,45 +78,22 @@ class BallModel:
             sympy.Rational(self.feature_bound * min(norm, self.radius)), sympy.Rational(self.target_bound)
         )
 
-    def objective(self, X: ArrayLike) -> Array:
-        """F at every row of ``X`` (shape (R, p)); returns shape (R,)."""
-        return self.objective_and_gradient(X)[0]
+    def _derivatives(self, products: Array, targets: Array) -> tuple[Array, Array, Array]:
+        return self.loss.derivatives(products, targets)
 
-    def gradient(self, X: ArrayLike) -> Array:
-        """∇F at every row of ``X``; returns shape (R, p)."""
-        return self.objective_and_gradient(X)[1]
-
-    def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """F, shape (R,), and ∇F, shape (R, p), in one pass over blocks of records."""
-        return linear_sums.objective_and_gradient(self.loss.derivatives, self.features, self.targets, self._points(X))
-
-    def objective_at(self, points: ArrayLike) -> Array:
-        """F at N candidate points, in blocks, shape (N,)."""
-        return linear_sums.objective_in_blocks(self.objective, self._points(points), self.records)
-
-    def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        """The mean gradient over each repetition's own records, ``rows`` of shape (R, b), b >= 1; returns (R, p)."""
-        points = self._points(X)
-        chosen = checked_rows(rows, len(points), self.records)
-        return linear_sums.batch_gradient(self.loss.derivatives, self.features, self.targets, points, chosen)
-
-    def hessian(self, X: ArrayLike) -> Array:
-        """∇²F = (1/n) Σ φ'' a aᵀ, shape (R, p, p)."""
-        return linear_sums.hessian(self.loss.derivatives, self.features, self.targets, self._points(X))
+    def _supremum(self, name: str) -> sympy.Expr:
+        constant: Constant = getattr(self.loss, name)
+        return constant(*self._ranges)
 
     @property
     def _ranges(self) -> tuple[sympy.Expr, sympy.Expr]:
         return sympy.Rational(self.feature_bound) * reach(self.radius), sympy.Rational(self.target_bound)
-
-    def _points(self, X: ArrayLike) -> Array:
-        return checked_points(X, self.dimension, self.radius)
 
 
 def ball_model(
     loss: BallLoss,
     features: ArrayLike,
     targets: ArrayLike,
-    *,
     radius: ExactLike,
     feature_bound: ExactLike,
     target_bound: ExactLike,
@@ -168,12 +103,12 @@ def ball_model(
 
     Args:
         loss: φ.
-        features: a_i, shape (n, p), finite.
-        targets: t_i, shape (n,), finite.
+        features: a_i, shape (n, p), finite numbers; clipped to l2 norm ``feature_bound``, one record at a time.
+        targets: t_i, shape (n,), finite; clipped to ``target_bound``.
         radius: R > 0.
-        feature_bound: B > 0.
-        target_bound: Y > 0.
-        start: x₁ in the ball, or None for 0.
+        feature_bound: B > 0, public.
+        target_bound: Y > 0, public.
+        start: x₁ in the ball, public, or None for 0.
 
     Raises:
         InvalidValue: A value is none of that.
@@ -194,4 +129,4 @@ def ball_model(
         f"records are clipped one by one to the public bounds: {count} of {len(matrix)} to l2 norm {bound}, "
         f"{int((inside != values).sum())} targets to [{low:g}, {limit}] (the counts are not private)",
     )
-    return BallModel(loss, clipped, inside, bound, limit, ball, first, notes)
+    return BallModel(clipped, inside, bound, limit, ball, notes, loss, first)

@@ -19,7 +19,7 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.algorithms.problems.points import checked_points, checked_rows, positive
 from dpbounds.algorithms.problems.surfaces import lengths, no_hessian
 from dpbounds.errors import InvalidValue
@@ -36,7 +36,7 @@ Weights = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bumps:
+class Bumps(FiniteSum):
     """F(x) = -G Σ_v w̄_v b_v(x) on the ball of radius R, where w̄ is the mean of the records' weights.
 
     Not smooth (at the tips and where a bump meets the plain, where a gradient 0 is answered). From x₁ = 0, where F and
@@ -118,14 +118,6 @@ class Bumps:
         """b_v(x) of the nearest bump v, shape (R,): all others are 0."""
         return self._bump(self._points(X))[1]
 
-    def objective(self, X: ArrayLike) -> Array:
-        """F, shape (R,)."""
-        return self.objective_and_gradient(X)[0]
-
-    def gradient(self, X: ArrayLike) -> Array:
-        """∇F, shape (R, p)."""
-        return self.objective_and_gradient(X)[1]
-
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
         """F and ∇F in one pass."""
         nearest, height, towards = self._bump(self._points(X))
@@ -152,18 +144,7 @@ class Bumps:
         raise no_hessian("disjoint bumps")
 
     def population_risk(self, X: ArrayLike, probabilities: ArrayLike) -> Array:
-        """F_P - min F_P at every row, where P draws weight v with this probability: G (max p R/4 - p_v b_v(x)).
-
-        Args:
-            X: Points, shape (R, p).
-            probabilities: P(w_v = 1), shape (2^p,).
-
-        Returns:
-            Shape (R,), at least 0 up to rounding.
-
-        Raises:
-            InvalidValue: A shape or a probability is not allowed.
-        """
+        """F_P - min F_P = G (max p R/4 - p_v b_v(x)) at every row, shape (R,), for P(w_v = 1) = p_v, shape (2^p,)."""
         chances = _checked_probabilities(probabilities, self.candidates)
         nearest, height, _ = self._bump(self._points(X))
         risks: Array = float(self.slope) * (chances.max() * float(self.radius) / 4 - chances[nearest] * height)
@@ -201,7 +182,7 @@ def coins(
         seed: Of the records.
 
     Raises:
-        InvalidValue: A number is not allowed, or n 2^p weights are too many.
+        InvalidValue: A number is not allowed, or n 2^p weights are too many (here and below).
 
     Source: Ganesh, Liu, Oh & Thakurta 2023, Theorem 5.10 made explicit (there a weight is one minus a coin).
     """
@@ -222,14 +203,6 @@ def hard_coins(records: int, dimension: int, special: int) -> Array:
 
     γ = min(1/4, (√3/8)√(ln k/n)), k = 2^p, is twice the risk of choosing a coin that the proof arrives at; it asks for
     k >= 16, below which γ is a mere choice.
-
-    Args:
-        records: n.
-        dimension: p, from 1 to 15.
-        special: Index of the special bump.
-
-    Raises:
-        InvalidValue: A number is not allowed.
     """
     n, p = _sizes(records, dimension)
     values = {symbols.candidates: sympy.Integer(2**p), symbols.dataset_size: sympy.Integer(n)}
@@ -248,21 +221,9 @@ def marked(
     radius: ExactLike = 1,
     seed: int = 0,
 ) -> Bumps:
-    """Return n records that carry the one bump ``mark`` with this probability and are empty otherwise.
+    """Return n records that carry the bump of index ``mark`` with probability q in [0, 1] and are empty otherwise.
 
-    The case behind the lower bound for what privacy costs: see ``hard_probability``.
-
-    Args:
-        records: n.
-        dimension: p, from 1 to 15.
-        mark: Index of the bump.
-        probability: q in [0, 1].
-        slope: G > 0.
-        radius: R > 0.
-        seed: Of the records.
-
-    Raises:
-        InvalidValue: A number is not allowed, or n 2^p weights are too many.
+    The case behind the lower bound for what privacy costs: see ``hard_probability``. Other arguments as for ``coins``.
 
     Source: Ganesh, Liu, Oh & Thakurta 2023, Theorem 5.11 made explicit.
     """
@@ -277,19 +238,7 @@ def marked(
 def hard_probability(records: int, dimension: int, epsilon: ExactLike, delta: ExactLike) -> float:
     """The q at which no (ε, δ)-DP algorithm finds the mark: min(1, λ/(n(e^ε - 1))) of the lower bound's proof.
 
-    Read off that bound, GD q/16, at G = D = 1.
-
-    Args:
-        records: n.
-        dimension: p, from 1 to 15.
-        epsilon: ε > 0.
-        delta: δ in [0, 1); 0 for pure differential privacy.
-
-    Returns:
-        q, a double (0 where the bound says nothing).
-
-    Raises:
-        InvalidValue: A number is not allowed.
+    Read off that bound, GD q/16, at G = D = 1, for ε > 0 and δ in [0, 1); 0 where it says nothing.
     """
     n, p = _sizes(records, dimension)
     level, slack = positive(epsilon, "epsilon"), exact(delta, "delta")

@@ -20,7 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from dpbounds import documents, limits
-from dpbounds.algorithms.problems.problem import Array, checked_bound, clip_rows
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.problem import checked_bound, clip_rows
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
 
@@ -98,14 +99,9 @@ def breast_cancer(feature_bound: ExactLike = 1) -> Dataset:
     569 records, 30 features and an intercept. Each feature is moved and scaled so that its printed range becomes
     [-1, 1]; then every record is clipped to l2 norm ``feature_bound``.
 
-    Args:
-        feature_bound: B > 0, public.
-
-    Returns:
-        The data set; label +1 is malignant (212 records), -1 benign (357).
+    Label +1 is malignant (212 records), -1 benign (357).
 
     Raises:
-        InvalidValue: The bound is not allowed.
         ModuleNotFoundError: scikit-learn is not installed.
 
     Source: Street, Wolberg & Mangasarian 1993; ranges as printed in the data set's documentation.
@@ -120,20 +116,12 @@ def breast_cancer(feature_bound: ExactLike = 1) -> Dataset:
     names = tuple(str(name) for name in bunch.feature_names)
     ranges = tuple(_BREAST_CANCER_RANGES[name] for name in names)
     labels = np.where(np.asarray(bunch.target) == 0, 1.0, -1.0)  # scikit-learn's 0 is malignant
-    return prepared(
-        "Breast Cancer Wisconsin (Diagnostic)",
-        np.asarray(bunch.data, dtype=np.float64),
-        labels,
-        names,
-        bound,
-        "malignant",
-        ranges,
-        intercept=True,
-        notes=(
-            "the ranges are the smallest and largest values printed in the data set's documentation; they were "
-            "published with the data and are taken to be public",
-        ),
+    note = (
+        "the ranges are the smallest and largest values printed in the data set's documentation; they were published "
+        "with the data and are taken to be public"
     )
+    features, name = np.asarray(bunch.data, dtype=np.float64), "Breast Cancer Wisconsin (Diagnostic)"
+    return prepared(name, features, labels, names, bound, "malignant", ranges, intercept=True, notes=(note,))
 
 
 def read_csv(
@@ -158,9 +146,6 @@ def read_csv(
             knowledge, not read off these records.
         feature_bound: B > 0, public.
         intercept: Whether to add a column of ones.
-
-    Returns:
-        The data set, with notes on what was done.
 
     Raises:
         InvalidValue: The file cannot be read, a line has too few or too many fields, a feature is not a finite number
@@ -203,8 +188,7 @@ def prepared(
         lower, upper = np.array(ranges, dtype=np.float64).T
         with np.errstate(over="ignore"):
             matrix = (matrix - (lower + upper) / 2) / ((upper - lower) / 2)
-        if not np.isfinite(matrix).all():
-            row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
+        for row, column in np.argwhere(~np.isfinite(matrix))[:1]:
             allowed = "a value that its range scales to a finite number"
             raise InvalidValue(f"feature {names[column]!r}", f"the value of record {row + 1}", allowed)
         scaling = "each feature is moved and scaled so that its public range becomes [-1, 1]"

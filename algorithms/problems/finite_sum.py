@@ -16,8 +16,10 @@ class FiniteSum(Protocol):
     """A finite sum over n records in dimension p; every ``X`` holds one point per repetition, shape (R, p).
 
     The constants are those of every data set within the public bounds, so a step size made from them costs no privacy.
-    Each is a SymPy expression, or None where there is no finite one.
+    Each is a SymPy expression, or None where there is no finite one. Subclasses inherit what follows from the rest.
     """
+
+    __slots__ = ()
 
     @property
     def records(self) -> int:
@@ -53,18 +55,24 @@ class FiniteSum(Protocol):
 
     def objective(self, X: ArrayLike) -> Array:
         """F, shape (R,)."""
+        return self.objective_and_gradient(X)[0]
 
     def gradient(self, X: ArrayLike) -> Array:
-        """∇F, shape (R, p)."""
+        """∇F (without any regulariser), shape (R, p)."""
+        return self.objective_and_gradient(X)[1]
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """F and ∇F in one pass."""
+        """F and ∇F at every row of ``X``, in one pass; ``InvalidValue`` where the shape is another."""
 
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        """The mean gradient over each repetition's own records, ``rows`` of shape (R, b); returns (R, p)."""
+        """The mean gradient over each repetition's own records, ``rows`` of shape (R, b), b >= 1; returns (R, p).
+
+        A record may appear more than once; ``InvalidValue`` where a shape or an index is not allowed.
+        """
 
     def hessian(self, X: ArrayLike) -> Array:
         """∇²F, shape (R, p, p)."""
 
     def objective_at(self, points: ArrayLike) -> Array:
         """F at N points, N as large as wanted; returns (N,)."""
+        return self.objective(points)

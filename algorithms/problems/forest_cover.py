@@ -43,12 +43,6 @@ def covertype(feature_bound: ExactLike = 1, positive: int = 2, path: str | Path 
             scikit-learn's ``fetch_covtype`` writes it with the columns renamed); None for the sample of 10 000 that
             ships with the package: the class-balanced head of the file, so no basis for claims about accuracy.
 
-    Returns:
-        The data set.
-
-    Raises:
-        InvalidValue: A value is not allowed, or the file's columns are others.
-
     Source: Blackard 1998, UCI Machine Learning Repository, CC BY 4.0.
     """
     bound = checked_bound(feature_bound)

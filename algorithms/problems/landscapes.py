@@ -11,7 +11,7 @@ import sympy
 from numpy.typing import ArrayLike
 
 from dpbounds.algorithms.problems.finite_sum import Array
-from dpbounds.algorithms.problems.points import checked_start, positive, reach
+from dpbounds.algorithms.problems.points import checked_start, positive
 from dpbounds.algorithms.problems.shifted_records import ShiftedRecords, shifts_in_pairs
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
@@ -73,11 +73,6 @@ def double_well(depth: ExactLike) -> Profile:
     A stationary point of F has coordinates 0 or ±√a; with m > 0 zeros the least eigenvalue of the Hessian is -a,
     without any all eigenvalues are 2a (a global minimum, F = -p a²/4). So all saddles are strict.
 
-    Args:
-        depth: a.
-
-    Raises:
-        InvalidValue: a is not positive.
     """
     a = positive(depth, "depth")
     level, number = float(a), sympy.Rational(a)
@@ -107,11 +102,7 @@ def power(degree: int) -> Profile:
 
     |h'| = m|w|^(m-1), h'' = m(m-1)|w|^(m-2) and |h'''| = m(m-1)(m-2)|w|^(m-3) are largest at |w| = R.
 
-    Args:
-        degree: m.
-
-    Raises:
-        InvalidValue: m is below 3, where the Hessian is not Lipschitz or k is not below 2.
+    Below 3 the Hessian is not Lipschitz or k is not below 2.
     """
     m = positive_integer(degree, "degree")
     if m < 3:
@@ -143,19 +134,9 @@ class Landscape(ShiftedRecords):
     profile: Profile
 
     @property
-    def lipschitz(self) -> sympy.Expr:
-        """sup‖∇F‖ + B on the ball: with |h'(w)| <= (s/R)|w|, ‖∇F‖ <= (s/R)‖x‖ <= s."""
-        return self.profile.largest_slope(self._reach) + sympy.Rational(self.shift_bound)
-
-    @property
-    def smoothness(self) -> sympy.Expr:
-        """sup|h''|: the Hessian is diagonal."""
-        return self.profile.largest_curvature(self._reach)
-
-    @property
-    def hessian_lipschitz(self) -> sympy.Expr:
-        """sup|h'''|: the Hessian is diagonal, and its largest entry moves by at most sup|h'''| max|x_j - y_j|."""
-        return self.profile.largest_third_derivative(self._reach)
+    def shape(self) -> Profile:
+        """h, as the Hessian is diagonal; with |h'(w)| <= (s/R)|w|, ‖∇F‖ <= (s/R)‖x‖ <= s."""
+        return self.profile
 
     @property
     def minimum(self) -> sympy.Expr:
@@ -177,11 +158,6 @@ class Landscape(ShiftedRecords):
         curvature = self.profile.derivatives(self._points(X))[2]
         return curvature[:, :, None] * np.eye(self.dimension)
 
-    @property
-    def _reach(self) -> sympy.Expr:
-        assert self.radius is not None  # ``landscape`` demands one
-        return reach(self.radius)
-
 
 def landscape(
     profile: Profile,
@@ -200,9 +176,6 @@ def landscape(
         radius: R > 0.
         shift_bound: B > 0.
         seed: Of the shifts.
-
-    Raises:
-        InvalidValue: A number is not allowed, or the start lies outside the ball.
     """
     ball = positive(radius, "radius")
     first = checked_start(start, ball)

@@ -47,33 +47,14 @@ def least_squares(
     constant depends on the data**: see ``pl_constant_of``. The infimum over all data sets is 0 (one record of tiny
     norm), so there is no public one, and ``initial_gap`` or a step size must not be made from it.
 
-    Args:
-        features: a_i, shape (n, p), finite numbers; clipped to l2 norm ``feature_bound``, one record at a time.
-        targets: t_i, shape (n,); clipped to [-Y, Y].
-        radius: R > 0.
-        feature_bound: B > 0, public.
-        target_bound: Y > 0, public.
-        start: x₁ in the ball, public, or None for 0.
-
-    Returns:
-        A frozen ``BallModel``: G = B(BR + Y), L = B², Hessians do not move.
-
-    Raises:
-        InvalidValue: A shape, feature, target or number is not allowed.
+    G = B(BR + Y), L = B², Hessians do not move. Targets are clipped to [-Y, Y]; arguments and errors are those of
+    ``ball_model``.
 
     >>> problem = least_squares([[0.6, 0.8, 0.0]], [1.0], radius=2)
     >>> problem.smoothness, round(float(problem.lipschitz), 6)
     (1, 3.0)
     """
-    return ball_model(
-        SQUARED_RESIDUAL,
-        features,
-        targets,
-        radius=radius,
-        feature_bound=feature_bound,
-        target_bound=target_bound,
-        start=start,
-    )
+    return ball_model(SQUARED_RESIDUAL, features, targets, radius, feature_bound, target_bound, start)
 
 
 def pl_constant_of(problem: BallModel, rank: int) -> float:

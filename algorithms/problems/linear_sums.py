@@ -2,57 +2,173 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import sympy
+from numpy.typing import ArrayLike, NDArray
 
-from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
+from dpbounds.algorithms.problems.points import checked_points, checked_rows
 
-# From products u = <a_i, x>, shape (R, n) or (b,), and targets, shape (n,) or (b,), to φ and its derivatives in u.
-Derivatives = Callable[[Array, Array], tuple[Array, Array, Array]]
-
+# Records per matrix product: the products of a block stay in the processor's cache (fixed, so that results are too).
+BLOCK = 2048
 # Numbers held at once in a block of products, so that memory is O(n p + R p) however many points there are.
 _BLOCK_ENTRIES = 1 << 20
-_BLOCK_RECORDS = 2048
+
+Chosen = slice | NDArray[np.int64]  # of the records
 
 
-def objective_and_gradient(derivatives: Derivatives, features: Array, targets: Array, X: Array) -> tuple[Array, Array]:
-    """(1/n) Σ φ of shape (R,) and (1/n) Σ φ' a_i of shape (R, p), in one pass over blocks of records."""
-    values, gradients = np.zeros(len(X)), np.zeros(X.shape)
-    for start in range(0, len(features), _BLOCK_RECORDS):
-        block = slice(start, start + _BLOCK_RECORDS)
-        value, slope, _ = derivatives(X @ features[block].T, targets[block])
-        values += value.sum(axis=1)
-        gradients += slope @ features[block]
-    return values / len(features), gradients / len(features)
+class LinearSum(FiniteSum):
+    """F(x) = (1/n) Σ φ(<a_i, x>, t_i) with ‖a_i‖ <= B, derivatives of φ taken in the product.
+
+    One record's gradient is φ' a, its Hessian φ'' a aᵀ: so the constants of F are those of φ times powers of B. All are
+    attained by one record of norm B, and hold for every data set with this bound: publishing them (or a step size made
+    from them) costs no privacy.
+    """
+
+    __slots__ = ()
+
+    loss: Any  # the record of φ
+    feature_bound: Fraction
+
+    @property
+    @abstractmethod
+    def _rows(self) -> Array:
+        """a_i, shape (n, p)."""
+
+    def _supremum(self, name: str) -> sympy.Expr:
+        """A constant of φ, by its name in the record of φ, over all products that occur."""
+        constant: sympy.Expr = getattr(self.loss, name)
+        return constant
+
+    @abstractmethod
+    def _value_and_slope(self, products: Array, chosen: Chosen) -> tuple[Array, Array]:
+        """φ and φ' at products with some of the records, shape (..., b)."""
+
+    @abstractmethod
+    def _curvature(self, products: Array, chosen: Chosen) -> Array:
+        """φ'', likewise."""
+
+    @abstractmethod
+    def _points(self, X: ArrayLike) -> Array:
+        """Checked points, shape (R, p)."""
+
+    @property
+    def records(self) -> int:
+        """The number of records n, public."""
+        return int(self._rows.shape[0])
+
+    @property
+    def dimension(self) -> int:
+        """The number of parameters p."""
+        return int(self._rows.shape[1])
+
+    @property
+    def initial_point(self) -> Array:
+        """x₁ = 0, shape (p,): chosen without looking at the data."""
+        return np.zeros(self.dimension)
+
+    @property
+    def lipschitz(self) -> sympy.Expr:
+        """B sup|φ'|: the l2 norm of one record's gradient is at most this."""
+        return sympy.Rational(self.feature_bound) * self._supremum("largest_slope")
+
+    @property
+    def hessian_rank(self) -> int:
+        """1: one record's Hessian is a multiple of a aᵀ."""
+        return 1
+
+    @property
+    def smoothness(self) -> sympy.Expr:
+        """B² sup|φ''|: the operator norm of one record's Hessian is at most this."""
+        return sympy.Rational(self.feature_bound) ** 2 * self._supremum("largest_curvature")
+
+    @property
+    def hessian_lipschitz(self) -> sympy.Expr:
+        """B³ times the Lipschitz constant of φ'': that of one record's Hessian."""
+        return sympy.Rational(self.feature_bound) ** 3 * self._supremum("largest_third_derivative")
+
+    def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
+        """F, shape (R,), and ∇F, shape (R, p), in one pass over blocks of records."""
+        points = self._points(X)
+        values, gradients = np.zeros(len(points)), np.zeros(points.shape)
+        for block in self._blocks():
+            rows = self._rows[block]
+            value, slope = self._value_and_slope(points @ rows.T, block)
+            values += value.sum(axis=1)
+            gradients += slope @ rows
+        return values / self.records, gradients / self.records
+
+    def objective_at(self, points: ArrayLike) -> Array:
+        """F at N points, so few at a time that memory stays small; returns (N,)."""
+        candidates, width = self._points(points), self._points_at_once()
+        parts = [self.objective(candidates[start : start + width]) for start in range(0, len(candidates), width)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
+        """The mean of φ' a_i over each repetition's own records, ``rows`` of shape (R, b), b >= 1; returns (R, p)."""
+        points = self._points(X)
+        chosen = checked_rows(rows, len(points), self.records)
+        means = np.empty(points.shape)
+        for index, own in enumerate(chosen):  # one at a time: no R × b × p numbers, none depends on its neighbours
+            block = self._rows[own]
+            means[index] = self._value_and_slope(block @ points[index], own)[1] @ block / len(own)
+        return means
+
+    def hessian(self, X: ArrayLike) -> Array:
+        """∇²F = (1/n) Σ φ'' a aᵀ, shape (R, p, p)."""
+        points = self._points(X)
+        found = np.zeros((len(points), self.dimension, self.dimension))
+        for block in self._blocks():
+            rows = self._rows[block]
+            for index, weights in enumerate(self._curvature(points @ rows.T, block)):  # no n × p × R temporary
+                found[index] += (rows.T * weights) @ rows
+        return found / self.records
+
+    def _blocks(self) -> list[slice]:
+        return [slice(start, start + BLOCK) for start in range(0, self.records, BLOCK)]
+
+    def _points_at_once(self) -> int:
+        return max(1, _BLOCK_ENTRIES // min(self.records, BLOCK))
 
 
-def objective_in_blocks(objective: Callable[[Array], Array], X: Array, records: int) -> Array:
-    """The objective at N points, so few at a time that memory stays small; returns (N,)."""
-    width = max(1, _BLOCK_ENTRIES // min(records, _BLOCK_RECORDS))
-    parts = [objective(X[start : start + width]) for start in range(0, len(X), width)]
-    return np.concatenate(parts) if parts else np.zeros(0)
+@dataclass(frozen=True, slots=True, eq=False)
+class SumWithTargets(LinearSum):
+    """Such a sum with targets |t_i| <= Y; every record was clipped to the public bounds B and Y.
 
+    Attributes:
+        features: a_i, shape (n, p), read-only.
+        targets: t_i, shape (n,), read-only.
+        feature_bound: B > 0.
+        target_bound: Y.
+        radius: x is in the l2 ball of this radius around 0 (other points are refused), or in R^p (None).
+        notes: What was done to the data.
+    """
 
-def batch_gradient(
-    derivatives: Derivatives, features: Array, targets: Array, X: Array, rows: NDArray[np.int64]
-) -> Array:
-    """The mean of φ' a_i over each repetition's own records, ``rows`` of shape (R, b); returns (R, p)."""
-    means = np.empty(X.shape)
-    for index, own in enumerate(rows):  # one at a time: no R × b × p numbers, none depends on its neighbours
-        block = features[own]
-        means[index] = derivatives(block @ X[index], targets[own])[1] @ block / len(own)
-    return means
+    features: Array
+    targets: Array
+    feature_bound: Fraction
+    target_bound: Fraction
+    radius: Fraction | None
+    notes: tuple[str, ...]
 
+    @abstractmethod
+    def _derivatives(self, products: Array, targets: Array) -> tuple[Array, Array, Array]:
+        """φ, φ' and φ'', elementwise."""
 
-def hessian(derivatives: Derivatives, features: Array, targets: Array, X: Array) -> Array:
-    """(1/n) Σ φ'' a aᵀ, shape (R, p, p)."""
-    p = features.shape[1]
-    found = np.zeros((len(X), p, p))
-    for start in range(0, len(features), _BLOCK_RECORDS):
-        own = features[start : start + _BLOCK_RECORDS]
-        curvature = derivatives(X @ own.T, targets[start : start + _BLOCK_RECORDS])[2]
-        for index, weights in enumerate(curvature):  # one product per repetition, no n × p × R temporary
-            found[index] += (own.T * weights) @ own
-    return found / len(features)
+    @property
+    def _rows(self) -> Array:
+        return self.features
+
+    def _value_and_slope(self, products: Array, chosen: Chosen) -> tuple[Array, Array]:
+        return self._derivatives(products, self.targets[chosen])[:2]
+
+    def _curvature(self, products: Array, chosen: Chosen) -> Array:
+        return self._derivatives(products, self.targets[chosen])[2]
+
+    def _points(self, X: ArrayLike) -> Array:
+        return checked_points(X, self.dimension, self.radius)

@@ -8,12 +8,13 @@ noisy mirror descent asks; N is measured in units of the set where the set is sy
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import abstractmethod
 from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
 import sympy
+from attrs import frozen
 from numpy.typing import ArrayLike
 
 from dpbounds.algorithms.problems.sets import ConstraintSet, L1Ball, L2Ball, Simplex, SparseVectors
@@ -31,13 +32,16 @@ _HALVINGS = 80  # of a bracket of multipliers: below the spacing of doubles
 class DistanceGenerator(Protocol):
     """A function w on a set, of modulus at least 1 for ``norm``; rows are points, shape (R, p)."""
 
+    __slots__ = ()
+
     @property
     def constraint(self) -> ConstraintSet:
         """The set C."""
 
     @property
     def modulus(self) -> sympy.Expr:
-        """The strong-convexity constant of w in ``norm``, exact (a proven lower bound, at least 1)."""
+        """The strong-convexity constant of w in ``norm``, exact (a proven lower bound, at least 1): 1 here."""
+        return sympy.Integer(1)
 
     @property
     def euclidean_square(self) -> sympy.Expr:
@@ -65,9 +69,12 @@ class DistanceGenerator(Protocol):
     def step(self, points: ArrayLike, directions: ArrayLike, step_size: float) -> Array:
         """Argmin over u in C of <g, u> + V(u, x)/γ for each row, shape (R, p)."""
 
+    def _rows(self, rows: ArrayLike, name: str = "points") -> Array:
+        return checked_rows(rows, self.constraint.dimension, name)
 
-@dataclass(frozen=True, slots=True)
-class EuclideanMirror:
+
+@frozen
+class EuclideanMirror(DistanceGenerator):
     """w(x) = s‖x‖₂²/2 on any convex set, for N(x) = √s ‖x‖₂: mirror descent is projected descent.
 
     The modulus is 1, since <s(x - z), x - z> = N(x - z)². Use ``EuclideanMirror.of_ball`` for the norm of an l2 ball.
@@ -80,7 +87,7 @@ class EuclideanMirror:
     constraint: ConstraintSet
     scale: Fraction = Fraction(1)
 
-    def __post_init__(self) -> None:
+    def __attrs_post_init__(self) -> None:
         if isinstance(self.constraint, SparseVectors):
             advice = "projections on other sets do not decrease the way the proof needs"
             raise InvalidValue("constraint", "sparse vectors", "a convex set", advice)
@@ -91,11 +98,6 @@ class EuclideanMirror:
     def of_ball(cls, ball: L2Ball) -> EuclideanMirror:
         """w(x) = ‖x‖²/(2r²), for N(x) = ‖x‖₂/r, the Minkowski norm of the ball."""
         return cls(ball, 1 / ball.radius**2)
-
-    @property
-    def modulus(self) -> sympy.Expr:
-        """Exactly 1."""
-        return sympy.Integer(1)
 
     @property
     def euclidean_square(self) -> sympy.Expr:
@@ -135,12 +137,41 @@ class EuclideanMirror:
         moved = self._rows(points) - gamma / float(self.scale) * self._rows(directions, "directions")
         return self.constraint.project(moved)
 
-    def _rows(self, rows: ArrayLike, name: str = "points") -> Array:
-        return checked_rows(rows, self.constraint.dimension, name)
+
+class OfL1(DistanceGenerator):
+    """What functions for N(x) = ‖x‖₁/r on the l1 ball or the simplex of radius r share."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def constraint(self) -> L1Ball | Simplex:
+        """The set."""
+
+    @property
+    def euclidean_square(self) -> sympy.Expr:
+        """r²: ‖x‖₂ <= ‖x‖₁ = r N(x), with equality along an axis."""
+        return sympy.Rational(self.constraint.radius) ** 2
+
+    @property
+    def dual_second_moment(self) -> Enclosure:
+        """r²((E max |b_i|)² + 1) >= E r² max |b_i|²: Lemma 4 of Wang & Xu 2019 for the l1 ball."""
+        ball = L1Ball(self.constraint.dimension, self.constraint.radius)
+        values = {symbols.gaussian_width: ball.gaussian_width, symbols.norm_bound: ball.radius}
+        return evaluate(lemma_4.second_moment, values)
+
+    def dual_norm(self, directions: ArrayLike) -> Array:
+        """The dual norm r max |g_i|."""
+        largest: Array = self._total * np.abs(self._rows(directions, "directions")).max(axis=1)
+        return largest
+
+    @property
+    def _total(self) -> float:
+        return float(self.constraint.radius)
 
 
-@dataclass(frozen=True, slots=True)
-class PNormMirror:
+@frozen
+class PNormMirror(OfL1):
     """w(x) = c‖x‖_q²/2 on the l1 ball of radius r, c = p^(2(1-1/q))/((q-1)r²), for N(x) = ‖x‖₁/r.
 
     ‖·‖_q²/2 has modulus q - 1 in ‖·‖_q for 1 < q <= 2 (Ball, Carlen & Lieb 1994), and ‖v‖₁ <= p^(1-1/q) ‖v‖_q (Hölder),
@@ -158,7 +189,7 @@ class PNormMirror:
     constraint: L1Ball
     exponent: Fraction
 
-    def __post_init__(self) -> None:
+    def __attrs_post_init__(self) -> None:
         if not Fraction(101, 100) <= exact(self.exponent, "exponent") <= 2:
             raise InvalidValue("exponent", self.exponent, "a number from 1.01 to 2", "1 + 1/ln p is the usual choice")
 
@@ -170,29 +201,9 @@ class PNormMirror:
         usual = 1 + 1 / np.log(max(ball.dimension, 3))
         return cls(ball, min(Fraction(2), Fraction(float(usual)).limit_denominator(1000)))
 
-    @property
-    def modulus(self) -> sympy.Expr:
-        """Exactly 1, see the class."""
-        return sympy.Integer(1)
-
-    @property
-    def euclidean_square(self) -> sympy.Expr:
-        """r²: ‖x‖₂ <= ‖x‖₁ = r N(x), with equality along an axis."""
-        return sympy.Rational(self.constraint.radius) ** 2
-
-    @property
-    def dual_second_moment(self) -> Width:
-        """r²((E max |b_i|)² + 1), at least E r² max |b_i|²; see ``_largest_square``."""
-        return _largest_square(self.constraint.dimension, self.constraint.radius)
-
     def norm(self, points: ArrayLike) -> Array:
         """‖x‖₁/r."""
         return self.constraint.minkowski_norm(points)
-
-    def dual_norm(self, directions: ArrayLike) -> Array:
-        """The dual norm r max |g_i|."""
-        largest: Array = np.abs(self._rows(directions, "directions")).max(axis=1)
-        return float(self.constraint.radius) * largest
 
     def value(self, points: ArrayLike) -> Array:
         """c‖x‖_q²/2."""
@@ -271,12 +282,9 @@ class PNormMirror:
         q = float(self.exponent)
         return _half_square_gradient(theta, q / (q - 1)) / self._factor
 
-    def _rows(self, rows: ArrayLike, name: str = "points") -> Array:
-        return checked_rows(rows, self.constraint.dimension, name)
 
-
-@dataclass(frozen=True, slots=True)
-class EntropyMirror:
+@frozen
+class EntropyMirror(OfL1):
     """w(x) = Σ (x_i/r) ln(x_i/r) on the simplex of sum r, for N(x) = ‖x‖₁/r: exponentiated gradient descent.
 
     With weights y = x/r, V(x, z) = Σ y_i ln(y_i/y'_i), the Kullback-Leibler divergence, is at least ‖y - y'‖₁²/2 by
@@ -289,31 +297,10 @@ class EntropyMirror:
 
     constraint: Simplex
 
-    @property
-    def modulus(self) -> sympy.Expr:
-        """Exactly 1, see the class."""
-        return sympy.Integer(1)
-
-    @property
-    def euclidean_square(self) -> sympy.Expr:
-        """r²: ‖x‖₂ <= ‖x‖₁ = r N(x), with equality along an axis."""
-        return sympy.Rational(self.constraint.radius) ** 2
-
-    @property
-    def dual_second_moment(self) -> Width:
-        """r²((E max |b_i|)² + 1), at least E r² max |b_i|²; see ``_largest_square``."""
-        return _largest_square(self.constraint.dimension, self.constraint.radius)
-
     def norm(self, points: ArrayLike) -> Array:
         """‖x‖₁/r."""
-        lengths: Array = np.abs(checked_rows(points, self.constraint.dimension)).sum(axis=1) / self._total
+        lengths: Array = np.abs(self._rows(points)).sum(axis=1) / self._total
         return lengths
-
-    def dual_norm(self, directions: ArrayLike) -> Array:
-        """The dual norm r max |g_i|."""
-        rows = checked_rows(directions, self.constraint.dimension, "directions")
-        largest: Array = self._total * np.abs(rows).max(axis=1)
-        return largest
 
     def value(self, points: ArrayLike) -> Array:
         """Σ y_i ln y_i with y = x/r and 0 ln 0 = 0."""
@@ -342,8 +329,7 @@ class EntropyMirror:
     def step(self, points: ArrayLike, directions: ArrayLike, step_size: float) -> Array:
         """u_i = r x_i e^(-γ r g_i)/Σ_j x_j e^(-γ r g_j), the stationary point on Σ u = r; computed in logarithms."""
         gamma, weights = _checked_step(step_size), self._weights(points)
-        rows = checked_rows(directions, self.constraint.dimension, "directions")
-        logs = np.log(np.where(weights > 0, weights, 1.0)) - gamma * self._total * rows
+        logs = np.log(np.where(weights > 0, weights, 1.0)) - gamma * self._total * self._rows(directions, "directions")
         if not np.isfinite(logs).all():
             raise InvalidValue("step_size", step_size, "one whose steps are finite", "use a smaller one")
         logs = np.where(weights > 0, logs, -np.inf)
@@ -351,25 +337,14 @@ class EntropyMirror:
         moved: Array = self._total * (grown / grown.sum(axis=1, keepdims=True))
         return moved
 
-    @property
-    def _total(self) -> float:
-        return float(self.constraint.radius)
-
     def _weights(self, points: ArrayLike, name: str = "points") -> Array:
-        rows = checked_rows(points, self.constraint.dimension, name)
+        rows = self._rows(points, name)
         inside = self.constraint.contains(rows, 1e-9 * self._total)
         if (rows < 0).any() or not inside.all():
             row = int(np.argmax((rows < 0).any(axis=1) | ~inside))
             allowed = f"entries at least 0 with sum {self.constraint.radius}"
             raise InvalidValue(f"{name}[{row}]", rows[row], allowed, "project it on the simplex first")
         return rows / self._total
-
-
-def _largest_square(dimension: int, radius: Fraction) -> Enclosure:
-    """An upper bound on E r² max |b_i|²: Lemma 4 of Wang & Xu 2019 for the l1 ball, whose support function it is."""
-    ball = L1Ball(dimension, radius)
-    values = {symbols.gaussian_width: ball.gaussian_width, symbols.norm_bound: radius}
-    return evaluate(lemma_4.second_moment, values)
 
 
 def _checked_step(step_size: float) -> float:

@@ -56,19 +56,8 @@ def phase_retrieval(
     F is not convex and satisfies no PL inequality on the ball (0 is stationary). Near ±x it does where the data are
     rich enough, with a constant that depends on the data; none holds for all data sets, so none is offered.
 
-    Args:
-        features: a_i, shape (n, p), finite numbers; clipped to l2 norm ``feature_bound``, one record at a time.
-        targets: t_i, the measured squares, shape (n,); clipped to [0, ``target_bound``] (noise may make one negative).
-        radius: R > 0.
-        feature_bound: B > 0, public.
-        target_bound: Y > 0, public.
-        start: x₁ in the ball, public, or None for 0.
-
-    Returns:
-        A frozen ``BallModel``, constants with ρ = BR.
-
-    Raises:
-        InvalidValue: A shape, feature, target or number is not allowed.
+    Targets, the measured squares, are clipped to [0, Y] (noise may make one negative); arguments and errors are those
+    of ``ball_model``.
 
     Source: the loss is that of Candès, Li & Soltanolkotabi 2015 (Wirtinger flow, real case); constants derived here.
 
@@ -76,12 +65,4 @@ def phase_retrieval(
     >>> problem.initial_gap, bool(problem.hessian([[0.0, 0.0]])[0].trace() < 0)
     (1/4, True)
     """
-    return ball_model(
-        QUARTIC,
-        features,
-        targets,
-        radius=radius,
-        feature_bound=feature_bound,
-        target_bound=target_bound,
-        start=start,
-    )
+    return ball_model(QUARTIC, features, targets, radius, feature_bound, target_bound, start)

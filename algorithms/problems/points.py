@@ -21,7 +21,23 @@ def reach(radius: Fraction) -> sympy.Expr:
     return sympy.Rational(radius * (1 + _ROUNDING))
 
 
-def checked_points(X: ArrayLike, dimension: int, radius: Fraction | None = None) -> Array:
+def numbers(values: ArrayLike, name: str, allowed: str) -> Array:
+    """Return a copy of the values as doubles, or raise ``InvalidValue`` with what is allowed."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidValue(name, type(values).__name__, allowed) from None
+
+
+def demand_finite(array: Array, name: str, advice: str = "") -> None:
+    """Raise ``InvalidValue`` where an entry is not finite, with its place."""
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        place = tuple(wrong[0])
+        raise InvalidValue(f"{name}[{', '.join(map(str, place))}]", array[place], "a finite number", advice)
+
+
+def checked_points(X: ArrayLike, dimension: int, radius: Fraction | None = None, name: str = "X") -> Array:
     """Return one point per row as an (R, p) array, or raise ``InvalidValue``.
 
     Args:
@@ -29,17 +45,14 @@ def checked_points(X: ArrayLike, dimension: int, radius: Fraction | None = None)
         dimension: p.
         radius: Of the ball outside which the constants, by which noise is calibrated, do not hold: points there are
             refused (and so is what is not a number). None: they hold everywhere.
+        name: What an error calls them.
     """
     points = np.asarray(X, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != dimension:
-        raise InvalidValue("X.shape", points.shape, f"(repetitions, {dimension})")
+        raise InvalidValue(f"{name}.shape", points.shape, f"(repetitions, {dimension})")
     if radius is not None and not (np.linalg.norm(points, axis=1) <= float(radius) * (1 + float(_ROUNDING) / 2)).all():
-        raise InvalidValue(
-            "X",
-            "a point outside the ball",
-            f"points in the ball of radius {radius}",
-            "the constants hold there only: project first",
-        )
+        allowed = f"points in the ball of radius {radius}"
+        raise InvalidValue(name, "a point outside the ball", allowed, "the constants hold there only: project first")
     return points
 
 
@@ -55,10 +68,7 @@ def checked_rows(rows: ArrayLike, repetitions: int, records: int) -> NDArray[np.
 
 def checked_start(start: ArrayLike, radius: Fraction | None, name: str = "start") -> Array:
     """Return x₁ as a read-only copy of shape (p,), in the ball by exact arithmetic, or raise ``InvalidValue``."""
-    try:
-        first = np.array(start, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidValue(name, type(start).__name__, "finite numbers of shape (p,)") from None
+    first = numbers(start, name, "finite numbers of shape (p,)")
     if first.ndim != 1 or not first.size or not np.isfinite(first).all():
         raise InvalidValue(name, start, "finite numbers of shape (p,)")
     if radius is not None and sum((Fraction(float(entry)) ** 2 for entry in first), Fraction(0)) > radius**2:

@@ -12,17 +12,15 @@ from fractions import Fraction
 
 import numpy as np
 import sympy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpbounds.algorithms.problems.points import checked_rows
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.linear_sums import BLOCK, Chosen, LinearSum
+from dpbounds.algorithms.problems.points import checked_points, demand_finite, numbers
 from dpbounds.algorithms.problems.proximal import proximal_l1
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, to_float
 
-Array = NDArray[np.float64]
-
-# Records per matrix product: the margins of a block stay in the processor's cache (fixed, so that results are too).
-_BLOCK = 2048
 # Outside this range squared norms would leave the range of doubles.
 _SMALLEST_BOUND, _LARGEST_BOUND = Fraction(10) ** -100, Fraction(10) ** 100
 
@@ -53,11 +51,8 @@ class MarginLoss:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problem:
+class Problem(LinearSum):
     """Minimise F^r(x) = (1/n) Σ_i φ(<z_i, x>) + λ‖x‖₁ over C, where z_i = y_i a_i and ‖a_i‖₂ <= ``feature_bound``.
-
-    The constants are those of any data set with this feature bound: they do not depend on the records, so publishing
-    them (or a step size made from them) costs no privacy.
 
     Attributes:
         loss: φ.
@@ -76,34 +71,17 @@ class Problem:
     notes: tuple[str, ...] = ()
 
     @property
-    def records(self) -> int:
-        """The number of records n, public."""
-        return int(self.signed_features.shape[0])
+    def _rows(self) -> Array:
+        return self.signed_features
 
-    @property
-    def dimension(self) -> int:
-        """The number of parameters p."""
-        return int(self.signed_features.shape[1])
+    def _value_and_slope(self, products: Array, chosen: Chosen) -> tuple[Array, Array]:
+        return self.loss.value_and_slope(products)
 
-    @property
-    def lipschitz(self) -> sympy.Expr:
-        """G = B sup|φ'|: the l2 norm of one record's gradient, ∇f = φ'(<z, x>) z, is at most this everywhere."""
-        return sympy.Rational(self.feature_bound) * self.loss.largest_slope
+    def _curvature(self, products: Array, chosen: Chosen) -> Array:
+        return self.loss.curvature(products)
 
-    @property
-    def hessian_rank(self) -> int:
-        """1: one record's Hessian is a multiple of a aᵀ."""
-        return 1
-
-    @property
-    def smoothness(self) -> sympy.Expr:
-        """L = B² sup|φ''|: one record's Hessian, φ''(<z, x>) z zᵀ, has operator norm at most this everywhere."""
-        return sympy.Rational(self.feature_bound) ** 2 * self.loss.largest_curvature
-
-    @property
-    def hessian_lipschitz(self) -> sympy.Expr:
-        """B³ sup|φ'''|: the Lipschitz constant of one record's Hessian."""
-        return sympy.Rational(self.feature_bound) ** 3 * self.loss.largest_third_derivative
+    def _points_at_once(self) -> int:
+        return BLOCK
 
     @property
     def loss_range(self) -> sympy.Expr:
@@ -111,81 +89,14 @@ class Problem:
         return self.loss.supremum
 
     @property
-    def initial_point(self) -> Array:
-        """x₁ = 0, shape (p,): in C, and chosen without looking at the data."""
-        return np.zeros(self.dimension)
-
-    @property
     def initial_gap(self) -> sympy.Expr:
         """F^r(x₁) - 0 = φ(0): at least F^r(x₁) - inf_C F^r, because φ >= 0 and λ >= 0. Public."""
         return self.loss.value_at_zero
 
-    def objective(self, X: ArrayLike) -> Array:
-        """F^r at every row of ``X`` (shape (R, p)); returns shape (R,)."""
-        return self.objective_and_gradient(X)[0]
-
-    def gradient(self, X: ArrayLike) -> Array:
-        """∇F (the mean over the records, without the regulariser) at every row of ``X``; returns shape (R, p)."""
-        return self.objective_and_gradient(X)[1]
-
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """F^r and ∇F at every row of ``X``, in one pass over the records.
-
-        Args:
-            X: Points, shape (R, p).
-
-        Returns:
-            F^r of shape (R,), and ∇F of shape (R, p) (the smooth part's gradient).
-
-        Raises:
-            InvalidValue: The shape is another.
-        """
-        points = self._points(X)
-        values, gradients = np.zeros(len(points)), np.zeros(points.shape)
-        for start in range(0, self.records, _BLOCK):
-            block = self.signed_features[start : start + _BLOCK]
-            value, slope = self.loss.value_and_slope(points @ block.T)
-            values += value.sum(axis=1)
-            gradients += slope @ block
-        regulariser = float(self.l1) * np.abs(points).sum(axis=1)
-        return values / self.records + regulariser, gradients / self.records
-
-    def objective_at(self, points: ArrayLike) -> Array:
-        """F^r at N candidate points, in blocks, shape (N,)."""
-        candidates = self._points(points)
-        parts = [self.objective(candidates[start : start + _BLOCK]) for start in range(0, len(candidates), _BLOCK)]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        """The mean smooth gradient over each repetition's own records.
-
-        Args:
-            X: Points, shape (R, p).
-            rows: Indices of records, shape (R, b), b >= 1.
-
-        Returns:
-            Shape (R, p).
-
-        Raises:
-            InvalidValue: A shape or an index is not allowed.
-        """
-        points = self._points(X)
-        chosen = checked_rows(rows, len(points), self.records)
-        means = np.empty(points.shape)
-        for index, own in enumerate(chosen):  # one repetition at a time: b × p numbers, not R × b × p
-            block = self.signed_features[own]
-            means[index] = self.loss.value_and_slope(block @ points[index])[1] @ block / len(own)
-        return means
-
-    def hessian(self, X: ArrayLike) -> Array:
-        """∇²F of the smooth part, (1/n) Σ φ'' z zᵀ, at every row of ``X``; returns shape (R, p, p)."""
-        points = self._points(X)
-        found = np.zeros((len(points), self.dimension, self.dimension))
-        for start in range(0, self.records, _BLOCK):
-            block = self.signed_features[start : start + _BLOCK]
-            for index, weights in enumerate(self.loss.curvature(points @ block.T)):
-                found[index] += (block.T * weights) @ block
-        return found / self.records
+        """F^r, shape (R,), and ∇F of the smooth part, shape (R, p), in one pass over the records."""
+        values, gradients = LinearSum.objective_and_gradient(self, X)
+        return values + float(self.l1) * np.abs(self._points(X)).sum(axis=1), gradients
 
     def per_record_gradient_norms(self, X: ArrayLike) -> Array:
         """‖∇f(x, z_i)‖ = |φ'(<z_i, x>)| ‖z_i‖ for every row x of ``X`` and every record; returns shape (R, n)."""
@@ -196,15 +107,7 @@ class Problem:
     def proximal_step(self, X: ArrayLike, gradients: ArrayLike, step_size: float) -> Array:
         """x⁺ = argmin over u in C of <g, u> + ‖u - x‖²/(2γ) + λ‖u‖₁, for every row (Wang & Xu 2019, equation (2)).
 
-        Completing the square, that is the proximal map of γλ‖·‖₁ on C at x - γg.
-
-        Args:
-            X: Points x, shape (R, p).
-            gradients: g, shape (R, p).
-            step_size: γ > 0.
-
-        Returns:
-            x⁺, shape (R, p).
+        Completing the square, that is the proximal map of γλ‖·‖₁ on C at x - γg; shapes (R, p), γ > 0.
         """
         points = self._points(X)
         moved = points - step_size * self._points(gradients, "gradients")
@@ -218,10 +121,7 @@ class Problem:
         return (self._points(X) - self.proximal_step(X, gradients, step_size)) / step_size
 
     def _points(self, X: ArrayLike, name: str = "X") -> Array:
-        points = np.asarray(X, dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] != self.dimension:
-            raise InvalidValue(f"{name}.shape", points.shape, f"(repetitions, {self.dimension})")
-        return points
+        return checked_points(X, self.dimension, name=name)
 
     def __str__(self) -> str:
         where = f"R^{self.dimension}" if self.radius is None else f"the l2 ball of radius {float(self.radius):g}"
@@ -235,24 +135,11 @@ def margin_problem(
     loss: MarginLoss,
     features: ArrayLike,
     labels: ArrayLike,
-    *,
     l1: ExactLike,
     feature_bound: ExactLike,
     radius: ExactLike | None,
 ) -> Problem:
-    """Check the data, clip every record to the public bound, and return the problem.
-
-    Args:
-        loss: φ.
-        features: a_i, shape (n, p), finite.
-        labels: y_i in {-1, +1}, shape (n,).
-        l1: λ >= 0.
-        feature_bound: B > 0.
-        radius: Of C, greater than 0; None for R^p.
-
-    Raises:
-        InvalidValue: A value is none of that.
-    """
+    """Check the data, clip every record to the public bound, and return the problem; arguments as ``sigmoid_loss``."""
     bound = checked_bound(feature_bound)
     weight = exact(l1, "l1")
     if weight < 0:
@@ -283,26 +170,17 @@ def checked_bound(feature_bound: ExactLike) -> Fraction:
 
 def checked_features(features: ArrayLike) -> Array:
     """Return a copy of the features as an (n, p) array of finite doubles, or raise ``InvalidValue``."""
-    try:
-        matrix = np.array(features, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidValue("features", type(features).__name__, "an (n, p) array of numbers") from None
+    matrix = numbers(features, "features", "an (n, p) array of numbers")
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InvalidValue("features.shape", matrix.shape, "(n, p) with n >= 1 and p >= 1", "one row per record")
-    if not np.isfinite(matrix).all():
-        row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
-        advice = "drop or fill in missing values by a rule that does not look at the data"
-        raise InvalidValue(f"features[{row}, {column}]", matrix[row, column], "a finite number", advice)
+    demand_finite(matrix, "features", "drop or fill in missing values by a rule that does not look at the data")
     return matrix
 
 
 def checked_labels(labels: ArrayLike, records: int) -> Array:
     """Return labels -1 or +1, shape (n,), as doubles, or raise ``InvalidValue``."""
     allowed = "-1 or +1"
-    try:
-        signs = np.array(labels, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidValue("labels", type(labels).__name__, f"an array of {allowed}") from None
+    signs = numbers(labels, "labels", f"an array of {allowed}")
     if signs.shape != (records,):
         raise InvalidValue("labels.shape", signs.shape, f"({records},), one label per row of features")
     wrong = ~np.isin(signs, (-1.0, 1.0))

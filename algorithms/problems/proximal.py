@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpbounds.algorithms.problems.finite_sum import Array
 
 
 def soft_threshold(points: Array, threshold: float) -> Array:

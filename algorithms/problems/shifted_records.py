@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.algorithms.problems.points import checked_points, checked_rows, positive, reach
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
 
+ConstantOn = Callable[..., sympy.Expr | None]  # from a radius, or None for all of R^p; None where none is finite
+
+
+class Shape(Protocol):
+    """The constants of F on a ball around 0, see ``Profile`` and ``Surface``."""
+
+    @property
+    def largest_slope(self) -> ConstantOn:
+        """Sup ‖∇F‖."""
+
+    @property
+    def largest_curvature(self) -> ConstantOn:
+        """Sup ‖∇²F‖, operator norm."""
+
+    @property
+    def largest_third_derivative(self) -> ConstantOn:
+        """The Lipschitz constant of ∇²F, operator norm against l2 norm."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ShiftedRecords(ABC):
+class ShiftedRecords(FiniteSum):
     """What every such sum has, whatever F is; what F is stands in the subclasses.
 
     One record's gradient has norm at most ‖∇F‖ + B, and its Hessian is that of F. Records are ±z in pairs.
@@ -54,8 +74,24 @@ class ShiftedRecords(ABC):
 
     @property
     @abstractmethod
+    def shape(self) -> Shape:
+        """The constants of F."""
+
+    @property
     def lipschitz(self) -> sympy.Expr | None:
         """sup‖∇F‖ + B."""
+        slope = self.shape.largest_slope(self._reach)
+        return None if slope is None else slope + sympy.Rational(self.shift_bound)
+
+    @property
+    def smoothness(self) -> sympy.Expr | None:
+        """sup‖∇²F‖, or None where F is not smooth."""
+        return self.shape.largest_curvature(self._reach)
+
+    @property
+    def hessian_lipschitz(self) -> sympy.Expr | None:
+        """The Lipschitz constant of ∇²F, or None where F is not smooth."""
+        return self.shape.largest_third_derivative(self._reach)
 
     @property
     @abstractmethod
@@ -81,26 +117,6 @@ class ShiftedRecords(ABC):
             return None
         return 2 * reach(self.radius) * self.lipschitz
 
-    @abstractmethod
-    def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """F and ∇F."""
-
-    @abstractmethod
-    def hessian(self, X: ArrayLike) -> Array:
-        """∇²F, shape (R, p, p)."""
-
-    def objective(self, X: ArrayLike) -> Array:
-        """F at every row of ``X``; returns shape (R,)."""
-        return self.objective_and_gradient(X)[0]
-
-    def gradient(self, X: ArrayLike) -> Array:
-        """∇F, shape (R, p)."""
-        return self.objective_and_gradient(X)[1]
-
-    def objective_at(self, points: ArrayLike) -> Array:
-        """F at N points, shape (N,)."""
-        return self.objective(points)
-
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
         """∇F plus the mean shift of each repetition's own records, ``rows`` of shape (R, b); returns (R, p)."""
         points = self._points(X)
@@ -111,13 +127,13 @@ class ShiftedRecords(ABC):
     def _points(self, X: ArrayLike) -> Array:
         return checked_points(X, self.dimension, self.radius)
 
+    @property
+    def _reach(self) -> sympy.Expr | None:
+        return None if self.radius is None else reach(self.radius)
+
 
 def shifts_in_pairs(records: int, dimension: int, shift_bound: ExactLike, seed: int) -> tuple[Array, Fraction]:
-    """Return seeded ±z of norm B (a hair less, so that B is never exceeded), read-only, and B.
-
-    Raises:
-        InvalidValue: The number of records is odd, or B is not positive.
-    """
+    """Return seeded ±z of norm B > 0 (a hair less, so that B is never exceeded), read-only, and B."""
     n, bound = positive_integer(records, "records"), positive(shift_bound, "shift_bound")
     if n % 2:
         raise InvalidValue("records", records, "an even number", "records come in pairs ±z so that they cancel")

@@ -6,7 +6,8 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from dpbounds.algorithms.problems.problem import Array, MarginLoss, Problem, margin_problem
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.problem import MarginLoss, Problem, margin_problem
 from dpbounds.expressions.exact import ExactLike
 
 
@@ -69,9 +70,6 @@ def sigmoid_loss(
         feature_bound: B > 0: a public number, not one read off the data.
         radius: C is the l2 ball of this radius, or all of R^p (None).
 
-    Returns:
-        A frozen ``Problem``.
-
     Raises:
         InvalidValue: A shape, label, feature or number is not allowed.
 
@@ -83,4 +81,4 @@ def sigmoid_loss(
     >>> problem.notes
     ("every record's features are clipped to l2 norm 1 (a public bound): 1 of 2 were (the count is not private)",)
     """
-    return margin_problem(SIGMOID, features, labels, l1=l1, feature_bound=feature_bound, radius=radius)
+    return margin_problem(SIGMOID, features, labels, l1, feature_bound, radius)

@@ -15,7 +15,7 @@ from dpbounds.expressions.exact import ExactLike, positive_integer
 def escape_test(dimension: int) -> Surface:
     """F(x) = 1 - exp(-‖x_⊥‖²/2) + cos(x_1)/2, x_⊥ the other p - 1 coordinates: a saddle at 0, minima at (±π, 0).
 
-    Its constants hold on all of R^p. With r = ‖x_⊥‖ and E = exp(-r²/2), F is a sum of functions of x_1 and of x_⊥.
+    Its constants hold on all of R^p, p >= 2. With r = ‖x_⊥‖, E = exp(-r²/2), F is a sum of functions of x_1 and of x_⊥.
 
     - ∇F = (-sin(x_1)/2, E x_⊥), of squared norm sin²(x_1)/4 + r²e^{-r²} <= 1/4 + 1/e (r e^{-r²/2} is largest at r = 1).
     - ∇²F has the eigenvalues -cos(x_1)/2, E (p - 2 times) and (1 - r²)E, which is 1 at r = 0 and -2e^{-3/2} at its
@@ -27,12 +27,6 @@ def escape_test(dimension: int) -> Surface:
       diagonal (Banach).
     - ∇F = 0 means x_⊥ = 0 and x_1 = kπ: for odd k a minimum with F = -1/2 = inf F, for even k a saddle, where the
       least eigenvalue is -1/2. (Far out ∇F tends to 0 without a stationary point: F is nearly flat there.)
-
-    Args:
-        dimension: p >= 2.
-
-    Raises:
-        InvalidValue: It is not.
 
     Source: a test surface in the spirit of Ganesh, Liu, Oh & Thakurta 2023, whose algorithm escapes such saddles.
     """
@@ -71,7 +65,7 @@ def escape_test(dimension: int) -> Surface:
 
 
 def population_phase_retrieval(dimension: int, signal: ExactLike = 1) -> Surface:
-    """E (<a, x>² - <a, x*>²)²/4 over standard normal a, with x* = s e_1: the risk that phase retrieval samples.
+    """E (<a, x>² - <a, x*>²)²/4 over standard normal a, with x* = s e_1, s > 0: the risk that phase retrieval samples.
 
     By E<a,x>⁴ = 3‖x‖⁴ and E<a,x>²<a,x*>² = ‖x‖²s² + 2<x,x*>²,
 
@@ -92,13 +86,6 @@ def population_phase_retrieval(dimension: int, signal: ExactLike = 1) -> Surface
     Stationary points: along x*, 3r(r² - s²) = 0; across, 3r² = s². So 0, where the Hessian -s² I - 2 x* x*ᵀ has the
     least eigenvalue -3s²; the sphere x ⊥ x*, ‖x‖ = s/√3, where it is 6 x xᵀ - 2 x* x*ᵀ with -2s²; and ±x*, the minima,
     F = 0, with 2s² I + 4 x* x*ᵀ. All saddles are strict: γ = 2s².
-
-    Args:
-        dimension: p >= 2.
-        signal: s = ‖x*‖ > 0, exact.
-
-    Raises:
-        InvalidValue: A number is not allowed; and later, for a ball of radius below s.
 
     Source: compare Sun, Qu & Wright 2018 (a geometric analysis of phase retrieval); derived here for the real case.
     """

@@ -10,13 +10,10 @@ import sympy
 from numpy.typing import ArrayLike
 
 from dpbounds.algorithms.problems.finite_sum import Array
-from dpbounds.algorithms.problems.points import checked_start, positive, reach
-from dpbounds.algorithms.problems.shifted_records import ShiftedRecords, shifts_in_pairs
+from dpbounds.algorithms.problems.points import checked_start, positive
+from dpbounds.algorithms.problems.shifted_records import ConstantOn, ShiftedRecords, shifts_in_pairs
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
-
-# From the radius of a ball around 0, or None for all of R^p, to a constant there; None where there is no finite one.
-ConstantOn = Callable[[sympy.Expr | None], sympy.Expr | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,20 +59,9 @@ class SurfaceLandscape(ShiftedRecords):
     surface: Surface
 
     @property
-    def lipschitz(self) -> sympy.Expr | None:
-        """sup‖∇F‖ + B."""
-        slope = self.surface.largest_slope(self._reach)
-        return None if slope is None else slope + sympy.Rational(self.shift_bound)
-
-    @property
-    def smoothness(self) -> sympy.Expr | None:
-        """sup‖∇²F‖, or None where F is not smooth."""
-        return self.surface.largest_curvature(self._reach)
-
-    @property
-    def hessian_lipschitz(self) -> sympy.Expr | None:
-        """The Lipschitz constant of ∇²F, or None where F is not smooth."""
-        return self.surface.largest_third_derivative(self._reach)
+    def shape(self) -> Surface:
+        """F."""
+        return self.surface
 
     @property
     def minimum(self) -> sympy.Expr:
@@ -92,10 +78,6 @@ class SurfaceLandscape(ShiftedRecords):
         if self.surface.hessian is None:
             raise no_hessian(self.surface.name)
         return self.surface.hessian(points)
-
-    @property
-    def _reach(self) -> sympy.Expr | None:
-        return None if self.radius is None else reach(self.radius)
 
 
 def surface_landscape(
@@ -115,9 +97,6 @@ def surface_landscape(
         radius: R > 0 of the ball, or None for all of R^p (where some surfaces have no constants).
         shift_bound: B > 0.
         seed: Of the shifts.
-
-    Raises:
-        InvalidValue: A number is not allowed, or the start lies outside the ball or in another dimension.
     """
     ball = None if radius is None else positive(radius, "radius")
     first = checked_start(start, ball)

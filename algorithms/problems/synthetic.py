@@ -22,18 +22,6 @@ def wang_xu_design(records: int = 10_000, dimension: int = 100, seed: int = 0, f
     P(χ²_p > 2p), 1e-9 for p = 100, so that nearly nothing is clipped.) ``feature_bound`` 4 makes the sigmoid loss
     1-Lipschitz, as in their experiments.
 
-    Args:
-        records: n >= 1.
-        dimension: p >= 1.
-        seed: Of the generator.
-        feature_bound: B > 0.
-
-    Returns:
-        The data set, with labels -1 and +1.
-
-    Raises:
-        InvalidValue: A number is not allowed.
-
     Source: Wang & Xu 2019, section "Experiment Settings" (bib key wang-xu-2019).
     """
     n, p = positive_integer(records, "records"), positive_integer(dimension, "dimension")
@@ -55,16 +43,8 @@ def wang_xu_design(records: int = 10_000, dimension: int = 100, seed: int = 0, f
 def realisable_targets(features: Array, feature_bound: ExactLike, solution: Array) -> tuple[Array, Array, Fraction]:
     """Return clipped features, the targets <a_i, x*>, and a bound on them, so that all residuals at x* are zero.
 
-    Args:
-        features: Shape (n, p), finite.
-        feature_bound: B > 0.
-        solution: x*, shape (p,), public here (the data are synthetic).
-
-    Returns:
-        Features of norm at most B, targets, and B‖x*‖ rounded up: nothing is clipped with this target bound.
-
-    Raises:
-        InvalidValue: The bound is not allowed.
+    Features, shape (n, p), get norm at most B; x*, shape (p,), is public here (the data are synthetic). The bound is
+    B‖x*‖ rounded up: nothing is clipped with it.
     """
     bound = checked_bound(feature_bound)
     clipped, _ = clip_rows(np.array(features, dtype=np.float64), bound)

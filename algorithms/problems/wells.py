@@ -23,14 +23,7 @@ def narrow_well(dimension: int, width: ExactLike, slope: ExactLike = 1, centre: 
     one are answered. The well has the part (w/R)^p of a ball's volume: an algorithm that starts outside sees gradient
     0, and a Gibbs sampler at inverse temperature β finds it for β G w well above p ln(R/w) only; see ``gibbs_risk``.
 
-    Args:
-        dimension: p >= 1.
-        width: w > 0, exact.
-        slope: G > 0, exact.
-        centre: c, shape (p,), public, or None for 0.
-
-    Raises:
-        InvalidValue: A number is not allowed.
+    w and G > 0 are taken exactly; c, shape (p,), is public, or None for 0.
     """
     p, w, G = positive_integer(dimension, "dimension"), positive(width, "width"), positive(slope, "slope")
     bottom = checked_start(np.zeros(p) if centre is None else centre, None, "centre")
@@ -71,18 +64,7 @@ def gibbs_risk(
     thin cone has diameter D = w, and its risk is γ(p+1, u)/(β γ(p, u)) with u = βGD. That is the case in which the
     factor after p/β of a general bound cannot be below 1 + ln(u/p) by much.
 
-    Args:
-        inverse_temperature: β > 0.
-        dimension: p >= 1.
-        width: w > 0.
-        radius: R >= w, or None for w.
-        slope: G > 0.
-
-    Returns:
-        The risk, computed to double precision in arithmetic of 40 digits.
-
-    Raises:
-        InvalidValue: A number is not allowed.
+    For R >= w (None: R = w), computed to double precision in arithmetic of 40 digits.
 
     Source: compare Ganesh, Liu, Oh & Thakurta 2023, Lemma 5.3.
 

@@ -32,6 +32,7 @@ from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.problems.domain import demand_no_regulariser
 from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.problems.points import numbers
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
@@ -54,10 +55,7 @@ THEOREMS = {
 
 
 def _points(points: ArrayLike, name: str = "points") -> Array:
-    try:
-        array = np.array(points, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidValue(name, type(points).__name__, "an (N, p) array of numbers") from None
+    array = numbers(points, name, "an (N, p) array of numbers")
     if array.ndim != 2 or 0 in array.shape:
         raise InvalidValue(f"{name}.shape", array.shape, "(N, p) with N >= 1 and p >= 1")
     if not np.isfinite(array).all():
@@ -94,6 +92,7 @@ class AboveThresholdSelection(Method[FiniteSum]):
     """
 
     metric: ClassVar[str] = "gradient"
+    noise_drawn: ClassVar[str] = NOISE_DRAWN
     activity: ClassVar[str] = "selection"
 
     points: Array = field(converter=_points)
@@ -131,11 +130,6 @@ class AboveThresholdSelection(Method[FiniteSum]):
     def steps(self) -> int:
         """N."""
         return len(self.points)
-
-    @property
-    def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
-        return NOISE_DRAWN
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 2."""
@@ -188,8 +182,7 @@ class AboveThresholdSelection(Method[FiniteSum]):
     @property
     def offset(self) -> Enclosure:
         """What every threshold is relaxed by, times n and per unit of G or M: 12 ln((N+1)/ω)/ε, or 16 ln(2N/ω)/ε."""
-        count, omega = sympy.Integer(len(self.points)), sympy.Rational(self.failure_probability)
-        unit = sympy.Rational(self.threshold_noise)
+        count, omega, unit = map(sympy.Rational, (self.steps, self.failure_probability, self.threshold_noise))
         if self.variant == "one-test":
             return evaluate(3 * unit * sympy.log((count + 1) / omega), {})
         return evaluate(4 * unit * sympy.log(2 * count / omega), {})
@@ -209,19 +202,17 @@ class AboveThresholdSelection(Method[FiniteSum]):
         if which == "curvature" and not self.second_order:
             raise InvalidValue("which", repr(which), "'gradient'", "the Hessian is not tested")
         statement = (lemma_4_1_explicit if self.variant == "one-test" else lemma_4_1).THEOREM
-        values = {
-            "stationarity": self.stationarity,
-            "candidates": Fraction(len(self.points)),
-            "failure_probability": self.failure_probability,
-            "dataset_size": Fraction(problem.records),
-            "epsilon": 4 / self.threshold_noise,
-        }
-        if which == "gradient":
-            values["lipschitz"] = at_least(problem.lipschitz, "lipschitz")
-        else:
-            values["smoothness"] = at_least(problem.smoothness, "smoothness")
-            values["hessian_lipschitz"] = at_least(problem.hessian_lipschitz, "hessian_lipschitz")
-        found: Enclosure = statement.evaluate(which, digits=15, **values).value
+        constants = ("lipschitz",) if which == "gradient" else ("smoothness", "hessian_lipschitz")
+        found: Enclosure = statement.evaluate(
+            which,
+            digits=15,
+            stationarity=self.stationarity,
+            candidates=self.steps,
+            failure_probability=self.failure_probability,
+            dataset_size=problem.records,
+            epsilon=4 / self.threshold_noise,
+            **{name: at_least(getattr(problem, name), name) for name in constants},
+        ).value
         return found
 
     def select(
@@ -244,10 +235,8 @@ class AboveThresholdSelection(Method[FiniteSum]):
         Returns:
             The index of the first point that passes, or -1; shape (R,).
         """
-        n, count = problem.records, len(self.points)
-        slope = at_least(problem.lipschitz, "lipschitz")
-        allowed = float(self.stationarity)
-        excess = [((gradients - allowed), slope)]
+        n, allowed = problem.records, float(self.stationarity)
+        excess = [(gradients - allowed, at_least(problem.lipschitz, "lipschitz"))]
         if self.second_order:
             if curvatures is None:
                 raise InvalidValue("curvatures", None, "numbers, where the Hessian is tested")
@@ -261,11 +250,11 @@ class AboveThresholdSelection(Method[FiniteSum]):
             raise InvalidValue("points", "values that are not finite", "points where F has a gradient and a Hessian")
 
         ledger.release(self.planned)
-        passes = np.ones((len(generators), count), dtype=np.bool_)
+        passes = np.ones((len(generators), self.steps), dtype=np.bool_)
         for values, unit in excess:
             scales = [to_float(scale * unit / n, "up") for scale in (self.threshold_noise, self.query_noise)]
             threshold = noise.laplace(generators, (1,), scale=scales[0], ledger=ledger)
-            each = noise.laplace(generators, (count,), scale=scales[1], ledger=ledger)
+            each = noise.laplace(generators, (self.steps,), scale=scales[1], ledger=ledger)
             passes &= values + each <= threshold + self.offset.upper * float(unit) / n
         first: NDArray[np.int64] = np.where(passes.any(axis=1), passes.argmax(axis=1), -1)
         return first
@@ -276,13 +265,9 @@ def stationarity(problem: FiniteSum, points: Array, second_order: bool = True) -
 
     Hessians are made a few at a time: memory stays at O(n p + p²).
     """
-    gradients = np.concatenate([_norms(problem.gradient(points[i : i + 64])) for i in range(0, len(points), 64)])
+    slopes = [np.linalg.norm(problem.gradient(points[i : i + 64]), axis=1) for i in range(0, len(points), 64)]
+    gradients: Array = np.concatenate(slopes)
     if not second_order:
         return gradients, None
     smallest = [np.linalg.eigvalsh(problem.hessian(points[i : i + 8]))[:, 0] for i in range(0, len(points), 8)]
     return gradients, -np.concatenate(smallest)
-
-
-def _norms(rows: Array) -> Array:
-    norms: Array = np.linalg.norm(rows, axis=1)
-    return norms

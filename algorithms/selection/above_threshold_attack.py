@@ -13,15 +13,17 @@ The chances of all outcomes are integrals over the noisy thresholds, without any
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import sympy
+from attrs import frozen
 from numpy.typing import ArrayLike
 
 from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.problems.points import checked_points
 from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection, Variant, stationarity
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
@@ -32,8 +34,8 @@ _OTHERS_SLOPE = 0.02  # c
 _GRID, _WIDTH = 32.0, 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class TwinRecord:
+@frozen
+class TwinRecord(FiniteSum):
     """One of the two data sets.
 
     Attributes:
@@ -46,7 +48,7 @@ class TwinRecord:
     curvature: float
     sign: int
 
-    def __post_init__(self) -> None:
+    def __attrs_post_init__(self) -> None:
         if positive_integer(self.records, "records") < 2:
             raise InvalidValue("records", self.records, "at least 2")
         if not 0 <= self.curvature <= 1:
@@ -97,13 +99,9 @@ class TwinRecord:
         own = (1 - _XI) * np.sin(_NU * s) / _NU - (1 - np.cos(_RATE * t)) / _RATE**2
         return self._mean(common, own)
 
-    def gradient(self, X: ArrayLike) -> Array:
-        """∇F, shape (R, 2)."""
-        return self._mean(*_gradients(X, self.curvature))
-
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
         """F and ∇F."""
-        return self.objective(X), self.gradient(X)
+        return self.objective(X), self._mean(*_gradients(X, self.curvature))
 
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
         """Mean gradient over each repetition's own records, ``rows`` of shape (R, b); the last one is φ's."""
@@ -122,16 +120,12 @@ class TwinRecord:
         diagonal: Array = self._mean(common, own)[:, :, None] * np.eye(2)
         return diagonal
 
-    def objective_at(self, points: ArrayLike) -> Array:
-        """F at N points."""
-        return self.objective(points)
-
     def _mean(self, common: Array, own: Array) -> Array:
         mean: Array = ((self.records - 1) * common + self.sign * own) / self.records
         return mean
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Attack:
     """A selection, and the two data sets that it is to tell apart.
 
@@ -143,10 +137,9 @@ class Attack:
     selection: AboveThresholdSelection
     neighbours: tuple[TwinRecord, TwinRecord]
 
-    def chances(self) -> tuple[Array, Array]:
+    def chances(self) -> list[Array]:
         """Of returning each of the N points, and (last) none: for either data set, shape (N + 1,) each."""
-        first, second = (outcome_chances(self.selection, problem) for problem in self.neighbours)
-        return first, second
+        return [outcome_chances(self.selection, problem) for problem in self.neighbours]
 
     def privacy_loss(self) -> float:
         """The largest log-ratio of an outcome's chances, either way: ε that is really spent, at least."""
@@ -159,15 +152,7 @@ def attack(
 ) -> Attack:
     """The instance with k points, each ``gap`` threshold scales beyond α and √(ρα) plus their offsets.
 
-    Args:
-        candidates: k >= 2.
-        epsilon: ε of the selection.
-        records: n, large enough that α is positive.
-        variant: Of the selection.
-        gap: In units of 4/(nε) (of 8/(nε), for "doubled").
-
-    Raises:
-        InvalidValue: n is too small.
+    The scale is 4/(nε), or 8/(nε) for "doubled"; n must be large enough that α is positive.
     """
     k = positive_integer(candidates, "candidates")
     if k < 2:
@@ -192,10 +177,10 @@ def outcome_chances(selection: AboveThresholdSelection, problem: FiniteSum) -> A
     """
     gradients, curvatures = stationarity(problem, selection.points, selection.second_order)
     n, alpha = problem.records, float(selection.stationarity)
-    values = [(gradients - alpha) / _unit(problem.lipschitz)]
+    values = [(gradients - alpha) / float(at_least(problem.lipschitz, "lipschitz"))]
     if curvatures is not None:
-        root = math.sqrt(_unit(problem.hessian_lipschitz) * alpha)
-        values.append((curvatures - root) / _unit(problem.smoothness))
+        root = math.sqrt(float(at_least(problem.hessian_lipschitz, "hessian_lipschitz")) * alpha)
+        values.append((curvatures - root) / float(at_least(problem.smoothness, "smoothness")))
     if selection.variant == "one-test":
         values = [np.maximum.reduce(values)]
     scale = float(selection.threshold_noise) / n
@@ -218,12 +203,6 @@ def outcome_chances(selection: AboveThresholdSelection, problem: FiniteSum) -> A
     return np.array([*chances, float(left.sum())])
 
 
-def _unit(constant: sympy.Expr | None) -> float:
-    if constant is None:
-        raise InvalidValue("constant", None, "G, M and ρ of the problem")
-    return float(constant)
-
-
 def _below(x: Array) -> Array:
     """Chance that a Laplace variable of scale 1 is at most x."""
     tails = np.exp(-np.abs(x)) / 2
@@ -240,7 +219,5 @@ def _gradients(X: ArrayLike, curvature: float) -> tuple[Array, Array]:
 
 
 def _coordinates(X: ArrayLike) -> tuple[Array, Array]:
-    points = np.asarray(X, dtype=np.float64)
-    if points.ndim != 2 or points.shape[1] != 2:
-        raise InvalidValue("X.shape", points.shape, "(repetitions, 2)")
+    points = checked_points(X, 2)
     return points[:, 0], points[:, 1]

@@ -89,10 +89,7 @@ def log_sobolev(target: Gibbs) -> sympy.Expr:
 
 
 def distance(target: Gibbs, schedule: Schedule) -> Enclosure:
-    """Enclose the bound on the total variation between the law of x_T and the target; at most 1 says something.
-
-    Source: derived above.
-    """
+    """Enclose the bound, derived above, on the total variation between the law of x_T and the target."""
     eta = sympy.Rational(schedule.proximal_step)
     divergence = theorem_d_1.divergence.subs(
         {
@@ -112,13 +109,8 @@ def schedule_for(target: Gibbs, tolerance: ExactLike, most_steps: int) -> Schedu
 
     η is 1/(β²S²) over (4/ln²2) ln(2/b), the step of Lemma D.2 with a constant, for b = tolerance/(4T).
 
-    Args:
-        target: What to draw from.
-        tolerance: In (0, 1).
-        most_steps: How many steps are acceptable.
-
     Raises:
-        InvalidValue: The tolerance is not allowed, or more steps would be needed (with their number).
+        InvalidValue: The tolerance is not in (0, 1), or more steps would be needed (with their number).
     """
     goal = fields.share(tolerance, "tolerance")
     share, slope = float(goal), float(target.slope)
@@ -202,21 +194,12 @@ def _uniform(generators: Sequence[np.random.Generator], dimension: int, radius: 
 
 
 def near_the_ball(centres: Array, spread: float, radius: float, normal: Array, uniform: Array) -> Array:
-    """Draw N(centre, spread² I) restricted to a half-space that holds the ball.
+    """Draw N(centre, spread² I) restricted to a half-space that holds the ball, for every centre, shape (R, p).
 
     For a centre outside, at the distance t from the nearest point of the ball, that is the half-space beyond the
     tangent plane there: along the normal N(t, spread²) restricted to negative numbers (by inversion), across it as it
-    is. Plain rejection would take infinitely many draws on average. For a centre inside it is the whole space.
-
-    Args:
-        centres: Shape (R, p).
-        spread: Standard deviation.
-        radius: Of the ball.
-        normal: Standard normal numbers, shape (R, p).
-        uniform: Uniform ones on [0, 1), shape (R,).
-
-    Returns:
-        Shape (R, p); to be refused outside the ball.
+    is. Plain rejection would take infinitely many draws on average. For a centre inside it is the whole space. It is
+    made of standard normal numbers, shape (R, p), and uniform ones, shape (R,), and to be refused outside the ball.
     """
     lengths = np.sqrt((centres * centres).sum(axis=1))
     beyond = np.maximum(lengths - radius, 0.0)

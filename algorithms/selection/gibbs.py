@@ -67,11 +67,7 @@ class Gibbs:
 
 
 def net_for(target: Gibbs, largest: int = LARGEST_NET) -> Net:
-    """A net of the ball on whose cubes βF moves by no more than 1 from the value at the net's point.
-
-    Raises:
-        InvalidValue: It would have more than ``largest`` points (with their number).
-    """
+    """A net of the ball on whose cubes βF moves by no more than 1 from the value at the net's point; see ``grid``."""
     return grid(target.dimension, target.radius, min(target.radius, _STEEPNESS / target.slope), largest)
 
 
@@ -82,15 +78,8 @@ def sample_exactly(target: Gibbs, generators: Sequence[np.random.Generator], lar
     point w_c. So exp(βSr - βF(w_c)), c being a cube, is above the unnormalised density. Draw a cube with probability
     proportional to it (the cubes are of equal volume), a point x of the cube uniformly, refuse it outside the ball, and
     keep it with probability exp(βF(w_c) - βSr - βF(x) - βμ‖x‖²/2) <= 1: what is kept has the target's law, exactly. How
-    long it takes depends on the data: who may see a clock must not see this one.
-
-    Args:
-        target: What to draw from.
-        generators: One per repetition; each draws what it needs, and no other's numbers.
-        largest: How many cubes there may be.
-
-    Returns:
-        Shape (R, p).
+    long it takes depends on the data: who may see a clock must not see this one. Each repetition draws what it needs
+    from a generator of its own; returns shape (R, p).
 
     Raises:
         InvalidValue: The net would be too large, or the objective is steeper than the problem's constants say.

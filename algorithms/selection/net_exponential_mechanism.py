@@ -79,6 +79,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
 
     title: ClassVar[str] = "exponential mechanism on a net"
     metric: ClassVar[str] = "excess"
+    noise_drawn: ClassVar[str] = NOISE_DRAWN
     activity: ClassVar[str] = "choice"
 
     epsilon: Fraction = field(converter=fields.positive)
@@ -155,21 +156,10 @@ class NetExponentialMechanism(Method[FiniteSum]):
         """β as it is drawn, in units of 1/loss: that of the variant, rounded down to the inverse of a double."""
         return 1 / Fraction(to_float(self.range_of_one_record(problem) / self.epsilon_spent, "up"))
 
-    @property
-    def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
-        return NOISE_DRAWN
-
     def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: OpenLedger) -> Array:
-        """Draw one candidate per generator, for use as a start; ``bound`` is on its expected excess risk.
+        """Draw one candidate per generator, shape (R, p), for use as a start; the ledger gets one entry.
 
-        Args:
-            problem: Supplies F.
-            generators: One per repetition.
-            ledger: That of one repetition; gets one entry.
-
-        Returns:
-            Shape (R, p).
+        ``bound`` is on its expected excess risk.
 
         Raises:
             InvalidValue: The problem has no constant G, another dimension, or a smaller ball than the net covers.
@@ -206,15 +196,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return evaluate(lemma_4_2_explicit.bound.subs(values) + overfitting.subs(sizes), {})
 
     def tail(self, problem: FiniteSum, failure_probability: ExactLike) -> Enclosure:
-        """Enclose what the excess empirical risk exceeds with probability at most ζ.
-
-        Args:
-            problem: Supplies n and G.
-            failure_probability: ζ in (0, 1).
-
-        Raises:
-            InvalidValue: There is no G, or ζ is not in (0, 1).
-        """
+        """Enclose what the excess empirical risk exceeds with probability at most ζ, in (0, 1)."""
         zeta = fields.share(failure_probability, "failure_probability")
         values = self._values(problem) | {symbols.failure_probability: sympy.Rational(zeta)}
         return evaluate(lemma_4_2_explicit.tail.subs(values), {})
@@ -238,23 +220,17 @@ class NetExponentialMechanism(Method[FiniteSum]):
         """
         demand_fit(problem, self.net.dimension, self.net.radius)
         slope = sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
-        diameter, records = self.net.diameter, sympy.Integer(problem.records)
+        sizes = {
+            symbols.lipschitz: slope,
+            symbols.diameter: self.net.diameter,
+            symbols.dataset_size: sympy.Integer(problem.records),
+        }
         beta = sympy.Rational(self.inverse_temperature(problem))
         total = steepest(problem) + sympy.Rational(self.regularisation * self.net.radius)
         return {
-            symbols.lipschitz: slope,
-            symbols.diameter: diameter,
+            **sizes,
             symbols.dimension: sympy.Integer(problem.dimension),
-            symbols.dataset_size: records,
-            symbols.epsilon: beta
-            / lemma_4_2_explicit.inverse_temperature.subs(
-                {
-                    symbols.epsilon: 1,
-                    symbols.dataset_size: records,
-                    symbols.lipschitz: slope,
-                    symbols.diameter: diameter,
-                }
-            ),
+            symbols.epsilon: beta / lemma_4_2_explicit.inverse_temperature.subs(sizes | {symbols.epsilon: 1}),
             symbols.candidates: sympy.Integer(self.net.size),
             symbols.net_radius: sympy.Rational(self.net.covering_radius) * total / slope,
         }

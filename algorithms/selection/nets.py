@@ -8,15 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 
 from dpbounds.algorithms.planning import root_above
+from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.algorithms.problems.sets import L2Ball
 from dpbounds.algorithms.problems.sets.base import checked_dimension, checked_radius
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
-
-Array = NDArray[np.float64]
 
 LARGEST_NET = 5_000_000
 # How far, relative to the radius, the points are kept inside the ball, so that none is outside after rounding.
@@ -66,14 +64,7 @@ def grid(dimension: int, radius: ExactLike, covering_radius: ExactLike, largest:
     any point of the ball than the centre is: projection on a convex set is a contraction. The points stay within R (1 -
     2^-40), and what that adds to r was taken off s before, rounding included.
 
-    Args:
-        dimension: p >= 1.
-        radius: R > 0.
-        covering_radius: r > 0; from R on a single point, 0, is the net.
-        largest: How many points there may be.
-
-    Returns:
-        The net: the same for the same arguments, and chosen without looking at any data.
+    From r = R on a single point, 0, is the net. It is chosen without looking at any data.
 
     Raises:
         InvalidValue: A number is not allowed, or there would be more than ``largest`` points.
@@ -104,7 +95,7 @@ def _cells(dimension: int, radius: float, side: float, most: int, covering_radiu
         reach = np.floor(np.sqrt(left) / side + 0.5).astype(np.int64)
         counts = 2 * reach + 1
         if counts.sum() > most:
-            raise _too_large(int(counts.sum()), most, covering_radius, at_least=True)
+            raise _too_large(int(counts.sum()), most, covering_radius)
         parents = np.repeat(np.arange(len(found)), counts)
         first = np.repeat(np.cumsum(counts) - counts, counts)
         steps = np.arange(len(parents)) - first - reach[parents]
@@ -120,11 +111,11 @@ def _demand_room(p: int, R: Fraction, r: Fraction, most: int) -> None:
     logarithm = p * (0.5 * math.log(math.pi * p / 4) + ratio) - math.lgamma(p / 2 + 1)
     if logarithm > math.log(most) + 1e-6:
         size = math.exp(logarithm) if logarithm < 700 else math.inf
-        raise _too_large(size, most, r, at_least=True)
+        raise _too_large(size, most, r)
 
 
-def _too_large(size: float, most: int, r: Fraction, *, at_least: bool) -> InvalidValue:
-    found = f"{float(r):.6g}, a net of {'at least ' if at_least else ''}{size:.4g} points"
+def _too_large(size: float, most: int, r: Fraction) -> InvalidValue:
+    found = f"{float(r):.6g}, a net of at least {size:.4g} points"
     advice = "a net grows like (1/covering_radius)^dimension; use a larger one, or a smaller ball"
     return InvalidValue("covering_radius", found, f"a net of at most {most} points", advice)
 

@@ -81,6 +81,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
     """
 
     metric: ClassVar[str] = "objective"
+    noise_drawn: ClassVar[str] = NOISE_DRAWN
     activity: ClassVar[str] = "sampling"
 
     epsilon: Fraction = field(converter=fields.positive)
@@ -195,11 +196,6 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
             total += sympy.Rational(self._tolerance()) * steepest(problem) * target.diameter
         return evaluate(total, {})
 
-    @property
-    def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
-        return NOISE_DRAWN
-
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Draw."""
         target, schedule = self.target(problem), self.schedule_for(problem)
@@ -224,11 +220,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
 
 
 def _printed_share(problem: FiniteSum, radius: Fraction, budget: PrivacyBudget) -> Fraction:
-    """The ε that the β of Theorem 5.6 spends, with the largest c that is proven, rounded down.
-
-    Raises:
-        InvalidValue: ε or δ is not below 1/2, as the theorem wants them.
-    """
+    """The ε that the β of Theorem 5.6 spends, with the largest c that is proven, rounded down; ε, δ < 1/2."""
     half = Fraction(1, 2)
     for name, number in (("epsilon", budget.epsilon), ("delta", budget.delta)):
         if number >= half:

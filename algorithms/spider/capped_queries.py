@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbounds.algorithms.ledger import Batch, OpenLedger
+from dpbounds.algorithms.ledger import OpenLedger, Sampling
 from dpbounds.errors import BudgetExceeded
 from dpbounds.expressions.exact import positive_integer
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
@@ -55,12 +55,10 @@ class CappedQueries:
         *,
         noise_stddev: Fraction,
         per_record_bound: Fraction,
-        sample_rate: Fraction | None = None,
-        batch: Batch | None = None,
+        sampling: Sampling = None,
     ) -> None:
         """Take one query with Gaussian noise of known size."""
-        assert sample_rate is None
-        assert batch is None
+        assert sampling is None
         self.release(Gaussian(noise_stddev / per_record_bound))
 
     def release(self, mechanism: Mechanism, count: int = 1) -> None:

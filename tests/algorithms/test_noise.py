@@ -36,16 +36,13 @@ def test_streams_differ_between_repetitions_and_seeds():
     assert not (draw(noise.streams(4, 50), dimension=1)[0] == drawn).any()
 
 
-@pytest.mark.parametrize("seed", [-1, 0.5, "1", True, None])
-def test_bad_seeds_are_refused(seed):
-    with pytest.raises(InvalidValue, match="seed"):
-        noise.streams(seed, 1)
-
-
-@pytest.mark.parametrize("repetitions", [0, -1, 1.5])
-def test_bad_repetitions_are_refused(repetitions):
-    with pytest.raises(InvalidValue, match="repetitions"):
-        noise.streams(0, repetitions)
+@pytest.mark.parametrize(
+    ("seed", "repetitions", "named"),
+    [*((seed, 1, "seed") for seed in (-1, 0.5, "1", True, None)), *((0, R, "repetitions") for R in (0, -1, 1.5))],
+)
+def test_bad_seeds_and_repetitions_are_refused(seed, repetitions, named):
+    with pytest.raises(InvalidValue, match=named):
+        noise.streams(seed, repetitions)
 
 
 @pytest.mark.parametrize("stddev", [0.0, -1.0, float("nan"), float("inf")])

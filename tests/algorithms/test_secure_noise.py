@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy
 from scipy import stats
 
 from dpbounds.algorithms import noise, secure_noise
@@ -21,10 +22,8 @@ REPLACE = Relation.REPLACE_ONE
 
 def drawn(values, stddev=0.5, bound=Fraction(1, 4), relation=REPLACE):
     pen = OpenLedger()
-    noisy = secure_noise.gaussian(
-        values, noise_stddev=stddev, per_record_bound=bound, relation=relation, ledger=pen
-    )  # fmt: skip
-    return noisy, pen.close()
+    given = {"noise_stddev": stddev, "per_record_bound": bound, "relation": relation, "ledger": pen}
+    return secure_noise.gaussian(values, **given), pen.close()
 
 
 @pytest.mark.parametrize("stddev", [0.4, 1.0, 7.3])
@@ -121,14 +120,11 @@ def test_what_opendp_draws_is_gaussian_to_the_eye(stddev):
 @pytest.mark.skipif(not INSTALLED, reason="the extra 'secure' is not installed")
 def test_an_oracle_draws_it():
     class Constant:
-        records, dimension, lipschitz = 10, 50, 1
+        records, dimension, lipschitz = 10, 50, sympy.Integer(1)
 
         def objective_and_gradient(self, X):
             return np.zeros(len(X)), np.ones(X.shape)
 
-    import sympy
-
-    Constant.lipschitz = sympy.Integer(1)
     pen = OpenLedger()
     oracle = GradientOracle(Constant(), Fraction(3), noise.streams(0, 20), pen, noise="secure", relation=REPLACE)
     answer = oracle(np.zeros((20, 50)))

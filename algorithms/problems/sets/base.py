@@ -7,13 +7,15 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 import sympy
+from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
+from dpbounds.algorithms.problems.finite_sum import Array as Array
+from dpbounds.algorithms.problems.points import demand_finite
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 
-Array = NDArray[np.float64]
 Width: TypeAlias = sympy.Expr | Enclosure
 
 # Outside this range squared lengths would leave the range of doubles.
@@ -25,6 +27,8 @@ class ConstraintSet(Protocol):
 
     Sizes are exact SymPy numbers in the unit of length of the points: they depend on the set only, never on data.
     """
+
+    __slots__ = ()
 
     @property
     def dimension(self) -> int:
@@ -70,6 +74,9 @@ class ConstraintSet(Protocol):
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
         """Whether each row violates no constraint by more than ``tolerance``, shape (R,)."""
 
+    def _rows(self, rows: ArrayLike, name: str = "points") -> Array:
+        return checked_rows(rows, self.dimension, name)
+
 
 def support(constraint: ConstraintSet, directions: ArrayLike) -> Array:
     """Max <g, v> over the set for each row g, shape (R,): the dual of the Minkowski norm where the set is symmetric."""
@@ -87,10 +94,7 @@ def checked_rows(rows: ArrayLike, dimension: int, name: str = "points") -> Array
     if matrix.ndim != 2 or matrix.shape[1] != dimension:
         advice = "one point per row; write x[None, :] for a single point" if matrix.ndim == 1 else "one point per row"
         raise InvalidValue(f"{name}.shape", matrix.shape, f"(R, {dimension})", advice)
-    if not np.isfinite(matrix).all():
-        row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
-        advice = "an iterate that diverged? use a smaller step size"
-        raise InvalidValue(f"{name}[{row}, {column}]", matrix[row, column], "a finite number", advice)
+    demand_finite(matrix, name, "an iterate that diverged? use a smaller step size")
     return matrix
 
 
@@ -112,6 +116,47 @@ def checked_radius(radius: ExactLike) -> Fraction:
     if not _SMALLEST_LENGTH <= length <= _LARGEST_LENGTH:
         raise InvalidValue("radius", radius, "greater than 0 (1e-100 to 1e100)", "the set would be empty")
     return length
+
+
+@frozen
+class OfRadius(ConstraintSet):
+    """A set that its dimension and a radius describe; its farthest points are at that distance from 0.
+
+    Attributes:
+        dimension: p >= 1.
+        radius: r > 0, in the unit of the points, taken exactly.
+
+    Raises:
+        InvalidValue: An argument is not allowed.
+    """
+
+    dimension: int = field(converter=checked_dimension)
+    radius: Fraction = field(default=Fraction(1), converter=checked_radius)
+
+    @property
+    def symmetric(self) -> bool:
+        """Yes."""
+        return True
+
+    @property
+    def diameter(self) -> sympy.Expr:
+        """2r: ‖x - y‖ <= ‖x‖ + ‖y‖, with equality at y = -x for x of norm r."""
+        return 2 * self.norm_bound
+
+    @property
+    def l1_diameter(self) -> sympy.Expr:
+        """Twice the largest l1 norm, likewise."""
+        return 2 * self.l1_norm_bound
+
+    @property
+    def norm_bound(self) -> sympy.Expr:
+        """The radius r."""
+        return sympy.Rational(self.radius)
+
+    @property
+    def l1_norm_bound(self) -> sympy.Expr:
+        """The radius r, for sets in the l1 ball: ‖x‖₂ <= ‖x‖₁ <= r, with equality at a vertex."""
+        return sympy.Rational(self.radius)
 
 
 def row_norms(rows: Array) -> Array:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import sympy
+from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from dpbounds.algorithms.problems.sets.base import (
     Array,
+    ConstraintSet,
     checked_dimension,
     checked_radius,
-    checked_rows,
     checked_tolerance,
 )
 from dpbounds.errors import InvalidValue
@@ -23,11 +23,19 @@ from dpbounds.expressions.exact import ExactLike, exact, to_float
 _MOST_VERTICES_EXPONENT = 12
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Box:
+def _lower(ends: Sequence[ExactLike], name: str = "lower") -> tuple[Fraction, ...]:
+    return tuple(exact(end, f"{name}[{i}]") for i, end in enumerate(ends))
+
+
+def _upper(ends: Sequence[ExactLike]) -> tuple[Fraction, ...]:
+    return _lower(ends, "upper")
+
+
+@frozen
+class Box(ConstraintSet):
     """C = {x in R^p: l_i <= x_i <= u_i for all i}.
 
-    Args:
+    Attributes:
         lower: l, one number per coordinate, taken exactly.
         upper: u, with l_i < u_i.
 
@@ -38,22 +46,19 @@ class Box:
     array([[ 1. , -0.5]])
     """
 
-    lower: tuple[Fraction, ...]
-    upper: tuple[Fraction, ...]
+    lower: tuple[Fraction, ...] = field(converter=_lower)
+    upper: tuple[Fraction, ...] = field(converter=_upper)
 
-    def __init__(self, lower: Sequence[ExactLike], upper: Sequence[ExactLike]) -> None:
-        low = tuple(exact(end, f"lower[{i}]") for i, end in enumerate(lower))
-        high = tuple(exact(end, f"upper[{i}]") for i, end in enumerate(upper))
-        if not low or len(low) != len(high):
-            raise InvalidValue("lower, upper", (len(low), len(high)), "as many lower as upper ends, at least one")
-        for i, (left, right) in enumerate(zip(low, high, strict=True)):
+    def __attrs_post_init__(self) -> None:
+        sizes = len(self.lower), len(self.upper)
+        if not self.lower or sizes[0] != sizes[1]:
+            raise InvalidValue("lower, upper", sizes, "as many lower as upper ends, at least one")
+        for i, (left, right) in enumerate(zip(self.lower, self.upper, strict=True)):
             if not to_float(left, "up") < to_float(right, "down"):
                 advice = "leave a fixed coordinate out of the problem" if left == right else "the box would be empty"
                 raise InvalidValue(f"lower[{i}], upper[{i}]", f"{left}, {right}", "lower < upper as doubles", advice)
             if max(abs(left), abs(right)) > 10**100:
                 raise InvalidValue(f"lower[{i}], upper[{i}]", f"{left}, {right}", "ends of magnitude at most 1e100")
-        object.__setattr__(self, "lower", low)
-        object.__setattr__(self, "upper", high)
 
     @classmethod
     def cube(cls, dimension: int, half_width: ExactLike = 1) -> Box:
@@ -114,11 +119,11 @@ class Box:
 
     def project(self, points: ArrayLike) -> Array:
         """Cut every coordinate at its ends, which are rounded inwards: the result lies in the exact box."""
-        return np.clip(checked_rows(points, self.dimension), *self._ends)
+        return np.clip(self._rows(points), *self._ends)
 
     def linear_minimiser(self, directions: ArrayLike) -> Array:
         """l_i where g_i >= 0, u_i where g_i < 0."""
-        rows = checked_rows(directions, self.dimension, "directions")
+        rows = self._rows(directions, "directions")
         return np.where(rows < 0, self._ends[1], self._ends[0])
 
     def minkowski_norm(self, points: ArrayLike) -> Array:
@@ -126,12 +131,12 @@ class Box:
         if not self.symmetric:
             raise InvalidValue("set", "a box with lower != -upper", "a centrally symmetric set, for a Minkowski norm")
         half = np.array([float(end) for end in self.upper])
-        norms: Array = np.abs(checked_rows(points, self.dimension) / half).max(axis=1)
+        norms: Array = np.abs(self._rows(points) / half).max(axis=1)
         return norms
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
         """Whether every coordinate is within its ends, enlarged by the tolerance, in double precision."""
-        rows, slack = checked_rows(points, self.dimension), checked_tolerance(tolerance)
+        rows, slack = self._rows(points), checked_tolerance(tolerance)
         low = np.array([float(end) for end in self.lower]) - slack
         high = np.array([float(end) for end in self.upper]) + slack
         excess: Array = np.maximum(low - rows, rows - high).max(axis=1)

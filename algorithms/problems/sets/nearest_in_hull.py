@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.errors import NotCertified
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _UNIT = 2.0**-52

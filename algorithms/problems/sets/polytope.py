@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 import scipy.sparse
 import sympy
+from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
-from dpbounds.algorithms.problems.sets.base import Array, checked_rows, checked_tolerance
+from dpbounds.algorithms.problems.points import numbers
+from dpbounds.algorithms.problems.sets.base import Array, ConstraintSet, checked_rows, checked_tolerance
 from dpbounds.algorithms.problems.sets.nearest_in_hull import nearest_in_hull
 from dpbounds.algorithms.problems.sets.scaled import between, times
 from dpbounds.algorithms.problems.sets.widths import mean_largest, mean_norm
@@ -22,15 +23,26 @@ from dpbounds.expressions.enclosure import Enclosure
 _ROOT_TWO = sympy.sqrt(2)
 
 
-@dataclass(frozen=True, slots=True, init=False, eq=False)
-class Polytope:
+def _distinct(vertices: ArrayLike) -> Array:
+    points = numbers(vertices, "vertices", "an (N, p) array of numbers")
+    if points.ndim != 2 or 0 in points.shape:
+        raise InvalidValue("vertices.shape", points.shape, "(N, p) with N >= 1 and p >= 1", "one row per vertex")
+    checked_rows(points, points.shape[1], "vertices")
+    if np.abs(points).max() > 1e100:
+        raise InvalidValue("vertices", np.abs(points).max(), "entries of magnitude at most 1e100")
+    if len(np.unique(points, axis=0)) < len(points):
+        raise InvalidValue("vertices", "a point that comes twice", "each vertex once")
+    points.flags.writeable = False
+    return points
+
+
+@frozen(eq=False)
+class Polytope(ConstraintSet):
     """C = the convex hull of finitely many points; meant for tens of vertices (a step decomposes N x p matrices).
 
-    Args:
-        vertices: Shape (N, p), finite; every double is taken to be the binary number it holds.
-
     Attributes:
-        vertices: The points as given, shape (N, p), read-only; points of the hull's inside do no harm.
+        vertices: The points as given, shape (N, p), finite, read-only; every double is taken to be the binary number it
+            holds. Points of the hull's inside do no harm.
 
     Raises:
         InvalidValue: Not an array of finite points, or a point comes twice.
@@ -40,24 +52,12 @@ class Polytope:
            [0.5, 0.5]])
     """
 
-    vertices: Array
-    _exact: tuple[tuple[Fraction, ...], ...] = field(repr=False)
+    vertices: Array = field(converter=_distinct)
+    _exact: tuple[tuple[Fraction, ...], ...] = field(init=False, repr=False)
 
-    def __init__(self, vertices: ArrayLike) -> None:
-        try:
-            points = np.array(vertices, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InvalidValue("vertices", type(vertices).__name__, "an (N, p) array of numbers") from None
-        if points.ndim != 2 or 0 in points.shape:
-            raise InvalidValue("vertices.shape", points.shape, "(N, p) with N >= 1 and p >= 1", "one row per vertex")
-        checked_rows(points, points.shape[1], "vertices")
-        if np.abs(points).max() > 1e100:
-            raise InvalidValue("vertices", np.abs(points).max(), "entries of magnitude at most 1e100")
-        if len(np.unique(points, axis=0)) < len(points):
-            raise InvalidValue("vertices", "a point that comes twice", "each vertex once")
-        points.flags.writeable = False
-        object.__setattr__(self, "vertices", points)
-        object.__setattr__(self, "_exact", tuple(tuple(Fraction(float(x)) for x in row) for row in points))
+    @_exact.default
+    def _as_fractions(self) -> tuple[tuple[Fraction, ...], ...]:
+        return tuple(tuple(map(Fraction, row)) for row in self.vertices.tolist())
 
     @property
     def dimension(self) -> int:
@@ -113,11 +113,11 @@ class Polytope:
 
     def project(self, points: ArrayLike) -> Array:
         """The nearest point of the hull, by Wolfe's active-set method (see there for accuracy and errors)."""
-        return nearest_in_hull(self.vertices, checked_rows(points, self.dimension))
+        return nearest_in_hull(self.vertices, self._rows(points))
 
     def linear_minimiser(self, directions: ArrayLike) -> Array:
         """The first vertex with the least <g, v>."""
-        rows = checked_rows(directions, self.dimension, "directions")
+        rows = self._rows(directions, "directions")
         chosen: Array = self.vertices[(rows @ self.vertices.T).argmin(axis=1)]
         return chosen
 
@@ -127,7 +127,7 @@ class Polytope:
         Infinite for a point outside the span of the vertices (further than rounding). Raises ``InvalidValue`` for a set
         that is not symmetric.
         """
-        rows = checked_rows(points, self.dimension)
+        rows = self._rows(points)
         if not self.symmetric:
             advice = "list -v beside every vertex v"
             raise InvalidValue("set", "a polytope", "a centrally symmetric set, for a Minkowski norm", advice)
@@ -152,7 +152,7 @@ class Polytope:
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
         """Whether the distance to the nearest point of the hull is at most the tolerance (and rounding error)."""
-        rows, slack = checked_rows(points, self.dimension), checked_tolerance(tolerance)
+        rows, slack = self._rows(points), checked_tolerance(tolerance)
         size = np.abs(rows).max(axis=1) + np.abs(self.vertices).max()
         rounding = 64 * self.dimension * 2.0**-53 * size
         distances = np.sqrt(((rows - self.project(rows)) ** 2).sum(axis=1))

@@ -2,49 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
-
 import numpy as np
 import sympy
+from attrs import frozen
 from numpy.typing import ArrayLike, NDArray
 
-from dpbounds.algorithms.problems.sets.base import (
-    Array,
-    checked_dimension,
-    checked_radius,
-    checked_rows,
-    checked_tolerance,
-)
+from dpbounds.algorithms.problems.sets.base import Array, OfRadius, checked_tolerance
 from dpbounds.algorithms.problems.sets.scaled import times
 from dpbounds.algorithms.problems.sets.sorting import project_on_simplex
 from dpbounds.algorithms.problems.sets.widths import mean_largest
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Simplex:
-    """C = {x in R^p: x >= 0, Σ x_i = r}.
-
-    Args:
-        dimension: p >= 1.
-        radius: The sum r > 0, in the unit of the points, taken exactly.
-
-    Raises:
-        InvalidValue: An argument is not allowed.
+@frozen
+class Simplex(OfRadius):
+    """C = {x in R^p: x >= 0, Σ x_i = r}, where ``radius`` is r.
 
     >>> Simplex(3).project([[1.0, 0.5, -1.0]])
     array([[0.75, 0.25, 0.  ]])
     """
-
-    dimension: int
-    radius: Fraction
-
-    def __init__(self, dimension: int, radius: ExactLike = 1) -> None:
-        object.__setattr__(self, "dimension", checked_dimension(dimension))
-        object.__setattr__(self, "radius", checked_radius(radius))
 
     @property
     def symmetric(self) -> bool:
@@ -67,27 +44,17 @@ class Simplex:
         return self.norm_bound * 2 if self.dimension > 1 else sympy.Integer(0)
 
     @property
-    def norm_bound(self) -> sympy.Expr:
-        """The sum r: ‖x‖₂ <= ‖x‖₁ = r, with equality at a vertex."""
-        return sympy.Rational(self.radius)
-
-    @property
-    def l1_norm_bound(self) -> sympy.Expr:
-        """The sum r."""
-        return sympy.Rational(self.radius)
-
-    @property
     def gaussian_width(self) -> Enclosure:
         """The width r E max g_i: the maximum of <g, x> is at a vertex. Proven by ball arithmetic; 0 for p = 1."""
         return times(self.norm_bound, mean_largest(self.dimension))
 
     def project(self, points: ArrayLike) -> Array:
         """max(v - θ, 0) with the level θ that brings the sum to r."""
-        return project_on_simplex(checked_rows(points, self.dimension), float(self.radius))
+        return project_on_simplex(self._rows(points), float(self.radius))
 
     def linear_minimiser(self, directions: ArrayLike) -> Array:
         """The vertex r e_j at the first j with the smallest g_j."""
-        rows = checked_rows(directions, self.dimension, "directions")
+        rows = self._rows(directions, "directions")
         chosen = np.zeros_like(rows)
         np.put_along_axis(chosen, rows.argmin(axis=1)[:, None], float(self.radius), axis=1)
         return chosen
@@ -100,6 +67,6 @@ class Simplex:
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
         """Whether x_i >= -tolerance and |Σ x_i - r| <= tolerance, in double precision."""
-        rows, slack = checked_rows(points, self.dimension), checked_tolerance(tolerance)
+        rows, slack = self._rows(points), checked_tolerance(tolerance)
         excess: Array = np.maximum(-rows.min(axis=1), np.abs(rows.sum(axis=1) - float(self.radius)))
         return excess <= slack

@@ -3,55 +3,43 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import sympy
+from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
-from dpbounds.algorithms.problems.sets.base import (
-    Array,
-    checked_dimension,
-    checked_radius,
-    checked_rows,
-    checked_tolerance,
-    directions_of,
-    row_norms,
-)
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.sets.base import OfRadius, checked_radius, checked_tolerance, directions_of, row_norms
 from dpbounds.algorithms.problems.sets.scaled import between, enclosed, times
 from dpbounds.algorithms.problems.sets.widths import mean_largest_magnitude, mean_norm
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, positive_integer, to_float
+from dpbounds.expressions.exact import positive_integer, to_float
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class SparseVectors:
+def _sparsity(sparsity: object) -> int:
+    return positive_integer(sparsity, "sparsity")
+
+
+@frozen
+class SparseVectors(OfRadius):
     """C = {x in R^p: at most s entries are not 0, ‖x‖₂ <= r}.
 
-    Args:
-        dimension: p >= 1.
+    Attributes:
         sparsity: s, from 1 to p.
-        radius: r > 0, in the unit of the points, taken exactly.
-
-    Raises:
-        InvalidValue: An argument is not allowed.
 
     >>> SparseVectors(3, 1, radius=2).project([[1.0, -5.0, 3.0]])
     array([[ 0., -2.,  0.]])
     """
 
-    dimension: int
-    sparsity: int
-    radius: Fraction
+    sparsity: int = field(converter=_sparsity)
+    radius: Fraction = field(default=Fraction(1), converter=checked_radius)
 
-    def __init__(self, dimension: int, sparsity: int, radius: ExactLike = 1) -> None:
-        object.__setattr__(self, "dimension", checked_dimension(dimension))
-        object.__setattr__(self, "sparsity", positive_integer(sparsity, "sparsity"))
-        object.__setattr__(self, "radius", checked_radius(radius))
+    def __attrs_post_init__(self) -> None:
         if self.sparsity > self.dimension:
-            raise InvalidValue("sparsity", sparsity, f"at most the dimension, {self.dimension}")
+            raise InvalidValue("sparsity", self.sparsity, f"at most the dimension, {self.dimension}")
 
     @property
     def symmetric(self) -> bool:
@@ -62,21 +50,6 @@ class SparseVectors:
     def vertices(self) -> Array | None:
         """None: the hull of C has infinitely many extreme points for s > 1; for s = 1 it is ``L1Ball``."""
         return None
-
-    @property
-    def diameter(self) -> sympy.Expr:
-        """2r, between x and -x on the sphere."""
-        return 2 * self.norm_bound
-
-    @property
-    def l1_diameter(self) -> sympy.Expr:
-        """2r√s: ‖x - y‖₁ <= ‖x‖₁ + ‖y‖₁ <= 2r√s, with equality at y = -x, x with s equal entries."""
-        return 2 * self.l1_norm_bound
-
-    @property
-    def norm_bound(self) -> sympy.Expr:
-        """The radius r."""
-        return sympy.Rational(self.radius)
 
     @property
     def l1_norm_bound(self) -> sympy.Expr:
@@ -111,13 +84,13 @@ class SparseVectors:
         ‖v‖² - q(‖v_S‖) with q(a) = a² for a <= r and 2ar - r² beyond: increasing, so the best S has the largest
         ‖v_S‖. Where magnitudes are tied, which of them is kept is arbitrary but depends on the row only.
         """
-        rows = self._hard_threshold(checked_rows(points, self.dimension))
+        rows = self._hard_threshold(self._rows(points))
         radius = to_float(self.radius, "down")
         return np.where(row_norms(rows) <= radius, rows, radius * directions_of(rows))
 
     def linear_minimiser(self, directions: ArrayLike) -> Array:
         """-r g_S/‖g_S‖₂ with S the s largest magnitudes (Cauchy-Schwarz on each support), and 0 for g = 0."""
-        rows = self._hard_threshold(checked_rows(directions, self.dimension, "directions"))
+        rows = self._hard_threshold(self._rows(directions, "directions"))
         return -to_float(self.radius, "down") * directions_of(rows)
 
     def minkowski_norm(self, points: ArrayLike) -> Array:
@@ -128,7 +101,7 @@ class SparseVectors:
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
         """Whether at most s entries exceed the tolerance in magnitude and ‖x‖₂ <= r + tolerance."""
-        rows, slack = checked_rows(points, self.dimension), checked_tolerance(tolerance)
+        rows, slack = self._rows(points), checked_tolerance(tolerance)
         sparse: NDArray[np.bool_] = np.count_nonzero(np.abs(rows) > slack, axis=1) <= self.sparsity
         return sparse & (row_norms(rows)[:, 0] <= float(self.radius) + slack)
 

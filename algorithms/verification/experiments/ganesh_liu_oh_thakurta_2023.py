@@ -67,7 +67,7 @@ def _mechanism_cells(size: Size) -> Sequence[Cell]:
 def net_bound(result: Result) -> Enclosure:
     """Theorem 5.8 with constants, empirical risk, for the net that is used."""
     method, problem = at_cell(selection.net_choice.posed, result)
-    values = {
+    values: dict[str, Any] = {
         "lipschitz": problem.lipschitz,
         "net_radius": method.net.covering_radius,
         "enclosing_radius": method.net.radius,

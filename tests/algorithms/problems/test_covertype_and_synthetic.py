@@ -53,8 +53,7 @@ def test_another_file_is_read_and_wrong_columns_are_named(tmp_path):
 
 @pytest.mark.rotating(4)
 def test_wang_and_xu_design_is_seeded_separable_and_bounded():
-    data = problems.wang_xu_design(2000, 50, seed=3, feature_bound=4)
-    again, other = (problems.wang_xu_design(2000, 50, seed=seed, feature_bound=4) for seed in (3, 4))
+    data, again, other = (problems.wang_xu_design(1000, 20, seed=seed, feature_bound=4) for seed in (3, 3, 4))
     assert (data.features == again.features).all()
     assert (data.features != other.features).any()
     assert (np.linalg.norm(data.features, axis=1) <= 4).all()
@@ -62,7 +61,7 @@ def test_wang_and_xu_design_is_seeded_separable_and_bounded():
     # a separating direction exists by construction; least squares finds one close to it
     guess = np.linalg.lstsq(data.features, data.labels, rcond=None)[0]
     assert (np.sign(data.features @ guess) == data.labels).mean() > 0.9
-    assert abs(data.labels.mean()) < 0.12  # five standard deviations: a false alarm in 1e-6 of seeds
+    assert abs(data.labels.mean()) < 0.16  # five standard deviations: a false alarm in 1e-6 of seeds
     with pytest.raises(InvalidValue, match=r"records must be .*, not 0"):
         problems.wang_xu_design(0)
 

@@ -5,24 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpbounds import algorithms
 from dpbounds.algorithms import problems
-from dpbounds.algorithms.descents.langevin_dynamics import LangevinDynamics
-from dpbounds.algorithms.descents.mirror_descent import MirrorDescent
-from dpbounds.algorithms.descents.perturbed_gradient_descent import PerturbedGradientDescent
-from dpbounds.algorithms.descents.selected_stochastic_gradient_descent import SelectedStochasticGradientDescent
-from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
-from dpbounds.algorithms.frank_wolfe.gaussian_frank_wolfe import GaussianFrankWolfe
 from dpbounds.algorithms.problems.domain import demand_all_of_space, demand_within, hessian_rank
 from dpbounds.algorithms.problems.mirrors import EuclideanMirror
 from dpbounds.algorithms.problems.sets import L2Ball
-from dpbounds.algorithms.second_order.constrained_second_order import ConstrainedSecondOrder
-from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
-from dpbounds.algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
-from dpbounds.algorithms.second_order.stationary_point_selection import StationaryPointSelection
-from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection
-from dpbounds.algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
-from dpbounds.algorithms.spider.spider import Spider
-from dpbounds.algorithms.spider.stochastic_spider import StochasticSpider
 from dpbounds.errors import InvalidValue
 
 RECORDS = np.tile(np.eye(2), (50, 1)) * 0.9
@@ -42,19 +29,19 @@ def where_constants_end():
 
 
 EVERYWHERE = {
-    "Langevin": LangevinDynamics(10, 5, 1),
-    "GD": GradientDescent(10, 5),
-    "NC": NegativeCurvatureDescent(10, 10, 5, 1),
-    "SOSP selection": StationaryPointSelection(10, 10, 10, 5, 1),
-    "SPIDER": Spider(10, 10, 5, 5),
-    "stochastic SPIDER": StochasticSpider(10, 10, 5, 5, 1.0),
-    "population SPIDER": PopulationStochasticSpider(10, 5, 5, 5, 5, 1.0),
-    "PrGD": PerturbedGradientDescent(1, 100, 2, 3),
+    "Langevin": algorithms.LangevinDynamics(10, 5, 1),
+    "GD": algorithms.GradientDescent(10, 5),
+    "NC": algorithms.NegativeCurvatureDescent(10, 10, 5, 1),
+    "SOSP selection": algorithms.StationaryPointSelection(10, 10, 10, 5, 1),
+    "SPIDER": algorithms.Spider(10, 10, 5, 5),
+    "stochastic SPIDER": algorithms.StochasticSpider(10, 10, 5, 5, 1.0),
+    "population SPIDER": algorithms.PopulationStochasticSpider(10, 5, 5, 5, 5, 1.0),
+    "PrGD": algorithms.PerturbedGradientDescent(1, 100, 2, 3),
 }
 WITHIN = {
-    "mirror descent": MirrorDescent(EuclideanMirror.of_ball(L2Ball(2, 2)), 10, 5),
-    "Frank-Wolfe": GaussianFrankWolfe(L2Ball(2, 2), 10, 5),
-    "constrained": ConstrainedSecondOrder(L2Ball(2, 2), 10, 10, 5, 1, 1),
+    "mirror descent": algorithms.MirrorDescent(EuclideanMirror.of_ball(L2Ball(2, 2)), 10, 5),
+    "Frank-Wolfe": algorithms.GaussianFrankWolfe(L2Ball(2, 2), 10, 5),
+    "constrained": algorithms.ConstrainedSecondOrder(L2Ball(2, 2), 10, 10, 5, 1, 1),
 }
 
 
@@ -71,7 +58,7 @@ def test_walks_in_all_of_space_leave_no_ball_and_no_regulariser_out(name, ask):
 
 @pytest.mark.parametrize(
     "method",
-    [StochasticGradientDescent(10, 5), SelectedStochasticGradientDescent(10, 5, 3, 1)],
+    [algorithms.StochasticGradientDescent(10, 5), algorithms.SelectedStochasticGradientDescent(10, 5, 3, 1)],
     ids=["one", "selected"],
 )
 def test_descents_in_a_ball_of_their_own_leave_no_regulariser_out(method):
@@ -99,7 +86,7 @@ def test_sets_that_reach_beyond_the_constants_are_refused(name, ask):
 def test_a_gap_is_not_taken_from_a_range_that_ends_before():
     # the range of Cauchy's loss on a ball of radius 1/100 is 4e-4, and the loss at distance 1 is ln 2
     problem = problems.cauchy(np.tile([1.0, 0, 0], (400, 1)), np.zeros(400), target_bound="1/100", radius="1/100")
-    method = MirrorDescent(EuclideanMirror.of_ball(L2Ball(3, 5)), "1e-9", 1, start=(1.0, 0, 0))
+    method = algorithms.MirrorDescent(EuclideanMirror.of_ball(L2Ball(3, 5)), "1e-9", 1, start=(1.0, 0, 0))
     with pytest.raises(InvalidValue, match="ball of radius"):
         method.bound(problem)
 
@@ -130,7 +117,7 @@ def test_ranks_are_those_of_the_hessians():
 def test_a_selection_of_stationary_points_leaves_no_regulariser_out():
     # at (300, 0) the smooth part is flat and F is 150, where it is 1/2 at the origin
     problem = problems.sigmoid_loss(RECORDS, LABELS, l1="0.5")
-    method = AboveThresholdSelection(np.array([[0.0, 0.0], [300.0, 0.0]]), 1000, "0.01")
+    method = algorithms.AboveThresholdSelection(np.array([[0.0, 0.0], [300.0, 0.0]]), 1000, "0.01")
     for ask in (method.run, method.bound):
         with pytest.raises(InvalidValue, match="l1"):
             ask(problem)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 
 from dpbounds.algorithms.problems.mirrors import EntropyMirror, EuclideanMirror, PNormMirror
 from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball, Simplex, SparseVectors
@@ -84,45 +83,6 @@ def test_step_satisfies_the_variational_inequality(name, step_size):
     slope = g + (mirror.gradient(u) - mirror.gradient(x)) / step_size
     least = (slope * mirror.constraint.linear_minimiser(slope)).sum(axis=1)
     assert ((slope * u).sum(axis=1) - least <= 1e-8 * (1 + 1 / step_size)).all()
-
-
-@pytest.mark.parametrize("name", ["p-norm", "p-norm, 1.1", "p-norm, 2", "entropy"])
-def test_step_matches_a_general_solver(name):
-    """SLSQP over the positive and negative parts of u, where both sets are a simplex with slack."""
-    mirror, step_size = MIRRORS[name], 0.5
-    x, g = points(mirror, 6), np.random.default_rng(8).standard_normal((6, 4))
-    radius, split = float(mirror.constraint.radius), name != "entropy"
-
-    def joined(parts):
-        return parts[:4] - parts[4:] if split else parts
-
-    for origin, direction, found in zip(x, g, mirror.step(x, g, step_size), strict=True):
-
-        def cost(u, origin=origin, direction=direction):
-            if split:  # written down afresh
-                q, r = float(mirror.exponent), radius
-                factor = 4 ** (2 - 2 / q) / ((q - 1) * r * r)
-
-                def w(v):
-                    return factor / 2 * (np.abs(v) ** q).sum() ** (2 / q)
-
-                slope = factor * (np.abs(origin) ** q).sum() ** (2 / q - 1) * np.abs(origin) ** (q - 1)
-                value = w(u) - w(origin) - (slope * np.sign(origin)) @ (u - origin)
-            else:
-                value = (u / radius * np.log(np.maximum(u, 1e-300) / origin)).sum()
-            return direction @ u + value / step_size
-
-        count = 8 if split else 4
-        answer = minimize(
-            lambda parts, cost=cost: cost(joined(parts)),
-            np.full(count, radius / 16) + (np.arange(count) + 1) / 100 if split else np.full(4, radius / 4),
-            bounds=[(0 if split else 1e-12, None)] * count,
-            constraints=[{"type": "ineq" if split else "eq", "fun": lambda parts: radius - parts.sum()}],
-            method="SLSQP",
-            options={"ftol": 1e-13, "maxiter": 1000},
-        )
-        assert cost(found) <= answer.fun + 1e-9
-        assert cost(found) == pytest.approx(answer.fun, abs=1e-4)
 
 
 def test_euclidean_steps_are_projected_gradient_steps():

@@ -8,18 +8,13 @@ import sympy
 from scipy.integrate import quad
 from scipy.optimize import minimize
 
-from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.problems import (
-    DOUBLE_WELL,
-    double_well,
     escape_test,
     gibbs_risk,
-    landscape,
     narrow_well,
     population_phase_retrieval,
     surface_landscape,
 )
-from dpbounds.errors import InvalidValue
 
 RNG = np.random.default_rng(8)
 SURFACES = {
@@ -79,30 +74,6 @@ def test_constants_are_suprema(problem):
     assert third(along)[0] == pytest.approx(constant, rel=1e-5)  # attained
 
 
-def test_bounds_hold_for_records(problem):
-    X, rows = in_ball(500, float(problem.radius)), RNG.integers(0, 20, size=(500, 1))
-    assert np.linalg.norm(problem.batch_gradient(X, rows), axis=1).max() <= float(problem.lipschitz)
-    values = problem.objective(X) + (problem.shifts[rows[:, 0]] * X).sum(axis=1)
-    assert values.max() - values.min() <= float(problem.loss_range)
-    gap = problem.objective(problem.initial_point[None])[0] - float(problem.minimum)
-    assert gap <= float(problem.initial_gap) <= gap * 1.001
-    assert problem.objective_at(X).min() >= float(problem.minimum) - 1e-12
-    everyone = np.tile(np.arange(20), (3, 1))
-    assert problem.batch_gradient(X[:3], everyone) == pytest.approx(problem.gradient(X[:3]), abs=1e-13)
-    assert problem.shifts.sum(axis=0) == pytest.approx(0, abs=1e-12)
-
-
-def test_derivatives_match_differences(problem):
-    X, h = in_ball(40, 0.7 * float(problem.radius)), 1e-5
-    for j in range(3):
-        step = np.eye(3)[j] * h
-        slope = (problem.objective(X + step) - problem.objective(X - step)) / (2 * h)
-        assert problem.gradient(X)[:, j] == pytest.approx(slope, abs=2e-8)
-        if problem.smoothness is not None:
-            curvature = (problem.gradient(X + step) - problem.gradient(X - step)) / (2 * h)
-            assert problem.hessian(X)[:, :, j] == pytest.approx(curvature, abs=1e-7)
-
-
 def test_minima_are_minima(problem):
     points = problem.surface.minimisers
     assert problem.objective(points) == pytest.approx(float(problem.minimum), abs=1e-12)
@@ -152,23 +123,6 @@ def test_population_risk_is_the_mean_over_gaussian_measurements():
     assert (np.abs(losses.mean(axis=0) - surface.value_and_gradient(X)[0]) < 5 * error).all()
 
 
-@pytest.mark.parametrize("depth", ["1/4", "1", "3"])
-def test_double_wells_have_their_depth(depth):
-    problem = landscape(double_well(depth), records=2, start=[0, 0], radius=3)
-    a = float(sympy.Rational(depth))
-    w = np.linspace(-3, 3, 600_001)
-    value, slope, curvature = problem.profile.derivatives(w)
-    assert np.abs(curvature).max() == pytest.approx(float(problem.smoothness), rel=1e-6)
-    assert value.min() == pytest.approx(-(a**2) / 4, abs=1e-9)
-    assert np.abs(slope[w != 0] / w[w != 0]).max() * 3 == pytest.approx(float(problem.lipschitz) - 1, rel=1e-4)
-    X = np.array([[0.0, 0.0], [math.sqrt(a), 0.0], [math.sqrt(a), -math.sqrt(a)]])
-    assert problem.gradient(X) == pytest.approx(0, abs=1e-15)
-    assert np.linalg.eigvalsh(problem.hessian(X))[:, 0] == pytest.approx([-a, -a, 2 * a])
-    assert double_well(1).name == DOUBLE_WELL.name
-    with pytest.raises(InvalidValue, match=r"depth must be .*, not 0"):
-        double_well(0)
-
-
 @pytest.mark.parametrize(("p", "beta", "width", "radius"), [(1, 3, 0.5, 2), (2, 20, 0.25, 1), (5, 40, 0.5, 1)])
 def test_gibbs_risk_matches_quadrature(p, beta, width, radius):
     def weight(r):
@@ -179,14 +133,6 @@ def test_gibbs_risk_matches_quadrature(p, beta, width, radius):
     assert gibbs_risk(beta, p, width, radius, slope=1.5) == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_well_is_found_only_when_it_is_cold():
-    """At p ln(R/w) the well and the plain weigh about the same."""
-    p, w = 20, 0.25
-    cost = p * math.log(1 / w)
-    assert gibbs_risk(0.5 * cost / w, p, w, 1) > 0.99 * w
-    assert gibbs_risk(3 * cost / w, p, w, 1) < 0.5 * w
-
-
 @pytest.mark.parametrize(("p", "ratio", "worst"), [(2, 2, 0.8635), (5, 5, 1.782), (20, 3, 1.79)])
 def test_thin_cones_break_the_bound_without_the_one(p, ratio, worst):
     """(p/β) ln(βGD/p) is exceeded on a thin cone (of length D = 1), the bound with 1 + ln is not."""
@@ -195,43 +141,3 @@ def test_thin_cones_break_the_bound_without_the_one(p, ratio, worst):
     most = max(gibbs_risk(beta, p, h, 1) for h in depths) * beta / p
     assert math.log(ratio) < most < 1 + math.log(ratio)
     assert most == pytest.approx(worst, abs=6e-3)
-
-
-def test_oracles_can_use_the_constants():
-    everywhere = surface_landscape(escape_test(3), records=2, start=[0, 0, 0])
-    assert everywhere.loss_range is None
-    for name in ("lipschitz", "smoothness", "hessian_lipschitz"):
-        assert at_least(getattr(everywhere, name), name) > 0
-    assert everywhere.objective(1e3 * np.ones((1, 3))) < 2
-
-
-def test_a_well_has_no_hessian():
-    build, radius = SURFACES["well"]
-    with pytest.raises(InvalidValue, match="not smooth"):
-        surface_landscape(build(), records=2, start=[0, 0, 0], radius=radius).hessian(np.zeros((1, 3)))
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: escape_test(1), "dimension must be .*, not 1"),
-        (lambda: population_phase_retrieval(2, 0), "signal must be .*, not 0"),
-        (lambda: population_phase_retrieval(2, math.nan), "signal must be .*, not nan"),
-        (lambda: narrow_well(2, 0), "width must be .*, not 0"),
-        (lambda: narrow_well(2, 1, slope=-1), "slope must be .*, not -1"),
-        (lambda: narrow_well(2, 1, centre=[0]), "centre.shape"),
-        (lambda: narrow_well(2, 1, centre=[0, math.inf]), "centre"),
-        (lambda: gibbs_risk(0, 2, 1), "inverse_temperature must be .*, not 0"),
-        (lambda: gibbs_risk(1, 2, 1, radius=0.5), "radius must be .*, not 0.5"),
-        (lambda: surface_landscape(escape_test(2), 2, [0, 0, 0]), "start.shape"),
-        (lambda: surface_landscape(escape_test(2), 3, [0, 0]), "records must be .*, not 3"),
-        (lambda: surface_landscape(escape_test(2), 2, [0, 0], shift_bound=0), "shift_bound must be .*, not 0"),
-        (lambda: surface_landscape(escape_test(2), 2, [5, 0], radius=1), "start"),
-        (lambda: surface_landscape(escape_test(2), 2, [0, 0], radius=-1), "radius must be .*, not -1"),
-        (lambda: surface_landscape(population_phase_retrieval(2), 2, [0, 0]), "give a ball"),
-        (lambda: surface_landscape(population_phase_retrieval(2, 3), 2, [0, 0], radius=2), "hold the signal"),
-    ],
-)
-def test_bad_input_is_refused(build, message):
-    with pytest.raises(InvalidValue, match=message):
-        build()

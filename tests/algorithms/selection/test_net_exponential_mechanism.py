@@ -3,18 +3,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import dpbounds as dp
 from dpbounds.algorithms import noise, problems
 from dpbounds.algorithms.ledger import OpenLedger
-from dpbounds.algorithms.problems.landscapes import WAVY, landscape
 from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
-from dpbounds.algorithms.selection.nets import grid
+from dpbounds.algorithms.selection.nets import LARGEST_NET, grid
 from dpbounds.algorithms.verification.judging.checks import Verdict, bound_check
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.mechanisms import ExponentialMechanism
-from tests.algorithms.shared import assert_independent_repetitions, well
+from tests.algorithms.selection.neighbours import loss_of_neighbours, steep
+from tests.algorithms.shared import well
 
 RELATIONS = ("replace-one", "add-or-remove-one")
 
@@ -33,41 +32,30 @@ def test_every_point_of_the_ball_is_near_a_point_of_the_net(dimension, covering)
     assert nearest.max() <= float(net.covering_radius)
     assert nearest.max() > 0.55 * float(net.covering_radius)  # and not much finer than was asked for
     assert (np.linalg.norm(net.points, axis=1) <= 1.5).all()
-    assert len(np.unique(net.points, axis=0)) == net.size
+    assert len(np.unique(net.points, axis=0)) == net.size <= (1 + 3 / float(covering)) ** dimension  # by volumes
     # the cubes that a point belongs to: its nearest centre is within half a side in every coordinate
     own = np.array([np.abs(net.centres - point).max(axis=1).min() for point in x])
     assert own.max() <= net.side / 2 * (1 + 1e-9)
 
 
-def test_a_net_is_smaller_than_what_volumes_promise():
-    for dimension, share in ((1, "0.01"), (2, "0.02"), (3, "0.1"), (4, "0.25")):
-        assert grid(dimension, 1, share).size <= (1 + 2 / float(share)) ** dimension
-
-
 def test_a_coarse_net_is_the_centre():
     net = grid(3, 1, 2)
-    assert net.size == 1
-    assert (net.points == 0).all()
-    assert net.covering_radius == 1
+    assert (net.points.tolist(), net.covering_radius) == ([[0, 0, 0]], 1)
 
 
-@pytest.mark.parametrize(("dimension", "covering", "size"), [(6, "0.001", r"1\.744e\+19"), (1, "1e-9", r"1e\+09")])
-def test_a_net_that_will_not_fit_is_refused_with_its_size(dimension, covering, size):
-    with pytest.raises(InvalidValue, match=f"at least {size} points"):
-        grid(dimension, 1, covering)
-
-
-def test_a_net_a_little_too_large_is_refused_too():
-    size = grid(2, 1, "0.1").size
-    grid(2, 1, "0.1", largest=size)
-    with pytest.raises(InvalidValue, match="points"):
-        grid(2, 1, "0.1", largest=size - 1)
-
-
-@pytest.mark.parametrize("covering", [0, -1, "nan"])
-def test_bad_covering_radii(covering):
-    with pytest.raises(InvalidValue, match="covering_radius"):
-        grid(1, 1, covering)
+@pytest.mark.parametrize(
+    ("dimension", "covering", "largest", "message"),
+    [
+        (6, "0.001", LARGEST_NET, r"at least 1\.744e\+19 points"),
+        (1, "1e-9", LARGEST_NET, r"at least 1e\+09 points"),
+        (2, "0.1", grid(2, 1, "0.1").size - 1, "points"),
+        (1, 0, LARGEST_NET, "covering_radius"),
+        (1, "nan", LARGEST_NET, "covering_radius"),
+    ],
+)
+def test_a_net_that_will_not_fit_is_refused_with_its_size(dimension, covering, largest, message):
+    with pytest.raises(InvalidValue, match=message):
+        grid(dimension, 1, covering, largest)
 
 
 # --- the law
@@ -75,103 +63,46 @@ def test_bad_covering_radii(covering):
 
 def test_step_by_step():
     problem = well(60, 2)
-    method = NetExponentialMechanism.calibrated(problem, epsilon="0.5", covering_radius="0.2", regularisation="0.3")
-    run = method.run(problem, seed=4, repetitions=5)
+    method = NetExponentialMechanism.calibrated(problem, epsilon=50, covering_radius="0.2", regularisation="0.3")
+    run = method.run(problem, seed=4, repetitions=50)
     points = method.net.points
     risks = (points**4 / 4 - points**2 / 2).sum(axis=1) + 0.15 * (points**2).sum(axis=1)
-    scale = 2 * float(problem.lipschitz) * 3 / (60 * 0.5)  # 2GD/(nε)
-    for r, generator in enumerate(noise.streams(4, 5)):
+    scale = 2 * float(problem.lipschitz) * 3 / (60 * 50)  # 2GD/(nε): noise and risks of one size
+    for r, generator in enumerate(noise.streams(4, 50)):
         best = np.argmax(-risks - scale * np.log(generator.standard_exponential(len(points))))
         assert (run.output[r] == points[best]).all()
         assert run.measured["objective"][r] == pytest.approx(risks[best], rel=1e-12)
         assert run.samples[r] == pytest.approx(risks[best] - risks.min(), abs=1e-12)
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.parametrize(
-    ("variant", "relation", "divisor"),
-    [
-        ("proven", "replace-one", 2),
-        ("proven", "add-or-remove-one", 1),
-        ("as-printed", "replace-one", 4),
-        ("as-printed", "add-or-remove-one", 4),
-        ("as-quoted", "replace-one", 1),
-        ("as-quoted", "add-or-remove-one", 1),
-    ],
-)
-def test_the_law_is_the_exponential_of_the_risk(variant, relation, divisor):
-    problem = well(40)
-    method = NetExponentialMechanism.calibrated(
-        problem, epsilon=2, relation=relation, covering_radius="0.2", variant=variant
-    )
-    beta = 2 * 40 / (divisor * float(problem.lipschitz) * 3)
-    assert float(method.inverse_temperature(problem)) == pytest.approx(beta, rel=1e-12)
-    run = method.run(problem, seed=1, repetitions=5000)
-    x = method.net.points[:, 0]
-    law = np.exp(-beta * (x**4 / 4 - x**2 / 2))
-    observed = np.array([(run.output[:, 0] == point).sum() for point in x])
-    # chi-square: a right sampler fails once in 10^6 such tests
-    assert stats.chisquare(observed, 5000 * law / law.sum()).pvalue > 1e-6
-
-
-def test_repetitions_do_not_depend_on_each_other():
-    problem = well(50, 2)
-    method = NetExponentialMechanism.calibrated(problem, covering_radius="0.1")
-    assert_independent_repetitions(method, problem, (1, 7, 33), 40)
-
-
-def test_with_next_to_no_noise_the_best_candidate_is_chosen():
-    problem = well(100_000)
-    run = NetExponentialMechanism.calibrated(problem, epsilon=1000, covering_radius="0.01").run(problem)
-    assert (run.measured["excess"] < 1e-4).all()
-    assert (np.abs(np.abs(run.output[:, 0]) - 1) < 0.02).all()
-
-
 # --- privacy
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_the_ledger_is_what_was_planned_and_within_the_budget(relation):
-    problem = well(100)
-    method = NetExponentialMechanism.calibrated(problem, epsilon="0.7", relation=relation)
-    run = method.run(problem, repetitions=3)
-    assert [(each.described, each.count) for each in run.ledger.releases] == [(method.planned, 1)]
-    assert run.ledger.spent("1e-9", relation).upper <= 0.7
-    assert method.planned == ExponentialMechanism("0.7", relation=relation)
-
-
 @pytest.mark.parametrize(
-    ("variant", "relation", "share"),
+    ("variant", "relation", "share", "divisor"),
     [
-        ("as-printed", "replace-one", "1/2"),
-        ("as-printed", "add-or-remove-one", "1/4"),
-        ("as-quoted", "replace-one", 2),
-        ("as-quoted", "add-or-remove-one", 1),
+        ("proven", "replace-one", 1, 2),
+        ("proven", "add-or-remove-one", 1, 1),
+        ("as-printed", "replace-one", "1/2", 4),
+        ("as-printed", "add-or-remove-one", "1/4", 4),
+        ("as-quoted", "replace-one", 2, 1),
+        ("as-quoted", "add-or-remove-one", 1, 1),
     ],
 )
-def test_printed_scales_spend_what_they_spend(variant, relation, share):
-    method = NetExponentialMechanism.calibrated(well(100), relation=relation, variant=variant)
+def test_every_scale_spends_what_it_spends(variant, relation, share, divisor):
+    method, G = NetExponentialMechanism.calibrated(well(100), relation=relation, variant=variant), well(100).lipschitz
+    assert float(method.inverse_temperature(well(100))) == pytest.approx(100 / (divisor * float(G) * 3), rel=1e-12)
     assert method.planned == ExponentialMechanism(share, relation=relation)
-    assert method.budget is None
-    described = method.run(well(100), repetitions=2).ledger.releases[0].described
-    assert described == method.planned
+    assert (method.budget is None) == (variant != "proven")
+    ledger = method.run(well(100), repetitions=2).ledger
+    assert [(each.described, each.count) for each in ledger.releases] == [(method.planned, 1)]
 
 
 @pytest.mark.parametrize(("relation", "factor"), [("replace-one", 2), ("add-or-remove-one", 1)])
 def test_the_loss_of_two_neighbours_is_within_epsilon_and_close_to_it(relation, factor):
-    # records h(x) + zx, |z| <= B: one z moves from B to -B, or is left out (n stays)
-    bound, n = 1000, 400
-    problem = landscape(WAVY, n, [0.0], "0.1", shift_bound=bound)
-    method = NetExponentialMechanism(1, grid(1, "0.1", "0.0005"), relation)
-    x = method.net.points[:, 0]
-    beta, flat = float(method.inverse_temperature(problem)), problem.objective(method.net.points)
-
-    def law(slope):
-        exponents = -beta * (flat + slope * x)
-        return exponents - np.logaddexp.reduce(exponents)
-
-    loss = np.abs(law(bound) - law(bound * (1 - factor / n))).max()
-    assert 0.98 < loss <= 1
+    method, problem = NetExponentialMechanism(1, grid(1, "0.1", "0.0005"), relation), steep()
+    beta, x = float(method.inverse_temperature(problem)), method.net.points
+    assert 0.98 < loss_of_neighbours(beta, beta * problem.objective(x), x[:, 0], factor) <= 1
 
 
 def test_a_start_costs_its_caller_one_entry():
@@ -258,23 +189,15 @@ def test_an_l1_term_counts_in_what_the_net_loses():
 # --- what is refused
 
 
-def test_what_is_refused():
+def test_what_does_not_fit_is_refused():
     problem = well(100)
-    with pytest.raises(InvalidValue, match="epsilon"):
-        NetExponentialMechanism(0, grid(1, 1, "0.1"))
-    with pytest.raises(InvalidValue, match="regularisation"):
-        NetExponentialMechanism(1, grid(1, 1, "0.1"), regularisation=-1)
-    with pytest.raises(InvalidValue, match="variant"):
-        NetExponentialMechanism(1, grid(1, 1, "0.1"), variant="printed")
-    with pytest.raises(InvalidValue, match=r"radius.*at most that of the problem"):
-        NetExponentialMechanism(1, grid(1, 2, "0.1")).run(problem)
-    with pytest.raises(InvalidValue, match="dimension"):
-        NetExponentialMechanism(1, grid(2, 1, "0.1")).run(problem)
+    for message, net in ((r"radius.*at most that of the problem", grid(1, 2, "0.1")), ("dimension", grid(2, 1, "0.1"))):
+        with pytest.raises(InvalidValue, match=message):
+            NetExponentialMechanism(1, net).run(problem)
     with pytest.raises(InvalidValue, match="points"):
         NetExponentialMechanism.calibrated(well(10_000, 3))
-    unbounded = problems.sigmoid_loss([[1.0]], [1], l1=0)
     with pytest.raises(InvalidValue, match="radius"):
-        NetExponentialMechanism.calibrated(unbounded)
+        NetExponentialMechanism.calibrated(problems.sigmoid_loss([[1.0]], [1], l1=0))
     with pytest.raises(InvalidValue, match="failure_probability"):
         NetExponentialMechanism.calibrated(problem).tail(problem, 1)
     with pytest.raises(InvalidValue, match="risk"):

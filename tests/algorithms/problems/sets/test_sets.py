@@ -8,7 +8,7 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog, minimize, nnls
+from scipy.optimize import linprog
 
 from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors, support
 from dpbounds.errors import InvalidValue
@@ -67,55 +67,12 @@ def test_sizes_are_suprema(name):
 
 @pytest.mark.parametrize("name", CONVEX)
 def test_projection_satisfies_the_variational_inequality(name):
+    """<x - Px, v - Px> <= 0 for all v of the set, which is what makes Px the nearest point."""
     each, X = CONVEX[name], rows()
     projected = each.project(X)
     assert each.contains(projected, 1e-12).all()
-    products = (X - projected) @ samples(each).T - ((X - projected) * projected).sum(axis=1, keepdims=True)
-    assert products.max() <= 1e-12 * 50
+    assert (support(each, X - projected) - ((X - projected) * projected).sum(axis=1)).max() <= 1e-12 * 50
     assert each.project(projected) == pytest.approx(projected, abs=1e-12)
-
-
-def slsqp(each, x):
-    """The nearest point by a general solver, from a description written down here."""
-    start, constraints, bounds = np.zeros(3), [], None
-    if isinstance(each, L2Ball):
-        constraints = [{"type": "ineq", "fun": lambda u: float(each.radius) ** 2 - u @ u}]
-    elif isinstance(each, Simplex):
-        start, bounds = np.full(3, float(each.radius) / 3), [(0, None)] * 3
-        constraints = [{"type": "eq", "fun": lambda u: u.sum() - float(each.radius)}]
-    elif isinstance(each, Box):
-        bounds = [(float(a), float(b)) for a, b in zip(each.lower, each.upper, strict=True)]
-        start = np.mean(bounds, axis=1)
-    else:  # by its faces: l1 ball as 8 half-spaces
-        signs = np.array(list(itertools.product([-1, 1], repeat=3)))
-        constraints = [{"type": "ineq", "fun": lambda u: float(each.radius) - signs @ u}]
-    answer = minimize(
-        lambda u: ((u - x) ** 2).sum(),
-        start,
-        jac=lambda u: 2 * (u - x),
-        bounds=bounds,
-        constraints=constraints,
-        method="SLSQP",
-        options={"ftol": 1e-14, "maxiter": 500},
-    )
-    assert answer.status in (0, 8), answer.message  # 8: no further descent, at this tolerance mere rounding
-    return answer.x
-
-
-@pytest.mark.parametrize("name", ["l2", "l1", "simplex", "box", "cube"])
-def test_projection_matches_a_general_solver(name):
-    each, X = CONVEX[name], rows(12, seed=5)
-    for x, found in zip(X, each.project(X), strict=True):
-        assert found == pytest.approx(slsqp(each, x), abs=2e-6)
-
-
-@pytest.mark.parametrize("name", ["polytope", "symmetric polytope", "flat polytope"])
-def test_projection_on_a_polytope_matches_nonnegative_least_squares(name):
-    each, X = CONVEX[name], rows(25, seed=6)
-    heavy = 1e5  # the weights' sum as one heavy equation
-    for x, found in zip(X, each.project(X), strict=True):
-        weights, _ = nnls(np.vstack([each.vertices.T, np.full((1, len(each.vertices)), heavy)]), [*x, heavy])
-        assert found == pytest.approx(weights @ each.vertices, abs=1e-6)
 
 
 def test_projection_on_larger_polytopes_agrees_with_the_closed_forms_of_the_same_sets():
@@ -163,11 +120,9 @@ def test_linear_minimiser_is_in_the_set_and_least(name):
             best = linprog(each.vertices @ g, A_eq=np.ones((1, weights)), b_eq=[1]).fun
             assert g @ v == pytest.approx(best, abs=1e-9)
     assert support(each, G) == pytest.approx((G * each.linear_minimiser(-G)).sum(axis=1))
-
-
-def test_linear_minimiser_at_zero_is_in_the_set():
-    for each in SETS.values():
-        assert each.contains(each.linear_minimiser(np.zeros((1, 3))), 1e-12).all()
+    if isinstance(each, L2Ball):
+        assert support(each, G) == pytest.approx(1.5 * np.linalg.norm(G, axis=1))
+    assert each.contains(each.linear_minimiser(np.zeros((1, 3))), 1e-12).all()
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)
@@ -247,25 +202,3 @@ def test_wrong_points_are_named(name):
         each.project([[0, 0, 0], [0, 0, math.nan]])
     with pytest.raises(InvalidValue, match="tolerance"):
         each.contains(np.zeros((1, 3)), -1)
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: L2Ball(0), "dimension"),
-        (lambda: L1Ball(3, 0), "radius"),
-        (lambda: Simplex(3, -1), "empty"),
-        (lambda: Simplex(3, math.inf), "radius"),
-        (lambda: Box([0, 1], [1, 0]), r"lower\[1\].*empty"),
-        (lambda: Box([0, 1], [1, 1]), "leave a fixed coordinate out"),
-        (lambda: Box([0], [1, 2]), "as many"),
-        (lambda: Box([], []), "at least one"),
-        (lambda: Polytope([[1, 2], [1, 2]]), "twice"),
-        (lambda: Polytope([[1, math.nan]]), r"vertices\[0, 1\]"),
-        (lambda: Polytope([1, 2]), "one row per vertex"),
-        (lambda: SparseVectors(3, 4), "at most the dimension"),
-    ],
-)
-def test_impossible_sets_are_refused(make, words):
-    with pytest.raises(InvalidValue, match=words):
-        make()
