@@ -18,8 +18,9 @@ from dpbounds.algorithms.verification.judging.planned_checks import (
     spent,
 )
 from dpbounds.algorithms.verification.judging.slopes import confidence_of
-from dpbounds.algorithms.verification.studies.running import Example, ran
+from dpbounds.algorithms.verification.studies.running import Example
 from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number
+from dpbounds.algorithms.verification.sweeping.trials import ran
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.relations import Relation
 

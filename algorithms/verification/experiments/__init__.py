@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 
 from dpbounds.algorithms.verification.experiments.base import Experiment
 from dpbounds.algorithms.verification.judging.planned_checks import Size
@@ -12,10 +13,18 @@ from dpbounds.algorithms.verification.suite import all_cells, belongs, cells_or_
 from dpbounds.algorithms.verification.sweeping.cells import NO_PROOF, Cell, NotMeasured
 from dpbounds.algorithms.verification.sweeping.store import Store
 from dpbounds.algorithms.verification.sweeping.sweeps import Progress, sweep
-from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.errors import BudgetExceeded
 from dpbounds.render.curves import Panel
 
 __all__ = ["Experiment", "Picture", "experiments", "run_experiments"]
+
+_PAPERS = (
+    "wang_xu_2019",
+    "wang_xu_2019_methods",
+    "tholeti_kalyani_2020",
+    "ganesh_liu_oh_thakurta_2023",
+    "lowy_ullman_wright_2024",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +39,8 @@ class Picture:
 @cache
 def experiments() -> tuple[Experiment, ...]:
     """All of them; names are unique."""
-    from dpbounds.algorithms.verification.experiments import (
-        ganesh_liu_oh_thakurta_2023,
-        lowy_ullman_wright_2024,
-        tholeti_kalyani_2020,
-        wang_xu_2019,
-        wang_xu_2019_methods,
-    )
-
-    papers = (
-        wang_xu_2019,
-        wang_xu_2019_methods,
-        tholeti_kalyani_2020,
-        ganesh_liu_oh_thakurta_2023,
-        lowy_ullman_wright_2024,
-    )
-    experiments = tuple(experiment for paper in papers for experiment in paper.EXPERIMENTS)
-    names = [experiment.name for experiment in experiments]
-    if len(set(names)) != len(names):
-        raise InvalidValue("names", names, "the name of one experiment only")
-    return experiments
+    papers = [import_module(f"{__name__}.{paper}") for paper in _PAPERS]
+    return tuple(experiment for paper in papers for experiment in paper.EXPERIMENTS)
 
 
 def run_experiments(
@@ -72,17 +63,17 @@ def run_experiments(
 def _picture(experiment: Experiment, cells: list[Cell] | str, store: Store) -> Picture:
     """What an experiment shows; where a run was refused, unproven or broke down, that and no picture."""
     if isinstance(cells, str):
-        return Picture(experiment, (), (f"Not drawn: {cells.splitlines()[0]}.",))
+        return _not_drawn(experiment, cells)
     results = [result for cell in cells if (result := store.result(cell)) is not None]
     try:
         return Picture(experiment, experiment.panels(results), experiment.findings(results))
     except BudgetExceeded as error:
-        return Picture(experiment, (), (f"Not drawn: the ledger refuses a run: {_line(error)}.",))
+        return _not_drawn(experiment, f"the ledger refuses a run: {error}")
     except NO_PROOF as error:
-        return Picture(experiment, (), (f"Not drawn: nothing is proven of a run: {_line(error)}.",))
+        return _not_drawn(experiment, f"nothing is proven of a run: {error}")
     except NotMeasured as error:
-        return Picture(experiment, (), (f"Not drawn: {_line(error)}.",))
+        return _not_drawn(experiment, str(error))
 
 
-def _line(error: Exception) -> str:
-    return str(error).splitlines()[0]
+def _not_drawn(experiment: Experiment, why: str) -> Picture:
+    return Picture(experiment, (), (f"Not drawn: {why.splitlines()[0]}.",))

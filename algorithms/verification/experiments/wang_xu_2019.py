@@ -40,23 +40,15 @@ def _here(results: Sequence[Result], data: str) -> list[Result]:
 
 
 def _paths(results: Sequence[Result], axis: str, label: str) -> tuple[Panel, ...]:
-    def curves(here: list[Result]) -> tuple[Line, ...]:
-        return tuple(
-            Line(
-                _label(label, parameter(result, axis)),
-                tuple(float(k) for k in range(1, len(vector(result, "exact_path")) + 1)),
-                tuple(vector(result, "exact_path")),
-            )
-            for result in here
-        )
+    def line(result: Result) -> Line:
+        value, path = parameter(result, axis), vector(result, "exact_path")
+        name = "no noise" if value == 0 else f"{label} = {value:g}"
+        return Line(name, tuple(map(float, range(1, len(path) + 1))), tuple(path))
 
     return tuple(
-        Panel(_TITLES[data], "step", "norm of the projected gradient", curves(_here(results, data))) for data in _DATA
+        Panel(_TITLES[data], "step", "norm of the projected gradient", tuple(map(line, _here(results, data))))
+        for data in _DATA
     )
-
-
-def _label(label: str, value: float) -> str:
-    return "no noise" if value == 0 else f"{label} = {value:g}"
 
 
 # --- Figure 1: ε

@@ -130,7 +130,7 @@ def bound_at(result):
 
 
 def quantiles(bound, samples, failure=0.25):
-    plan = quantile_bounded("x/y", "quantile", cell, "gap", promise(bound), failure)
+    plan = quantile_bounded("x/y", "quantile", cell, "gap", failure, promise(bound))
     assert plan[0].mode is Mode.PROBABILITY
     return judged(plan, result(gap=samples))
 
