@@ -47,8 +47,6 @@ def planned(theorems: tuple[str, ...] | None = None) -> tuple[PlannedCheck, ...]
     checks = [check for name in catalogue.FAMILIES if name in studies for check in studies[name].checks]
     checks += checks_of([example for held in studies.values() for example in held.examples])
     checks += [check for name in catalogue.ACROSS if name in studies for check in studies[name].checks]
-    if len({check.name for check in checks}) != len(checks):
-        raise InvalidValue("names", [check.name for check in checks], "the name of one check only")
     if len(checks) > MOST_CHECKS:
         raise InvalidValue("checks", len(checks), f"at most {MOST_CHECKS}, among which the error is shared")
     return tuple(check for check in checks if theorems is None or check.theorem in theorems)
@@ -63,18 +61,15 @@ def run_suite(
     scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[Outcome, ...]:
-    """Run the checks of some statements (of all of them by default), and judge.
+    """Run the checks of some statements (of all of them by default), and judge; other arguments are those of ``sweep``.
 
     Args:
         size: Quick or full.
         store: Where finished cells are kept: what is there is not run again.
-        theorems: Ids; a prefix such as a paper's id selects all of its statements.
+        theorems: Ids, each with a check; a prefix such as a paper's id selects all of its statements.
         jobs: Processes on this machine.
         scheduler: A Dask scheduler's address, instead.
         progress: Called after every cell.
-
-    Raises:
-        InvalidValue: No check belongs to one of the ids.
     """
     chosen = _chosen(theorems)
     listed = {check.name: cells_or_reason(check.cells, size) for check in chosen}

@@ -14,18 +14,17 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbounds.algorithms import problems
 from dpbounds.algorithms.ledger import Batch, OpenLedger, PrivacyBudget
 from dpbounds.algorithms.noise import Array, Kind, standard_gaussian, streams
 from dpbounds.algorithms.oracles import GradientDifferenceOracle, GradientOracle
-from dpbounds.algorithms.oracles.gradients import in_batches
 from dpbounds.algorithms.planning import multiplier_of_steps, root_above
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.verification.attacks.audits import Audit
 from dpbounds.algorithms.verification.attacks.experiments import best, collected
 from dpbounds.algorithms.verification.attacks.neighbours import Pair, worst_pair
 from dpbounds.algorithms.verification.attacks.selections import as_printed, audit_selection, repaired
-from dpbounds.algorithms.verification.attacks.transcripts import Answer, Listener, Witness, listening
+from dpbounds.algorithms.verification.attacks.transcripts import Answer, Listener, Witness, gradient, listening
+from dpbounds.algorithms.verification.studies.problems import design
 from dpbounds.expressions.exact import to_float
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import theorem_4_2
 from dpbounds.privacy.accountants import certified as accountants
@@ -120,10 +119,8 @@ def forgotten_at_the_end(generators: Sequence[np.random.Generator], dimension: i
 
 def same_every_time(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
     """The same noise in every step: as from a seed that is set anew each time."""
-    states = [
-        generator.bit_generator.state["state"]["inc"] for generator in generators
-    ]  # of the stream, not of its position
-    return as_written([np.random.default_rng(state) for state in states], dimension, amount, step)
+    streams = [generator.bit_generator.state["state"]["inc"] for generator in generators]  # whatever their positions
+    return as_written([np.random.default_rng(stream) for stream in streams], dimension, amount, step)
 
 
 def on_the_sphere(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
@@ -189,40 +186,21 @@ class Descent:
         x = np.tile(problem.initial_point, (repetitions, 1))
         for step in range(self.steps):
             if self.batch is None:
-                exact = in_batches(problem, x)[1]
+                exact = gradient(x, problem)
             else:
                 rows = np.stack([self.batch(problem.records, _BATCH, generator) for generator in generators])
                 exact = problem.batch_gradient(x, rows)
             noisy = exact + self.draw(generators, problem.dimension, amount, step)
-            hear(
-                Answer(
-                    noisy=noisy,
-                    amount=np.full(repetitions, amount),
-                    kind=self.kind,
-                    generators=generators,
-                    exact=partial(_full_gradient, X=x),
-                    alone=partial(_gradient_of_one, X=x),
-                    sampling=None if self.batch is None else Batch(_BATCH, problem.records, replacement=False),
-                    records=problem.records,
-                    dimension=problem.dimension,
-                )
-            )
+            sampling = None if self.batch is None else Batch(_BATCH, problem.records, replacement=False)
+            about, written = partial(gradient, x), np.full(repetitions, amount)
+            hear(Answer(noisy, written, self.kind, generators, about, sampling, problem.records, problem.dimension))
             x = x - gamma * noisy
         return x
 
 
-def _full_gradient(problem: Problem, X: Array) -> Array:
-    return in_batches(problem, X)[1]
-
-
-def _gradient_of_one(problem: Problem, record: int, X: Array) -> Array:
-    return problem.batch_gradient(X, np.full((len(X), 1), record))
-
-
 @cache
 def _problem() -> Problem:
-    data = problems.wang_xu_design(_RECORDS, _DIMENSION, seed=0, feature_bound=4)
-    return problems.sigmoid_loss(data.features, data.labels, feature_bound=4)
+    return design(_RECORDS, _DIMENSION)
 
 
 def _worst() -> Pair:
@@ -230,13 +208,7 @@ def _worst() -> Pair:
 
 
 def _audit_descent(
-    copy: Descent,
-    pair: Pair,
-    delta: float,
-    gaussian: bool,
-    runs: int,
-    confidence: float,
-    seed: int,
+    copy: Descent, pair: Pair, delta: float, gaussian: bool, runs: int, confidence: float, seed: int
 ) -> tuple[str, Audit]:
     def experiment(problem: Problem, run_seed: int, repetitions: int) -> Mapping[str, Array]:
         witness = Witness(pair)
@@ -270,21 +242,23 @@ def _ball_delta() -> float:
     return accountants.delta(UniformBall(_RADIUS, _DIMENSION), epsilon=0, relation=_CLAIM.relation).upper
 
 
+def _with_records(first: Array, second: Array) -> Pair:
+    one, other = (replace(_problem(), signed_features=rows) for rows in (first, second))
+    return Pair(one, other, _CLAIM.relation)
+
+
 def _with_unclipped_records() -> Pair:
     pair = _worst()
-    sides = [replace(side, signed_features=4 * side.signed_features) for side in (pair.first, pair.second)]
-    return Pair(sides[0], sides[1], pair.relation)
+    return _with_records(4 * pair.first.signed_features, 4 * pair.second.signed_features)
 
 
 def _with_a_large_record() -> Pair:
     """Small records, and one that is large on the first side: what a step size fitted to the data goes by."""
-    pair = _worst()
-    small = np.zeros(pair.first.signed_features.shape)
-    small[:, 0] = float(pair.first.feature_bound) / 8
+    small = np.zeros((_RECORDS, _DIMENSION))
+    small[:, 0] = float(_problem().feature_bound) / 8
     large = small.copy()
     large[0, 0] *= 8
-    sides = [replace(pair.first, signed_features=rows) for rows in (large, small)]
-    return Pair(sides[0], sides[1], pair.relation)
+    return _with_records(large, small)
 
 
 # --- Stochastic Spider with full-batch estimates
@@ -354,13 +328,12 @@ def _descent(
     flaw: str,
     copy: Descent,
     pair: Pair | None = None,
-    *,
     claim: float = float(_CLAIM.epsilon),
     delta: float = float(_CLAIM.delta),
     scale: int = 1,
     gaussian: bool = True,
 ) -> Mutation:
-    audit = partial(_audit_descent, copy, _worst() if pair is None else pair, delta, gaussian)
+    audit = partial(_audit_descent, copy, pair or _worst(), delta, gaussian)
     return Mutation(name, flaw, claim, delta, scale, audit)
 
 
