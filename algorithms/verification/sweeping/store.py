@@ -207,7 +207,7 @@ class Store:
 
 
 def _demand_own(path: Path) -> None:
-    """Refuse a file that is neither empty nor of this kind, by its header alone: nothing is opened, let alone written."""
+    """Refuse a file that is neither empty nor of this kind, by its header alone: nothing is opened or written."""
     if not os.path.lexists(path):
         return
     header = documents.first_bytes(path, "store", _HEADER)
