@@ -11,7 +11,7 @@ from dpbounds.algorithms.verification import experiments
 from dpbounds.algorithms.verification.experiments import ganesh_liu_oh_thakurta_2023 as ganesh
 from dpbounds.algorithms.verification.experiments import sizes
 from dpbounds.algorithms.verification.experiments.runs import quoted_noise
-from dpbounds.algorithms.verification.judging.checks import Measured, mean_interval
+from dpbounds.algorithms.verification.judging.checks import Measured
 from dpbounds.algorithms.verification.judging.planned_checks import OWN_BOUND, Size
 from dpbounds.algorithms.verification.studies import selection
 from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, parameter, run
@@ -181,10 +181,3 @@ def test_comparisons_name_the_sizes():
     assert sizes.compared([low, high], [high, low], ("a", "b"), n).startswith("a against b: smaller at n = 10, larger")
     assert "not told apart at n = 20" in sizes.compared([low, low], [high, low], ("a", "b"), n)
     assert sizes.held([low], [1.0]).startswith("whether the bound holds everywhere is open")
-
-
-def test_intervals_are_students():
-    found = mean_interval([1.0, 2.0, 3.0], 0.95)
-    assert found.mean == 2
-    assert found.high - found.mean == pytest.approx(4.302652729911275 / math.sqrt(3))
-    assert mean_interval([1.0]).low == -math.inf
