@@ -102,19 +102,11 @@ def as_written(generators: Sequence[np.random.Generator], dimension: int, amount
     return amount * standard_gaussian(generators, dimension)
 
 
-def halved(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
-    """Half of it."""
-    return as_written(generators, dimension, amount / 2, step)
-
-
-def norm_for_coordinate(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
-    """Noise whose *norm* is of the size that each coordinate needs."""
-    return as_written(generators, dimension, amount / dimension**0.5, step)
-
-
-def forgotten_at_the_end(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
-    """None in the last step."""
-    return as_written(generators, dimension, amount if step < _STEPS - 1 else 0.0, step)
+def scaled(factor: Callable[[int, int], float]) -> Draw:
+    """The same times a factor of the dimension and the step."""
+    return lambda generators, dimension, amount, step: as_written(
+        generators, dimension, factor(dimension, step) * amount, step
+    )
 
 
 def same_every_time(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
@@ -218,15 +210,13 @@ def _audit_descent(
     return best(collected(experiment, pair, runs, seed), delta, confidence, gaussian=gaussian)
 
 
-@cache
-def _planned(relation: Relation = _CLAIM.relation) -> float:
+def _planned(relation: Relation) -> float:
     return to_float(multiplier_of_steps(replace(_CLAIM, relation=relation), _STEPS), "up")
 
 
 _ON_BATCHES = 2  # noise multiplier of one answer about a random batch
 
 
-@cache
 def _batch_claim() -> float:
     """One answer about a random batch."""
     mechanism = Batch(_BATCH, _RECORDS, replacement=False).sample(Gaussian(_ON_BATCHES))
@@ -236,7 +226,6 @@ def _batch_claim() -> float:
 _RADIUS = Fraction(40)  # of the ball, in units of G on the sum
 
 
-@cache
 def _ball_delta() -> float:
     """One answer with noise in the ball is (0, δ)-private."""
     return accountants.delta(UniformBall(_RADIUS, _DIMENSION), epsilon=0, relation=_CLAIM.relation).upper
@@ -272,19 +261,15 @@ def _spider_multipliers(printed: bool) -> tuple[Fraction, Fraction]:
     An answer with multiplier z costs 2/z² in zCDP if a record is replaced: T of them with z = √(8T/φ) cost φ/4.
     """
     half = _STEPS // 2
-    planned = theorem_4_2.mechanism(
-        Numbers({"fresh_estimates": half, "steps": half, "rho": _RHO}, Relation.REPLACE_ONE)
-    )
+    sizes = {"fresh_estimates": half, "steps": half, "rho": _RHO}
+    parts = parts_of(theorem_4_2.mechanism(Numbers(sizes, Relation.REPLACE_ONE)))
     fresh, differences = (
-        part.noise_multiplier
-        for part, _ in parts_of(planned)
-        if isinstance(part, Gaussian) and part.noise_multiplier is not None
+        part.noise_multiplier for part, _ in parts if isinstance(part, Gaussian) and part.noise_multiplier is not None
     )
     factor = Fraction(1) if printed else root_above(8)
     return fresh * factor, differences * factor
 
 
-@cache
 def _spider_claim() -> float:
     claim = ZCDP(_RHO / 2, relation=Relation.REPLACE_ONE)
     return accountants.epsilon(claim, delta=_CLAIM.delta, relation=Relation.REPLACE_ONE).upper
@@ -340,7 +325,7 @@ def _descent(
 @cache
 def mutations() -> tuple[Mutation, ...]:
     """All copies, sound ones for comparison included; names are unique."""
-    plain, delta = Descent(_planned()), float(_CLAIM.delta)
+    plain, delta = Descent(_planned(_CLAIM.relation)), float(_CLAIM.delta)
     small = _planned(Relation.ADD_OR_REMOVE_ONE)
     batches = partial(_descent, claim=_batch_claim(), scale=4, gaussian=False)
     ball = partial(_descent, claim=0.0, delta=_ball_delta(), gaussian=False)
@@ -348,13 +333,19 @@ def mutations() -> tuple[Mutation, ...]:
     two_tests = f"two tests joined by 'and', {_CANDIDATES} candidates, its claim read for a replaced record"
     return (
         _descent("descent", SOUND, plain),
-        _descent("noise halved", "half of the noise that was written down", replace(plain, draw=halved)),
+        _descent(
+            "noise halved", "half of the noise that was written down", replace(plain, draw=scaled(lambda *_: 0.5))
+        ),
         _descent(
             "noise of the norm",
             "the norm of the noise has the size that each coordinate needs",
-            replace(plain, draw=norm_for_coordinate),
+            replace(plain, draw=scaled(lambda dimension, step: dimension**-0.5)),
         ),
-        _descent("noise forgotten once", "no noise in the last step", replace(plain, draw=forgotten_at_the_end)),
+        _descent(
+            "noise forgotten once",
+            "no noise in the last step",
+            replace(plain, draw=scaled(lambda dimension, step: float(step < _STEPS - 1))),
+        ),
         _descent("noise used twice", "the same noise in every step", replace(plain, draw=same_every_time)),
         _descent(
             "sensitivity forgotten",

@@ -132,9 +132,7 @@ def _of_difference(oracle: GradientDifferenceOracle, answer: Any, X: Array, prev
 def _of_hessian(oracle: HessianOracle, answer: Any, X: Array) -> Answer:
     above = np.triu_indices(oracle.problem.dimension)
     return _answer(
-        oracle,
-        answer.noisy[:, above[0], above[1]],
-        exact=lambda problem: problem.hessian(X)[:, above[0], above[1]],
+        oracle, answer.noisy[:, above[0], above[1]], exact=lambda problem: problem.hessian(X)[:, above[0], above[1]]
     )
 
 

@@ -9,10 +9,10 @@ from importlib import import_module
 
 from dpbounds.algorithms.verification.experiments.base import Experiment
 from dpbounds.algorithms.verification.judging.planned_checks import Size
-from dpbounds.algorithms.verification.suite import all_cells, belongs, cells_or_reason
-from dpbounds.algorithms.verification.sweeping.cells import NO_PROOF, Cell, NotMeasured
+from dpbounds.algorithms.verification.suite import belongs, swept
+from dpbounds.algorithms.verification.sweeping.cells import NO_PROOF, NotMeasured, Result
 from dpbounds.algorithms.verification.sweeping.store import Store
-from dpbounds.algorithms.verification.sweeping.sweeps import Progress, sweep
+from dpbounds.algorithms.verification.sweeping.sweeps import Progress
 from dpbounds.errors import BudgetExceeded
 from dpbounds.render.curves import Panel
 
@@ -55,16 +55,14 @@ def run_experiments(
     """Run the experiments of some statements or papers (of all by default); arguments are those of ``run_suite``."""
     wanted = theorems or [experiment.theorem for experiment in experiments()]
     chosen = [drawn for drawn in experiments() if any(belongs(drawn.theorem, name) for name in wanted)]
-    listed = {experiment.name: cells_or_reason(experiment.cells, size) for experiment in chosen}
-    sweep(all_cells(listed.values()), store, jobs=jobs, scheduler=scheduler, progress=progress)
-    return tuple(_picture(experiment, listed[experiment.name], store) for experiment in chosen)
+    found = swept(chosen, size, store, jobs=jobs, scheduler=scheduler, progress=progress)
+    return tuple(_picture(experiment, results) for experiment, results in found)
 
 
-def _picture(experiment: Experiment, cells: list[Cell] | str, store: Store) -> Picture:
+def _picture(experiment: Experiment, results: list[Result] | str) -> Picture:
     """What an experiment shows; where a run was refused, unproven or broke down, that and no picture."""
-    if isinstance(cells, str):
-        return _not_drawn(experiment, cells)
-    results = [result for cell in cells if (result := store.result(cell)) is not None]
+    if isinstance(results, str):
+        return _not_drawn(experiment, results)
     try:
         return Picture(experiment, experiment.panels(results), experiment.findings(results))
     except BudgetExceeded as error:

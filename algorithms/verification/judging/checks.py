@@ -215,13 +215,7 @@ def lost_check(theorem: str, kind: str, verdict: Verdict, reason: str, lost: int
 
 
 def noise_check(
-    theorem: str,
-    squared_norms: ArrayLike,
-    *,
-    dimension: int,
-    steps: int,
-    ledger: Ledger,
-    confidence: float = 0.999999,
+    theorem: str, squared_norms: ArrayLike, *, dimension: int, steps: int, ledger: Ledger, confidence: float = 0.999999
 ) -> Check:
     """Hold the noise that was really added against the noise that the ledger says was added.
 

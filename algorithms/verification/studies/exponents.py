@@ -92,10 +92,7 @@ CHECKS = (
         slope(
             "wang-xu-2019/theorem-2", f"DP-PGD, {mapping} mapping against {letter}", sweep, mapping, power, axis, CHOSEN
         )
-        for sweep, letter, axis, power in (
-            (_BY_DIMENSION, "d", "dimension", 0.5),
-            (_BY_EPSILON, "ε", "epsilon", -1.0),
-        )
+        for sweep, letter, axis, power in ((_BY_DIMENSION, "d", "dimension", 0.5), (_BY_EPSILON, "ε", "epsilon", -1.0))
         for mapping in ("exact", "noisy")
     ),
 )

@@ -119,8 +119,7 @@ def net(records: int, epsilon: float, repetitions: int, seed: int) -> Numbers:
 
 def net_tail(records: int, epsilon: float, limit: float, repetitions: int, seed: int) -> Numbers:
     """How often the choice's population excess exceeds a limit."""
-    excess = np.array(net(records, epsilon, repetitions, seed)["excess"])
-    return {"hits": float((excess > limit).sum()), "draws": float(repetitions)}
+    return _exceeding(np.array(net(records, epsilon, repetitions, seed)["excess"]), limit)
 
 
 def ridge_tail(
@@ -130,10 +129,15 @@ def ridge_tail(
     method, problem = on_ridge(records, epsilon, covering_radius)
     chosen = ran((method, problem), repetitions, seed).output
     radius = float(method.net.radius)
-    fine = np.linspace(-radius, radius, 4001)[:, None]
-    least = (problem.objective_at(fine) + 0.5 * fine[:, 0] ** 2).min()
-    excess = problem.objective_at(chosen) + 0.5 * chosen[:, 0] ** 2 - least
-    return {"hits": float((excess > limit).sum()), "draws": float(repetitions)}
+    risks = [
+        problem.objective_at(points) + 0.5 * points[:, 0] ** 2
+        for points in (chosen, np.linspace(-radius, radius, 4001)[:, None])
+    ]
+    return _exceeding(risks[0] - risks[1].min(), limit)
+
+
+def _exceeding(excess: Array, limit: float) -> Numbers:
+    return {"hits": float((excess > limit).sum()), "draws": float(len(excess))}
 
 
 _TAIL, _RIDGE = "lowy-ullman-wright-2024/lemma-e.3/explicit", "wang-chen-xu-2019/theorem-4/explicit"

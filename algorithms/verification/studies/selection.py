@@ -189,9 +189,7 @@ EXAMPLES = (
         calibrated_on(RegularisedExponentialMechanism.calibrated, _small),
     ),
     Example(
-        "alternate-sample",
-        (f"{_PAPER}/algorithm-3", f"{_PAPER}/theorem-d.1", f"{_PAPER}/lemma-d.2"),
-        _alternating,
+        "alternate-sample", (f"{_PAPER}/algorithm-3", f"{_PAPER}/theorem-d.1", f"{_PAPER}/lemma-d.2"), _alternating
     ),
     Example("projected-langevin", (_SECTION,), calibrated_on(ProjectedLangevin.calibrated, _small, steps=30)),
 )

@@ -52,12 +52,7 @@ def _stages(run: Run) -> Numbers:
     return {"stages": run.parameters["stages"]}
 
 
-_NORMS = (
-    trials.samples("gradient"),
-    trials.measured(objective="output_objective"),
-    trials.step_count,
-    trials.spending,
-)
+_NORMS = (trials.samples("gradient"), trials.measured(objective="output_objective"), trials.step_count, trials.spending)
 
 
 @reads(*_NORMS)

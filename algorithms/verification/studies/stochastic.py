@@ -103,9 +103,7 @@ EXAMPLES = (
     Example("dp-sgd-poisson", (_EXPLICIT,), _one(sampling=Poisson("1/10"))),
     Example("dp-sgd-as-printed", (_PROPOSITION, f"{_PAPER}/algorithm-3"), _one(variant="as-printed"), printed=True),
     Example(
-        "dp-sgd-selected",
-        (f"{_PROPOSITION}/explicit",),
-        lambda budget: selected_at(400, 4, budget, runs=3, steps=10),
+        "dp-sgd-selected", (f"{_PROPOSITION}/explicit",), lambda budget: selected_at(400, 4, budget, runs=3, steps=10)
     ),
     Example("dp-sgd-selected-as-printed", (_PROPOSITION,), _several(variant="as-printed"), printed=True),
 )

@@ -246,10 +246,7 @@ _SEARCH, _THRESHOLD = f"{_PAPER}/algorithm-1", (f"{_PAPER}/algorithm-2", f"{_PAP
 EXAMPLES = (
     Example("stochastic-spider", (_SEARCH, _EXPLICIT), _example()),
     Example(
-        "stochastic-spider-as-printed",
-        (_SEARCH, f"{_PAPER}/theorem-4.2"),
-        _example(variant="as-printed"),
-        printed=True,
+        "stochastic-spider-as-printed", (_SEARCH, f"{_PAPER}/theorem-4.2"), _example(variant="as-printed"), printed=True
     ),
     Example(
         "stochastic-spider-population",

@@ -8,6 +8,7 @@ stands which code gave it (see ``fingerprint``): rows of other code stay in the 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import math
@@ -16,15 +17,20 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dpbounds import documents
+import numpy as np
+import scipy
+
+import dpbounds
+from dpbounds import algorithms, documents
 from dpbounds.algorithms.verification.sweeping.cells import Cell, Result
-from dpbounds.algorithms.verification.sweeping.fingerprint import fingerprint
 from dpbounds.documents import quoted
 from dpbounds.errors import InvalidValue
 
+_PACKAGES = (algorithms, dpbounds)  # whose code computes
 _MEMORY = ":memory:"
 _FORMAT = 2
 _APPLICATION = 0x44504256  # "DPBV": whose file it is, in its header
@@ -44,6 +50,24 @@ create view if not exists finished as
 """
 _NEW = "select ?1, ?2, ?3, ?4 where not exists (select 1 from finished where key = ?1 and code = ?2)"
 _FINISHED = "select key, numbers, seconds, refused from finished where code = ?"
+
+
+@cache
+def fingerprint() -> str:
+    """A digest of the source text of ``algorithms`` and ``dpbounds`` and of the versions of numpy and scipy.
+
+    Any change of a file changes it, one of a comment too: it costs a run, and no judgement of what matters. Computed
+    once per process, which goes on running what it has loaded.
+    """
+    digest = hashlib.sha256(f"numpy {np.__version__}, scipy {scipy.__version__}".encode())
+    roots = [Path(str(package.__file__)).parent for package in _PACKAGES]
+    for root in roots:
+        for path in sorted(root.rglob("*.py")):
+            if any(path.is_relative_to(other) and other.is_relative_to(root) for other in roots if other != root):
+                continue  # of a package inside this one, which has its own turn, be it a folder or a link
+            name, text = path.relative_to(root.parent).as_posix(), path.read_bytes()
+            digest.update(f"\n{name} {len(text)}\n".encode() + text)
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
