@@ -59,24 +59,19 @@ def projected_gradient(records: int, dimension: int, epsilon: float) -> tuple[Pr
     return at_budget(ProjectedGradientDescent.calibrated, design(records, dimension), budget_of(epsilon))
 
 
+def _both_mappings(theorem: str, name: str, runs: kinds.CellsAt) -> kinds.Checks:
+    """The mapping at the noisy and at the exact gradient, in turn, each below its bound."""
+    named = {mapping: name.replace("MAPPING", mapping) for mapping in ("noisy", "exact")}
+    return in_turn(*(bounded(theorem, named[mapping], runs, mapping, bound_of(mapping)) for mapping in named))
+
+
 _pgd = partial(cells, projected_gradient, dimension=5, epsilon=1.0, repetitions=_REPETITIONS)
 _SWEEP = _pgd(records=by_size((500, 1000, 2000, 4000), (500, 1000, 2000, 4000, 8000, 16_000)))
 _EXPLICIT = "wang-xu-2019/theorem-2/explicit"
 
 _PROJECTED = (
     spent("wang-xu-2019/theorem-1", "DP-PGD, every ledger of the sweep", _SWEEP),
-    *in_turn(
-        *(
-            bounded(
-                _EXPLICIT,
-                f"DP-PGD, {mapping} mapping, n = {{records}}",
-                _pgd(records=(500, 1000, 4000)),
-                mapping,
-                bound_of(mapping),
-            )
-            for mapping in ("noisy", "exact")
-        )
-    ),
+    *_both_mappings(_EXPLICIT, "DP-PGD, MAPPING mapping, n = {records}", _pgd(records=(500, 1000, 4000))),
     # Mean squares fall like 1/n at fixed ε and d: the square of the rates of Theorems 2 and 5. At the true gradient the
     # mapping stays a tenth below its bound, which says nothing about its exponent at such n.
     slope("wang-xu-2019/theorem-2", "DP-PGD, noisy mapping against n", _SWEEP, "noisy", -1.0),
@@ -102,17 +97,10 @@ _MIRRORED = (
         spent("wang-xu-2019/theorem-5", f"DP-PMD, {shape}", _pmd(shape=shape, records=_MIRROR_SIZES))
         for shape in _SHAPES
     ),
-    *in_turn(
-        *(
-            bounded(
-                "wang-xu-2019/theorem-5/explicit",
-                f"DP-PMD, {{shape}}, {mapping} mapping, n = {{records}}",
-                _pmd(shape=_SHAPES, records=(500, 1000, 2000)),
-                mapping,
-                bound_of(mapping),
-            )
-            for mapping in ("noisy", "exact")
-        )
+    *_both_mappings(
+        "wang-xu-2019/theorem-5/explicit",
+        "DP-PMD, {shape}, MAPPING mapping, n = {records}",
+        _pmd(shape=_SHAPES, records=(500, 1000, 2000)),
     ),
     slope("wang-xu-2019/theorem-5", _MIRROR_SLOPE, _L2, "noisy", -1.0),
 )
