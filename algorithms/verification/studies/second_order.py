@@ -78,10 +78,10 @@ def constrained(
     seed: int,
 ) -> Numbers:
     """Algorithm 6 on an l2 ball at the smallest n that its guarantee asks for."""
-    posed, tolerances = partial(double_well, dimension=dimension, radius=radius), (gap_tolerance, curvature_tolerance)
-    set_and_tolerances, calibrated = (L2Ball(dimension, radius), *tolerances), ConstrainedSecondOrder.calibrated
-    options = {"failure_probability": FAILURE}
-    algorithm, small = at_budget(calibrated, posed(2), _budget(epsilon), *set_and_tolerances, **options)
+    posed = partial(double_well, dimension=dimension, radius=radius)
+    asked = (L2Ball(dimension, radius), gap_tolerance, curvature_tolerance)
+    calibrated = partial(ConstrainedSecondOrder.calibrated, failure_probability=FAILURE)
+    algorithm, small = at_budget(calibrated, posed(2), _budget(epsilon), *asked)
     return _successes(algorithm, small, posed, repetitions, seed)
 
 
