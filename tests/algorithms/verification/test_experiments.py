@@ -120,7 +120,14 @@ CASES = [
         ],
         marks=pytest.mark.thorough,
     ),
-    ("lowy-ullman-wright-2024-quasar-convex", 4, {"repetitions": 8}, {HOLDS: 1}, [("200,", "excess", 100, FAILS, 1)]),
+    pytest.param(
+        "lowy-ullman-wright-2024-quasar-convex",
+        4,
+        {"repetitions": 8},
+        {HOLDS: 1},
+        [("200,", "excess", 100, FAILS, 1)],
+        marks=pytest.mark.rotating(4),
+    ),
     pytest.param(
         "polyak-lojasiewicz-restarted-spider",
         2,
