@@ -9,19 +9,37 @@ means and slopes are Student's, exact for normal averages and approximate otherw
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any, Protocol, TypeVar
 
 from dpbounds.algorithms.verification import catalogue
 from dpbounds.algorithms.verification.attacks.every_example import checks_of
 from dpbounds.algorithms.verification.judging.checks import Check, Verdict, lost_check, refused_check, unproven_check
-from dpbounds.algorithms.verification.judging.planned_checks import MOST_CHECKS, SUITE_ERROR, PlannedCheck, Size
+from dpbounds.algorithms.verification.judging.planned_checks import (
+    MOST_CHECKS,
+    SUITE_ERROR,
+    CellsAt,
+    PlannedCheck,
+    Size,
+)
 from dpbounds.algorithms.verification.judging.slopes import SlopeCheck, confidence_of
 from dpbounds.algorithms.verification.sweeping.cells import NO_PROOF, Cell, NotMeasured, Result
 from dpbounds.algorithms.verification.sweeping.store import Store
 from dpbounds.algorithms.verification.sweeping.sweeps import Progress, sweep
 from dpbounds.errors import InvalidValue, nearest
+
+
+class HasCells(Protocol):
+    """What is planned: a check, an experiment."""
+
+    @property
+    def cells(self) -> CellsAt:
+        """What must be run, by size."""
+
+
+Planned = TypeVar("Planned", bound=HasCells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +65,6 @@ def planned(theorems: tuple[str, ...] | None = None) -> tuple[PlannedCheck, ...]
     checks = [check for name in catalogue.FAMILIES if name in studies for check in studies[name].checks]
     checks += checks_of([example for held in studies.values() for example in held.examples])
     checks += [check for name in catalogue.ACROSS if name in studies for check in studies[name].checks]
-    if len({check.name for check in checks}) != len(checks):
-        raise InvalidValue("names", [check.name for check in checks], "the name of one check only")
     if len(checks) > MOST_CHECKS:
         raise InvalidValue("checks", len(checks), f"at most {MOST_CHECKS}, among which the error is shared")
     return tuple(check for check in checks if theorems is None or check.theorem in theorems)
@@ -63,47 +79,51 @@ def run_suite(
     scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[Outcome, ...]:
-    """Run the checks of some statements (of all of them by default), and judge.
+    """Run the checks of some statements (of all of them by default), and judge; other arguments are those of ``sweep``.
 
     Args:
         size: Quick or full.
         store: Where finished cells are kept: what is there is not run again.
-        theorems: Ids; a prefix such as a paper's id selects all of its statements.
+        theorems: Ids, each with a check; a prefix such as a paper's id selects all of its statements.
         jobs: Processes on this machine.
         scheduler: A Dask scheduler's address, instead.
         progress: Called after every cell.
-
-    Raises:
-        InvalidValue: No check belongs to one of the ids.
     """
-    chosen = _chosen(theorems)
-    listed = {check.name: cells_or_reason(check.cells, size) for check in chosen}
-    sweep(all_cells(listed.values()), store, jobs=jobs, scheduler=scheduler, progress=progress)
-    return tuple(_outcome(check, listed[check.name], store) for check in chosen)
+    found = swept(_chosen(theorems), size, store, jobs=jobs, scheduler=scheduler, progress=progress)
+    return tuple(_outcome(check, results) for check, results in found)
 
 
-def _outcome(planned: PlannedCheck, cells: list[Cell] | str, store: Store) -> Outcome:
+def _outcome(planned: PlannedCheck, results: list[Result] | str) -> Outcome:
     started = time.perf_counter()
-    if isinstance(cells, str):
-        unproven = unproven_check(planned.theorem, planned.kind, [cells], 1)
+    if isinstance(results, str):
+        unproven = unproven_check(planned.theorem, planned.kind, [results], 1)
         return Outcome(planned, unproven, time.perf_counter() - started)
-    results = [result for cell in cells if (result := store.result(cell)) is not None]
     check = _judged(planned, results, confidence_of(SUITE_ERROR, MOST_CHECKS))
     seconds = sum(result.seconds for result in results) + time.perf_counter() - started
     return Outcome(planned, check, seconds)
 
 
-def cells_or_reason(cells: Callable[[Size], Sequence[Cell]], size: Size) -> list[Cell] | str:
-    """What must be run; or, where planning it takes a proof that does not close, why."""
+def swept(
+    planned: Iterable[Planned], size: Size, store: Store, **how: Any
+) -> Iterator[tuple[Planned, list[Result] | str]]:
+    """What was planned, each with its cells' results; or, where planning it takes a proof that does not close, why.
+
+    All cells are run before the first is given; ``how`` is what ``sweep`` takes.
+    """
+    listed = [(one, _cells_or_reason(one, size)) for one in planned]
+    sweep((cell for _, cells in listed if not isinstance(cells, str) for cell in cells), store, **how)
+    for one, cells in listed:
+        if isinstance(cells, str):
+            yield one, cells
+        else:
+            yield one, [result for cell in cells if (result := store.result(cell)) is not None]
+
+
+def _cells_or_reason(planned: HasCells, size: Size) -> list[Cell] | str:
     try:
-        return list(cells(size))
+        return list(planned.cells(size))
     except NO_PROOF as error:
         return str(error)
-
-
-def all_cells(listed: Iterable[list[Cell] | str]) -> Iterator[Cell]:
-    """The cells of everything that could be planned."""
-    return (cell for cells in listed if not isinstance(cells, str) for cell in cells)
 
 
 def _judged(planned: PlannedCheck, results: Sequence[Result], confidence: float) -> Check | SlopeCheck:

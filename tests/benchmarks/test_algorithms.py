@@ -14,6 +14,7 @@ import tracemalloc
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,10 +59,10 @@ def _products(Z: NDArray[np.float64], steps: int) -> None:
         np.matmul(margins, Z, out=gradient)
 
 
-def _plain(Z: NDArray[np.float64], steps: int, stddev: float, seed: int) -> NDArray[np.float64]:
+def _plain(Z: NDArray[np.float64], steps: int, seed: int) -> NDArray[np.float64]:
     """Algorithm 1 as one would write it down for one repetition, with the same four measurements at every step."""
     rng = np.random.default_rng(seed)
-    gamma = 3 * math.sqrt(3)
+    gamma, stddev = 3 * math.sqrt(3), MULTIPLIER / 4 / N
     R = rng.integers(1, steps, endpoint=True)
     x, output, measured = np.zeros(Z.shape[1]), np.zeros(Z.shape[1]), np.zeros(4)
 
@@ -83,21 +84,49 @@ def _plain(Z: NDArray[np.float64], steps: int, stddev: float, seed: int) -> NDAr
     return output
 
 
+def _plain_spider(Z: NDArray[np.float64], steps: int, seed: int, period: int = 25) -> NDArray[np.float64]:
+    """DP-SPIDER as one would write it down for one repetition: one pass over the records a step, four measurements."""
+    rng = np.random.default_rng(seed)
+    eta, G, L = 3 * math.sqrt(3), 1 / 4, 1 / (6 * math.sqrt(3))
+    chosen, n = rng.integers(0, steps), len(Z)
+    w = output = previous = before = estimate = np.zeros(Z.shape[1])
+    measured = np.zeros(4)
+    for t in range(steps):
+        if t == chosen:
+            output = w
+        s = np.tanh(0.5 * (Z @ w))
+        gradient = (-0.25 * (1 - s) * (1 + s)) @ Z / n
+        if t % period == 0:
+            estimate = gradient + MULTIPLIER * G / n * rng.standard_normal(len(w))
+        else:
+            stddev = MULTIPLIER * min(L * np.linalg.norm(w - previous), 2 * G) / n
+            estimate = estimate + gradient - before + stddev * rng.standard_normal(len(w))
+        e, square = estimate - gradient, gradient @ gradient
+        measured += math.sqrt(square), square, (0.5 - 0.5 * s).mean(), e @ e
+        previous, before, w = w, gradient, w - eta * estimate
+    return output
+
+
+PGD = ProjectedGradientDescent(noise_multiplier=MULTIPLIER, steps=T)
+SPIDER = Spider(MULTIPLIER, MULTIPLIER, T, 25)
+
+
 @pytest.mark.slow
-def test_projected_gradient_descent() -> None:
-    problem = _problem()
-    Z, stddev = problem.signed_features, MULTIPLIER / 4 / N
-    method = ProjectedGradientDescent(noise_multiplier=MULTIPLIER, steps=T)
+@pytest.mark.parametrize(("method", "plain", "l1"), [(PGD, _plain, L1), (SPIDER, _plain_spider, 0)])
+def test_against_products_and_plain_numpy(method: Any, plain: Callable[..., object], l1: float) -> None:
+    problem = _problem(l1=l1)
+    Z = problem.signed_features
     times = _best(
         {
             "ours": lambda: method.run(problem, repetitions=R),
             "products": lambda: _products(Z, T),
-            "plain": lambda: [_plain(Z, T, stddev, seed) for seed in range(R)],
+            "plain": lambda: [plain(Z, T, seed) for seed in range(R)],
         },
         turns=2,
     )
     against, faster = times["ours"] / times["products"], times["plain"] / times["ours"]
-    print(f"\nDP-PGD, {R} repetitions: {against:.2f} x the bare products, {faster:.2f} x faster than plain NumPy")
+    name = type(method).__name__
+    print(f"\n{name}, {R} repetitions: {against:.2f} x the bare products, {faster:.2f} x faster than plain NumPy")
     assert against < 2
     assert faster > 1.5
 
@@ -124,69 +153,23 @@ def test_differences_cost_one_pass_over_the_records() -> None:
     assert against < 2.5
 
 
-def _plain_spider(Z: NDArray[np.float64], steps: int, period: int, seed: int) -> NDArray[np.float64]:
-    """DP-SPIDER as one would write it down for one repetition: one pass over the records a step, four measurements."""
-    rng = np.random.default_rng(seed)
-    eta, G, L = 3 * math.sqrt(3), 1 / 4, 1 / (6 * math.sqrt(3))
-    chosen, n = rng.integers(0, steps), len(Z)
-    w = output = previous = before = estimate = np.zeros(Z.shape[1])
-    measured = np.zeros(4)
-    for t in range(steps):
-        if t == chosen:
-            output = w
-        s = np.tanh(0.5 * (Z @ w))
-        gradient = (-0.25 * (1 - s) * (1 + s)) @ Z / n
-        if t % period == 0:
-            estimate = gradient + MULTIPLIER * G / n * rng.standard_normal(len(w))
-        else:
-            stddev = MULTIPLIER * min(L * np.linalg.norm(w - previous), 2 * G) / n
-            estimate = estimate + gradient - before + stddev * rng.standard_normal(len(w))
-        e, square = estimate - gradient, gradient @ gradient
-        measured += math.sqrt(square), square, (0.5 - 0.5 * s).mean(), e @ e
-        previous, before, w = w, gradient, w - eta * estimate
-    return output
-
-
 @pytest.mark.slow
-def test_spider() -> None:
-    problem = _problem(l1=0)
-    Z, period = problem.signed_features, 25
-    method = Spider(MULTIPLIER, MULTIPLIER, T, period)
-    times = _best(
-        {
-            "ours": lambda: method.run(problem, repetitions=R),
-            "products": lambda: _products(Z, T),
-            "plain": lambda: [_plain_spider(Z, T, period, seed) for seed in range(R)],
-        },
-        turns=2,
-    )
-    against, faster = times["ours"] / times["products"], times["plain"] / times["ours"]
-    print(f"\nDP-SPIDER, {R} repetitions: {against:.2f} x the bare products, {faster:.2f} x faster than plain NumPy")
-    assert against < 2
-    assert faster > 1.5
-
-
-@pytest.mark.slow
-def test_memory_of_spider_is_that_of_the_data_and_of_the_points() -> None:
-    problem = _problem(l1=0)
-    Spider(MULTIPLIER, MULTIPLIER, 2, 2).run(problem, repetitions=2)  # imports
+@pytest.mark.parametrize(
+    ("first", "measured", "l1"),
+    [
+        (ProjectedGradientDescent(MULTIPLIER, 2), ProjectedGradientDescent(MULTIPLIER, 3), L1),
+        (Spider(MULTIPLIER, MULTIPLIER, 2, 2), Spider(MULTIPLIER, MULTIPLIER, 4, 3), 0),
+    ],
+)
+def test_memory_is_that_of_the_data_and_of_the_points(first: Any, measured: Any, l1: float) -> None:
+    problem = _problem(l1=l1)
+    first.run(problem, repetitions=2)  # imports
     tracemalloc.start()
-    Spider(MULTIPLIER, MULTIPLIER, 4, 3).run(problem, repetitions=R)
+    measured.run(problem, repetitions=R)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    print(f"\nDP-SPIDER beyond the data: {peak / 1e6:.1f} MB; n p R doubles would be {8e-6 * N * P * R:.0f} MB")
-    assert peak < 8 * N * P  # not even the data once more
-
-
-@pytest.mark.slow
-def test_memory_is_that_of_the_data_and_of_the_points() -> None:
-    problem = _problem()
-    ProjectedGradientDescent(MULTIPLIER, 2).run(problem, repetitions=2)  # imports
-    tracemalloc.start()
-    ProjectedGradientDescent(MULTIPLIER, 3).run(problem, repetitions=R)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    print(f"\nDP-PGD beyond the data: {peak / 1e6:.1f} MB; n p R doubles would be {8e-6 * N * P * R:.0f} MB")
+    name, all_points = type(measured).__name__, 8e-6 * N * P * R
+    print(f"\n{name} beyond the data: {peak / 1e6:.1f} MB; n d R doubles would be {all_points:.0f} MB")
     assert peak < 8 * N * P  # not even the data once more
 
 

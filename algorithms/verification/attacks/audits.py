@@ -10,6 +10,9 @@ for counts), and the rule that guesses must not have been chosen on the runs tha
 
 A lower bound says something about the mechanism that ran, not about the worst case: a weak attack finds little. Random
 numbers and binomial quantiles are computed in double precision; the bounds are statistical, not certified.
+
+Throughout, ``delta`` is δ in [0, 1) and ``confidence``, in (0, 1), that of the statement; scores are finite, one for
+each independent run, and ``gaussian`` says that the mechanism is known to have a Gaussian trade-off curve.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from scipy import optimize, stats
 from dpbounds.algorithms.verification.judging.checks import valid_share
 from dpbounds.algorithms.verification.judging.estimates import largest_rate
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import positive_integer
 
 Array = NDArray[np.float64]
 
@@ -78,11 +82,6 @@ def from_rates(rates: Rates, delta: float = 0.0, confidence: float = 0.95) -> Au
     """The smallest ε that is not refuted, by Clopper-Pearson bounds on both error rates.
 
     Each rate has half of the error probability, so both bounds hold at the stated confidence.
-
-    Args:
-        rates: Counted errors.
-        delta: δ in [0, 1).
-        confidence: In (0, 1).
     """
     _valid_delta(delta)
     alpha, beta = _largest_errors(rates, confidence)
@@ -110,12 +109,7 @@ def from_gaussian_trade_off(rates: Rates, delta: float, confidence: float = 0.95
     For the pair N(0, 1) and N(μ, 1) every test has Φ⁻¹(1 - α) - Φ⁻¹(β) <= μ (Dong, Roth & Su 2022), so the rates bound
     μ from below, and with it ε(δ) of μ-Gaussian DP. One pair of error rates then speaks for every δ, also for those far
     below 1/runs (Nasr et al. 2023). It audits the *noise* of a mechanism that is known to be Gaussian; it refutes
-    (ε, δ)-DP only of such mechanisms.
-
-    Args:
-        rates: Counted errors.
-        delta: δ in (0, 1).
-        confidence: In (0, 1).
+    (ε, δ)-DP, δ > 0, only of such mechanisms.
     """
     valid_share("delta", delta)
     alpha, beta = _largest_errors(rates, confidence)
@@ -146,18 +140,9 @@ def by_threshold(
 ) -> Audit:
     """Audit by a score: the attack names the second data set where the score is above a threshold.
 
-    The threshold is the best one on the first half of the runs, and the errors are counted on the other half, so the
-    choice does not spoil the confidence.
-
-    Args:
-        first: Scores of independent runs on the first data set, at least 2.
-        second: Scores of independent runs on the second one, at least 2.
-        delta: δ in [0, 1).
-        confidence: In (0, 1).
-        gaussian: Whether the mechanism is known to have a Gaussian trade-off curve.
-
-    Returns:
-        The better of the two directions (score, and minus the score) that the first halves suggest.
+    The threshold is the best one on the first half of the runs (at least 2 on either data set), in the better of the
+    two directions, score and minus the score; the errors are counted on the other half, so the choice does not spoil
+    the confidence.
     """
     scores = [_finite("first", first), _finite("second", second)]
     if any(len(runs) < 2 for runs in scores):
@@ -177,15 +162,9 @@ def at_threshold(
     *,
     gaussian: bool = False,
 ) -> Audit:
-    """Audit by a score whose threshold was fixed before the runs, so that all of them are counted.
+    """Audit by a score, larger ones speaking for the second data set, whose threshold was fixed before the runs.
 
-    Args:
-        first: Scores of independent runs on the first data set.
-        second: Scores of independent runs on the second one; larger ones speak for it.
-        threshold: Chosen without looking at these runs.
-        delta: δ in [0, 1).
-        confidence: In (0, 1).
-        gaussian: Whether the mechanism is known to have a Gaussian trade-off curve.
+    All of them are counted.
     """
     a, b = _finite("first", first), _finite("second", second)
     rates = Rates(int((a > threshold).sum()), len(a), int((b <= threshold).sum()), len(b))
@@ -235,13 +214,6 @@ def in_one_run(canaries: int, guesses: int, correct: int, delta: float = 0.0, co
 
     so an ε for which this is below 1 - confidence is refuted.
 
-    Args:
-        canaries: m, at least 1.
-        guesses: r, at most m.
-        correct: v, at most r.
-        delta: δ in [0, 1).
-        confidence: In (0, 1).
-
     Source: Steinke, Nasr & Jagielski 2023, Theorem 5.2 and its corollary.
     """
     if not 0 <= correct <= guesses <= canaries or canaries < 1:
@@ -251,16 +223,18 @@ def in_one_run(canaries: int, guesses: int, correct: int, delta: float = 0.0, co
     _valid_delta(delta)
     valid_share("confidence", confidence)
     method = "one run with many canaries"
-    if guesses == 0 or not _refuted(0.0, canaries, guesses, correct, delta, 1 - confidence):
+
+    def refuted(epsilon: float) -> bool:
+        return _refuted(epsilon, canaries, guesses, correct, delta, 1 - confidence)
+
+    if guesses == 0 or not refuted(0.0):
         return Audit(0.0, delta, confidence, None, method)
     low, high = 0.0, 1.0
-    while _refuted(high, canaries, guesses, correct, delta, 1 - confidence):
+    while refuted(high):
         low, high = high, 2 * high
     while high - low > 1e-9 * max(1.0, high):
         middle = (low + high) / 2
-        low, high = (
-            (middle, high) if _refuted(middle, canaries, guesses, correct, delta, 1 - confidence) else (low, middle)
-        )
+        low, high = (middle, high) if refuted(middle) else (low, middle)
     return Audit(low, delta, confidence, None, method)
 
 
@@ -279,6 +253,14 @@ def _finite(name: str, values: ArrayLike) -> Array:
     if array.ndim != 1 or not np.isfinite(array).all():
         raise InvalidValue(name, array.shape, "a vector of finite scores, one per run")
     return array
+
+
+def enough_runs(runs: int) -> int:
+    """So many runs on both data sets together, at least 8."""
+    count = positive_integer(runs, "runs")
+    if count < 8:
+        raise InvalidValue("runs", runs, "a whole number at least 8")
+    return count
 
 
 def _valid_delta(delta: float) -> None:

@@ -6,7 +6,6 @@ for all of them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -17,11 +16,11 @@ from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.verification.attacks.audits import Audit, in_one_run
-from dpbounds.algorithms.verification.attacks.experiments import AuditedAlgorithm
+from dpbounds.algorithms.verification.attacks.experiments import AuditedAlgorithm, certified_or_infinite
 from dpbounds.algorithms.verification.attacks.transcripts import Answer, listening
 from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.algorithms.verification.studies.running import Algorithm
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.accountants import certified as accountants
 
@@ -34,18 +33,14 @@ def by_guesses(
 ) -> Audit:
     """Guess "in" for the highest scores and "out" for the lowest, abstain in between, and bound ε.
 
+    By ``audits.in_one_run``: it is about records that are added or removed.
+
     Args:
         scores: One per canary; larger ones speak for its being in. Made without a look at the coins.
         included: The coins, fair and independent.
         guesses: How many in all, half of them at either end; fixed in advance, at most the number of canaries.
         delta: δ in [0, 1).
         confidence: In (0, 1).
-
-    Returns:
-        The audit; see ``audits.in_one_run``. It is about records that are added or removed.
-
-    Raises:
-        InvalidValue: Shapes or numbers are not allowed.
     """
     values, coins = np.asarray(scores, dtype=np.float64), np.asarray(included, dtype=bool)
     if values.ndim != 1 or values.shape != coins.shape or not np.isfinite(values).all():
@@ -116,14 +111,7 @@ def audit_example_in_one_run(
     That a canary is silent is a record that is removed, n public, and one that is replaced as well: the bound is about
     either relation.
 
-    Args:
-        name: See ``dpbounds.algorithms.verification.catalogue``.
-        budget: That the algorithm is to keep.
-        confidence: In (0, 1).
-        seed: Of coins and run.
-
-    Raises:
-        InvalidValue: There is no such example, or it does not run on records that are as many as their coordinates.
+    An example that does not run on records that are as many as their coordinates is refused.
     """
     algorithm, problem = example(name).calibrated(budget)
     count = problem.records
@@ -135,10 +123,9 @@ def audit_example_in_one_run(
     except InvalidValue as error:
         allowed = f"one that runs in {count} dimensions, as many as there are canaries"
         raise InvalidValue("algorithm", name, allowed, str(error)) from None
-    try:
-        certified = accountants.epsilon(algorithm.planned, delta=budget.delta, relation=budget.relation).upper
-    except (UnsupportedMechanism, NotCertified):
-        certified = math.inf
+    certified = certified_or_infinite(
+        lambda: accountants.epsilon(algorithm.planned, delta=budget.delta, relation=budget.relation)
+    )
     return AuditedAlgorithm(name, f"guesses of {count // 4} of {count} canaries", audit, certified, budget, runs=1)
 
 

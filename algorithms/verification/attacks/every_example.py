@@ -18,8 +18,9 @@ from dpbounds.algorithms.verification.judging.planned_checks import (
     spent,
 )
 from dpbounds.algorithms.verification.judging.slopes import confidence_of
-from dpbounds.algorithms.verification.studies.running import Example, ran
+from dpbounds.algorithms.verification.studies.running import Example
 from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number
+from dpbounds.algorithms.verification.sweeping.trials import ran, spending
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.relations import Relation
 
@@ -32,12 +33,9 @@ _NOT_AUDITED = (
 
 def ledger(name: str, repetitions: int, seed: int) -> Numbers:
     """Some repetitions under each relation: the certified ε of either ledger, held against (1, 1e-5)."""
-    spent = []
-    for relation in Relation:
-        run = ran(example(name).calibrated(PrivacyBudget.of(_EPSILON, _DELTA, relation)), repetitions, seed)
-        assert run.spent is not None
-        spent.append(run.spent)
-    return {"spent_lower": max(ends.lower for ends in spent), "spent_upper": max(ends.upper for ends in spent)}
+    budgets = (PrivacyBudget.of(_EPSILON, _DELTA, relation) for relation in Relation)
+    ledgers = [spending(ran(example(name).calibrated(budget), repetitions, seed)) for budget in budgets]
+    return {end: max(ledger[end] for ledger in ledgers) for end in ("spent_lower", "spent_upper")}
 
 
 def audit(name: str, runs: int, confidence: float, seed: int) -> Numbers:

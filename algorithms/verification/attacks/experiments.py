@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,15 @@ import numpy as np
 from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.run import Run
-from dpbounds.algorithms.verification.attacks.audits import Audit, at_threshold, by_threshold
+from dpbounds.algorithms.verification.attacks.audits import Audit, at_threshold, by_threshold, enough_runs
 from dpbounds.algorithms.verification.attacks.neighbours import Pair, worst_pair
 from dpbounds.algorithms.verification.attacks.transcripts import Witness, listening
 from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.algorithms.verification.judging.checks import valid_share
 from dpbounds.algorithms.verification.studies.running import Algorithm
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
-from dpbounds.expressions.exact import positive_integer
+from dpbounds.algorithms.verification.sweeping.cells import NO_PROOF
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.mechanisms.algebra import parts_of
 
@@ -88,14 +90,11 @@ def audit_algorithm(
     Args:
         name: For the finding.
         algorithm: Anything with ``run``.
-        problem: What it is for; its records are replaced by those of ``worst_pair``.
+        problem: What it is for, with a known ``worst_pair``, whose records replace its own; or such a pair.
         claim: ε, δ and the relation that the runs claim to keep.
         runs: On both data sets together, at least 8.
         confidence: In (0, 1), of the lower bound, however many scores are tried.
         seed: At least 0.
-
-    Raises:
-        InvalidValue: A number is not allowed, or no worst pair is known for this problem.
     """
     pair = problem if isinstance(problem, Pair) else worst_pair(problem, claim.relation)
     ledgers: list[Ledger] = []
@@ -110,7 +109,8 @@ def audit_algorithm(
     scores = collected(experiment, pair, runs, seed)
     attack, audit = best(scores, float(claim.delta), confidence, gaussian=all(map(_only_gaussian, set(ledgers))))
     # the runs on either side write the same releases unless the number of steps depends on what was released
-    certified = max(_certified(ledger, claim) for ledger in set(ledgers))
+    spent = (partial(ledger.spent, claim.delta, claim.relation) for ledger in set(ledgers))
+    certified = max(map(certified_or_infinite, spent))
     return AuditedAlgorithm(name, attack, audit, certified, claim, runs)
 
 
@@ -136,9 +136,7 @@ def collected(experiment: Experiment, pair: Pair, runs: int, seed: int) -> dict[
         runs: On both together, at least 8.
         seed: All randomness follows from it.
     """
-    count = positive_integer(runs, "runs")
-    if count < 8:
-        raise InvalidValue("runs", runs, "a whole number at least 8")
+    count = enough_runs(runs)
     if isinstance(seed, bool) or seed < 0:
         raise InvalidValue("seed", seed, "a whole number at least 0")
     source = np.random.default_rng(seed)
@@ -191,8 +189,9 @@ def _only_gaussian(ledger: Ledger) -> bool:
     return bool(parts) and all(isinstance(part, Gaussian) for part, _ in parts)
 
 
-def _certified(ledger: Ledger, claim: PrivacyBudget) -> float:
+def certified_or_infinite(spent: Callable[[], Enclosure]) -> float:
+    """The upper end of what is spent; infinite where nothing is proven."""
     try:
-        return ledger.spent(claim.delta, claim.relation).upper
-    except (UnsupportedMechanism, NotCertified):
+        return spent().upper
+    except NO_PROOF:
         return math.inf

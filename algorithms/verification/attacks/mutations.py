@@ -14,18 +14,17 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbounds.algorithms import problems
 from dpbounds.algorithms.ledger import Batch, OpenLedger, PrivacyBudget
 from dpbounds.algorithms.noise import Array, Kind, standard_gaussian, streams
 from dpbounds.algorithms.oracles import GradientDifferenceOracle, GradientOracle
-from dpbounds.algorithms.oracles.gradients import in_batches
 from dpbounds.algorithms.planning import multiplier_of_steps, root_above
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.verification.attacks.audits import Audit
 from dpbounds.algorithms.verification.attacks.experiments import best, collected
 from dpbounds.algorithms.verification.attacks.neighbours import Pair, worst_pair
 from dpbounds.algorithms.verification.attacks.selections import as_printed, audit_selection, repaired
-from dpbounds.algorithms.verification.attacks.transcripts import Answer, Listener, Witness, listening
+from dpbounds.algorithms.verification.attacks.transcripts import Answer, Listener, Witness, gradient, listening
+from dpbounds.algorithms.verification.studies.problems import design
 from dpbounds.expressions.exact import to_float
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import theorem_4_2
 from dpbounds.privacy.accountants import certified as accountants
@@ -103,27 +102,17 @@ def as_written(generators: Sequence[np.random.Generator], dimension: int, amount
     return amount * standard_gaussian(generators, dimension)
 
 
-def halved(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
-    """Half of it."""
-    return as_written(generators, dimension, amount / 2, step)
-
-
-def norm_for_coordinate(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
-    """Noise whose *norm* is of the size that each coordinate needs."""
-    return as_written(generators, dimension, amount / dimension**0.5, step)
-
-
-def forgotten_at_the_end(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
-    """None in the last step."""
-    return as_written(generators, dimension, amount if step < _STEPS - 1 else 0.0, step)
+def scaled(factor: Callable[[int, int], float]) -> Draw:
+    """The same times a factor of the dimension and the step."""
+    return lambda generators, dimension, amount, step: as_written(
+        generators, dimension, factor(dimension, step) * amount, step
+    )
 
 
 def same_every_time(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
     """The same noise in every step: as from a seed that is set anew each time."""
-    states = [
-        generator.bit_generator.state["state"]["inc"] for generator in generators
-    ]  # of the stream, not of its position
-    return as_written([np.random.default_rng(state) for state in states], dimension, amount, step)
+    streams = [generator.bit_generator.state["state"]["inc"] for generator in generators]  # whatever their positions
+    return as_written([np.random.default_rng(stream) for stream in streams], dimension, amount, step)
 
 
 def on_the_sphere(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
@@ -189,40 +178,21 @@ class Descent:
         x = np.tile(problem.initial_point, (repetitions, 1))
         for step in range(self.steps):
             if self.batch is None:
-                exact = in_batches(problem, x)[1]
+                exact = gradient(x, problem)
             else:
                 rows = np.stack([self.batch(problem.records, _BATCH, generator) for generator in generators])
                 exact = problem.batch_gradient(x, rows)
             noisy = exact + self.draw(generators, problem.dimension, amount, step)
-            hear(
-                Answer(
-                    noisy=noisy,
-                    amount=np.full(repetitions, amount),
-                    kind=self.kind,
-                    generators=generators,
-                    exact=partial(_full_gradient, X=x),
-                    alone=partial(_gradient_of_one, X=x),
-                    sampling=None if self.batch is None else Batch(_BATCH, problem.records, replacement=False),
-                    records=problem.records,
-                    dimension=problem.dimension,
-                )
-            )
+            sampling = None if self.batch is None else Batch(_BATCH, problem.records, replacement=False)
+            about, written = partial(gradient, x), np.full(repetitions, amount)
+            hear(Answer(noisy, written, self.kind, generators, about, sampling, problem.records, problem.dimension))
             x = x - gamma * noisy
         return x
 
 
-def _full_gradient(problem: Problem, X: Array) -> Array:
-    return in_batches(problem, X)[1]
-
-
-def _gradient_of_one(problem: Problem, record: int, X: Array) -> Array:
-    return problem.batch_gradient(X, np.full((len(X), 1), record))
-
-
 @cache
 def _problem() -> Problem:
-    data = problems.wang_xu_design(_RECORDS, _DIMENSION, seed=0, feature_bound=4)
-    return problems.sigmoid_loss(data.features, data.labels, feature_bound=4)
+    return design(_RECORDS, _DIMENSION)
 
 
 def _worst() -> Pair:
@@ -230,13 +200,7 @@ def _worst() -> Pair:
 
 
 def _audit_descent(
-    copy: Descent,
-    pair: Pair,
-    delta: float,
-    gaussian: bool,
-    runs: int,
-    confidence: float,
-    seed: int,
+    copy: Descent, pair: Pair, delta: float, gaussian: bool, runs: int, confidence: float, seed: int
 ) -> tuple[str, Audit]:
     def experiment(problem: Problem, run_seed: int, repetitions: int) -> Mapping[str, Array]:
         witness = Witness(pair)
@@ -246,15 +210,13 @@ def _audit_descent(
     return best(collected(experiment, pair, runs, seed), delta, confidence, gaussian=gaussian)
 
 
-@cache
-def _planned(relation: Relation = _CLAIM.relation) -> float:
+def _planned(relation: Relation) -> float:
     return to_float(multiplier_of_steps(replace(_CLAIM, relation=relation), _STEPS), "up")
 
 
 _ON_BATCHES = 2  # noise multiplier of one answer about a random batch
 
 
-@cache
 def _batch_claim() -> float:
     """One answer about a random batch."""
     mechanism = Batch(_BATCH, _RECORDS, replacement=False).sample(Gaussian(_ON_BATCHES))
@@ -264,27 +226,28 @@ def _batch_claim() -> float:
 _RADIUS = Fraction(40)  # of the ball, in units of G on the sum
 
 
-@cache
 def _ball_delta() -> float:
     """One answer with noise in the ball is (0, δ)-private."""
     return accountants.delta(UniformBall(_RADIUS, _DIMENSION), epsilon=0, relation=_CLAIM.relation).upper
 
 
+def _with_records(first: Array, second: Array) -> Pair:
+    one, other = (replace(_problem(), signed_features=rows) for rows in (first, second))
+    return Pair(one, other, _CLAIM.relation)
+
+
 def _with_unclipped_records() -> Pair:
     pair = _worst()
-    sides = [replace(side, signed_features=4 * side.signed_features) for side in (pair.first, pair.second)]
-    return Pair(sides[0], sides[1], pair.relation)
+    return _with_records(4 * pair.first.signed_features, 4 * pair.second.signed_features)
 
 
 def _with_a_large_record() -> Pair:
     """Small records, and one that is large on the first side: what a step size fitted to the data goes by."""
-    pair = _worst()
-    small = np.zeros(pair.first.signed_features.shape)
-    small[:, 0] = float(pair.first.feature_bound) / 8
+    small = np.zeros((_RECORDS, _DIMENSION))
+    small[:, 0] = float(_problem().feature_bound) / 8
     large = small.copy()
     large[0, 0] *= 8
-    sides = [replace(pair.first, signed_features=rows) for rows in (large, small)]
-    return Pair(sides[0], sides[1], pair.relation)
+    return _with_records(large, small)
 
 
 # --- Stochastic Spider with full-batch estimates
@@ -298,19 +261,15 @@ def _spider_multipliers(printed: bool) -> tuple[Fraction, Fraction]:
     An answer with multiplier z costs 2/z² in zCDP if a record is replaced: T of them with z = √(8T/φ) cost φ/4.
     """
     half = _STEPS // 2
-    planned = theorem_4_2.mechanism(
-        Numbers({"fresh_estimates": half, "steps": half, "rho": _RHO}, Relation.REPLACE_ONE)
-    )
+    sizes = {"fresh_estimates": half, "steps": half, "rho": _RHO}
+    parts = parts_of(theorem_4_2.mechanism(Numbers(sizes, Relation.REPLACE_ONE)))
     fresh, differences = (
-        part.noise_multiplier
-        for part, _ in parts_of(planned)
-        if isinstance(part, Gaussian) and part.noise_multiplier is not None
+        part.noise_multiplier for part, _ in parts if isinstance(part, Gaussian) and part.noise_multiplier is not None
     )
     factor = Fraction(1) if printed else root_above(8)
     return fresh * factor, differences * factor
 
 
-@cache
 def _spider_claim() -> float:
     claim = ZCDP(_RHO / 2, relation=Relation.REPLACE_ONE)
     return accountants.epsilon(claim, delta=_CLAIM.delta, relation=Relation.REPLACE_ONE).upper
@@ -354,20 +313,19 @@ def _descent(
     flaw: str,
     copy: Descent,
     pair: Pair | None = None,
-    *,
     claim: float = float(_CLAIM.epsilon),
     delta: float = float(_CLAIM.delta),
     scale: int = 1,
     gaussian: bool = True,
 ) -> Mutation:
-    audit = partial(_audit_descent, copy, _worst() if pair is None else pair, delta, gaussian)
+    audit = partial(_audit_descent, copy, pair or _worst(), delta, gaussian)
     return Mutation(name, flaw, claim, delta, scale, audit)
 
 
 @cache
 def mutations() -> tuple[Mutation, ...]:
     """All copies, sound ones for comparison included; names are unique."""
-    plain, delta = Descent(_planned()), float(_CLAIM.delta)
+    plain, delta = Descent(_planned(_CLAIM.relation)), float(_CLAIM.delta)
     small = _planned(Relation.ADD_OR_REMOVE_ONE)
     batches = partial(_descent, claim=_batch_claim(), scale=4, gaussian=False)
     ball = partial(_descent, claim=0.0, delta=_ball_delta(), gaussian=False)
@@ -375,13 +333,19 @@ def mutations() -> tuple[Mutation, ...]:
     two_tests = f"two tests joined by 'and', {_CANDIDATES} candidates, its claim read for a replaced record"
     return (
         _descent("descent", SOUND, plain),
-        _descent("noise halved", "half of the noise that was written down", replace(plain, draw=halved)),
+        _descent(
+            "noise halved", "half of the noise that was written down", replace(plain, draw=scaled(lambda *_: 0.5))
+        ),
         _descent(
             "noise of the norm",
             "the norm of the noise has the size that each coordinate needs",
-            replace(plain, draw=norm_for_coordinate),
+            replace(plain, draw=scaled(lambda dimension, step: dimension**-0.5)),
         ),
-        _descent("noise forgotten once", "no noise in the last step", replace(plain, draw=forgotten_at_the_end)),
+        _descent(
+            "noise forgotten once",
+            "no noise in the last step",
+            replace(plain, draw=scaled(lambda dimension, step: float(step < _STEPS - 1))),
+        ),
         _descent("noise used twice", "the same noise in every step", replace(plain, draw=same_every_time)),
         _descent(
             "sensitivity forgotten",

@@ -44,12 +44,7 @@ def worst_pair(problem: object, relation: str | Relation = Relation.REPLACE_ONE)
     public) it falls silent, for G/n. All other records have features 0 and hence no gradient (on a landscape: that of
     the landscape): what tells the sides apart is this record alone.
 
-    Args:
-        problem: A ``Problem``, a ``LinearModel`` or a ``Landscape``.
-        relation: "replace-one" or "add-or-remove-one".
-
-    Raises:
-        InvalidValue: No such pair is known for this problem.
+    Such a pair is known for a ``Problem``, a ``LinearModel`` and a ``Landscape``.
     """
     return _pair(problem, Relation(relation))
 
@@ -76,28 +71,15 @@ def _(problem: LinearModel, relation: Relation) -> Pair:
     tried = np.linspace(-reach, reach, _GRID)
     targets = np.zeros(problem.records)
     targets[0] = tried[int(np.argmax(np.abs(problem.loss.derivatives(-tried)[1])))]
-    targets.flags.writeable = False
-    first = replace(problem, features=rows, targets=targets)
+    first = replace(problem, features=rows, targets=_read_only(targets))
     return Pair(first, replace(first, features=_opposite(rows, relation)), relation)
 
 
 @_pair.register
 def _(problem: Landscape, relation: Relation) -> Pair:
-    other = -1.0 if relation is Relation.REPLACE_ONE else 0.0
-    flat = np.zeros(problem.shifts.shape)
-    sides = [
-        _Pulled(
-            profile=problem.profile,
-            shifts=flat,
-            shift_bound=problem.shift_bound,
-            radius=problem.radius,
-            start=problem.start,
-            side=side,
-            public_gap=problem.initial_gap,
-        )
-        for side in (1.0, other)
-    ]
-    return Pair(sides[0], sides[1], relation)
+    public = {name: getattr(problem, name) for name in ("profile", "shift_bound", "radius", "start")}
+    first = _Pulled(shifts=np.zeros(problem.shifts.shape), side=1.0, public_gap=problem.initial_gap, **public)
+    return Pair(first, replace(first, side=-1.0 if relation is Relation.REPLACE_ONE else 0.0), relation)
 
 
 _SLANT = 0.7  # the part of G that is constant slope; the rest is for curvature, which differences and Hessians see
@@ -166,11 +148,13 @@ class _Pulled(Landscape):
 def _only_first(shape: tuple[int, ...], bound: float) -> Array:
     rows = np.zeros(shape)
     rows[0, 0] = bound
-    rows.flags.writeable = False
-    return rows
+    return _read_only(rows)
 
 
 def _opposite(rows: Array, relation: Relation) -> Array:
-    others = -rows if relation is Relation.REPLACE_ONE else np.zeros(rows.shape)
-    others.flags.writeable = False
-    return others
+    return _read_only(-rows if relation is Relation.REPLACE_ONE else np.zeros(rows.shape))
+
+
+def _read_only(values: Array) -> Array:
+    values.flags.writeable = False
+    return values

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbounds.algorithms.noise import Array
-from dpbounds.algorithms.verification.attacks.audits import Audit, at_threshold
+from dpbounds.algorithms.verification.attacks.audits import Audit, at_threshold, enough_runs
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
 
@@ -59,29 +59,12 @@ def worst_queries(candidates: int, epsilon: float) -> tuple[Queries, Queries]:
 
 def as_printed(queries: Queries, runs: int, generator: np.random.Generator) -> NDArray[np.int64]:
     """Algorithm 2: both tests with noise of their own. Returns the index of the candidate per run, N for none."""
-    count = len(queries.gradient)
-
-    def passes(rows: int) -> NDArray[np.bool_]:
-        passed = np.ones((rows, count), dtype=bool)
-        for answers in (queries.gradient, queries.curvature):
-            threshold = generator.laplace(size=(rows, 1))
-            passed &= answers + generator.laplace(scale=2.0, size=(rows, count)) <= threshold
-        return passed
-
-    return _first(passes, count, runs)
+    return _first(np.array([queries.gradient, queries.curvature]), runs, generator)
 
 
 def repaired(queries: Queries, runs: int, generator: np.random.Generator) -> NDArray[np.int64]:
     """The explicit repair: one test on the larger of the two answers, with one noisy threshold of the same scale."""
-    answers = np.maximum(queries.gradient, queries.curvature)
-    count = len(answers)
-
-    def passes(rows: int) -> NDArray[np.bool_]:
-        threshold = generator.laplace(size=(rows, 1))
-        passed: NDArray[np.bool_] = answers + generator.laplace(scale=2.0, size=(rows, count)) <= threshold
-        return passed
-
-    return _first(passes, count, runs)
+    return _first(np.maximum(queries.gradient, queries.curvature)[None], runs, generator)
 
 
 Mechanism = Callable[[Queries, int, np.random.Generator], NDArray[np.int64]]
@@ -100,9 +83,7 @@ def audit_selection(
         confidence: In (0, 1).
         seed: At least 0.
     """
-    count = positive_integer(runs, "runs")
-    if count < 8:
-        raise InvalidValue("runs", runs, "a whole number at least 8")
+    count = enough_runs(runs)
     generator = np.random.default_rng(seed)
     above, below = worst_queries(candidates, epsilon)
     first, second = (
@@ -112,10 +93,14 @@ def audit_selection(
     return at_threshold(first, second, 0.5, 0.0, confidence)
 
 
-def _first(passes: Callable[[int], NDArray[np.bool_]], count: int, runs: int) -> NDArray[np.int64]:
-    """The first candidate that passes, per run; ``count`` where none does."""
-    firsts = []
+def _first(tests: Array, runs: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """The first candidate that passes every test, by its answers, shape (tests, N), per run; N where none does."""
+    count, firsts = tests.shape[1], []
     for done in range(0, runs, _AT_ONCE):
-        passed = passes(min(_AT_ONCE, runs - done))
+        rows = min(_AT_ONCE, runs - done)
+        passed = np.ones((rows, count), dtype=bool)
+        for answers in tests:
+            threshold = generator.laplace(size=(rows, 1))
+            passed &= answers + generator.laplace(scale=2.0, size=(rows, count)) <= threshold
         firsts.append(np.where(passed.any(axis=1), passed.argmax(axis=1), count))
     return np.concatenate(firsts)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,19 +43,17 @@ class Answer:
         amount: Standard deviation (or radius) as written down, shape (R,).
         kind: Of noise, as written down.
         generators: The repetitions' streams: they tell whose row is whose.
-        exact: From a problem to the answer without noise, of all records, shape (R, m).
-        alone: From a problem and a record to that of this record alone.
+        exact: From a problem to the answer without noise, of all records or of a given one alone, shape (R, m).
         sampling: Of the random batch that was asked, or None for all records.
         records: n.
-        dimension: p of the problem that was asked about.
+        dimension: d of the problem that was asked about.
     """
 
     noisy: Array
     amount: Array
     kind: Kind
     generators: Sequence[np.random.Generator]
-    exact: Callable[[Any], Array]
-    alone: Callable[[Any, int], Array]
+    exact: Callable[..., Array]
     sampling: Batch | Poisson | None
     records: int
     dimension: int
@@ -71,19 +70,19 @@ def listening(hear: Listener) -> Iterator[None]:
     thresholds and whatever else an algorithm releases are not heard: an attack without them is weaker, but no less
     valid.
     """
-    described: tuple[tuple[type, Callable[..., Answer]], ...] = (
-        (GradientOracle, _of_gradient),
-        (BatchGradientOracle, _of_gradient),
-        (GradientDifferenceOracle, _of_difference),
-        (HessianOracle, _of_hessian),
-    )
-    originals = [(kind, kind.__dict__["__call__"]) for kind, _ in described]
+    described: dict[type, Callable[..., Answer]] = {
+        GradientOracle: _of_gradient,
+        BatchGradientOracle: _of_gradient,
+        GradientDifferenceOracle: _of_difference,
+        HessianOracle: _of_hessian,
+    }
+    originals = {kind: kind.__dict__["__call__"] for kind in described}
     try:
-        for (kind, original), (_, answer_of) in zip(originals, described, strict=True):
-            setattr(kind, "__call__", _heard(original, answer_of, hear))  # noqa: B010 (a method, for mypy)
+        for kind, original in originals.items():
+            setattr(kind, "__call__", _heard(original, described[kind], hear))  # noqa: B010 (a method, for mypy)
         yield
     finally:
-        for kind, original in originals:
+        for kind, original in originals.items():
             setattr(kind, "__call__", original)  # noqa: B010 (as above)
 
 
@@ -116,8 +115,7 @@ def _of_gradient(oracle: GradientOracle | BatchGradientOracle, answer: Any, X: A
         oracle,
         answer.noisy,
         oracle.sampling if isinstance(oracle, BatchGradientOracle) else None,
-        exact=lambda problem: in_batches(problem, X)[1],
-        alone=lambda problem, record: _alone(problem, X, record),
+        exact=partial(gradient, X),
     )
 
 
@@ -127,24 +125,23 @@ def _of_difference(oracle: GradientDifferenceOracle, answer: Any, X: Array, prev
         answer.noisy,
         oracle.sampling,
         answer.noise_stddev,
-        exact=lambda problem: in_batches(problem, X)[1] - in_batches(problem, previous)[1],
-        alone=lambda problem, record: _alone(problem, X, record) - _alone(problem, previous, record),
+        exact=lambda *asked: gradient(X, *asked) - gradient(previous, *asked),
     )
 
 
 def _of_hessian(oracle: HessianOracle, answer: Any, X: Array) -> Answer:
     above = np.triu_indices(oracle.problem.dimension)
     return _answer(
-        oracle,
-        answer.noisy[:, above[0], above[1]],
-        exact=lambda problem: problem.hessian(X)[:, above[0], above[1]],
-        alone=lambda problem, record: np.zeros((len(X), len(above[0]))),
+        oracle, answer.noisy[:, above[0], above[1]], exact=lambda problem: problem.hessian(X)[:, above[0], above[1]]
     )
 
 
-def _alone(problem: Any, X: Array, record: int) -> Array:
-    gradient: Array = problem.batch_gradient(X, np.full((len(X), 1), record))
-    return gradient
+def gradient(X: Array, problem: Any, record: int | None = None) -> Array:
+    """The mean gradient of all records at points X, shape (R, d), or that of one record."""
+    if record is None:
+        return in_batches(problem, X)[1]
+    alone: Array = problem.batch_gradient(X, np.full((len(X), 1), record))
+    return alone
 
 
 class Witness:
@@ -190,14 +187,16 @@ class Witness:
 
     def scores(self, repetitions: int) -> dict[str, Array]:
         """The scores, one number per repetition each (0 for who was never heard); those that mean something."""
-        kept = {}
-        if self.answers:
-            kept["likelihood ratio"] = _padded(self._ratio, repetitions)
-        if self._full:
-            kept["residual"] = _padded(self._smallest, repetitions)
-        if self._full > 1:
-            kept["repeated noise"] = _padded(self._closest, repetitions)
-        return kept
+        heard = {
+            "likelihood ratio": (self._ratio, self.answers > 0),
+            "residual": (self._smallest, self._full > 0),
+            "repeated noise": (self._closest, self._full > 1),
+        }
+        return {
+            name: np.append(values, np.zeros(repetitions - len(values)))
+            for name, (values, means_something) in heard.items()
+            if means_something
+        }
 
     def _keep_residual(self, rows: NDArray[np.int64], residual: Array) -> None:
         self._full += 1
@@ -225,17 +224,12 @@ class Witness:
         return self._asked[1]
 
 
-def _padded(values: Array, repetitions: int) -> Array:
-    return np.append(values, np.zeros(repetitions - len(values)))
-
-
 def _log_density(answer: Answer, exact: Array) -> Array:
     """Log-likelihood of an answer around its exact value, up to what is the same for both data sets."""
     distance = np.linalg.norm(answer.noisy - exact, axis=-1)
     amount = np.where(answer.amount > 0, answer.amount, 1.0)
     if answer.kind in ("gaussian", "secure"):
-        density: Array = -0.5 * (distance / amount) ** 2
-        return density
+        return np.asarray(-0.5 * (distance / amount) ** 2)
     outside = distance > amount * (1 + 1e-9)
     if answer.kind == "sphere":
         outside |= distance < amount * (1 - 1e-9)
@@ -244,7 +238,7 @@ def _log_density(answer: Answer, exact: Array) -> Array:
 
 def _log_mixture(answer: Answer, problem: Any) -> Array:
     """The same for an answer about a random batch: the average over how often record 0 is in it."""
-    target, other = answer.alone(problem, 0), answer.alone(problem, 1)
+    target, other = answer.exact(problem, 0), answer.exact(problem, 1)
     sampling = answer.sampling
     if isinstance(sampling, Poisson):
         if other.any():
@@ -254,13 +248,12 @@ def _log_mixture(answer: Answer, problem: Any) -> Array:
     else:
         assert sampling is not None
         size, share = sampling.size, 1 / sampling.records
-        copies = range(min(size, _MOST_COPIES) + 1) if sampling.replacement else range(2)
+        if sampling.replacement:
+            copies = range(min(size, _MOST_COPIES) + 1)
+            chances = stats.binom.pmf(copies, size, share).tolist()
+        else:
+            copies, chances = range(2), [1 - size * share, size * share]
         means = [((size - k) * other + k * target) / size for k in copies]
-        chances = (
-            [float(stats.binom.pmf(k, size, share)) for k in copies]
-            if sampling.replacement
-            else [1 - size * share, size * share]
-        )
     with np.errstate(divide="ignore"):
         weights = np.log(np.array(chances))[:, None]
     mixed: Array = special.logsumexp(weights + np.array([_log_density(answer, mean) for mean in means]), axis=0)

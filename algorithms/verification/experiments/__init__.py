@@ -5,17 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 
 from dpbounds.algorithms.verification.experiments.base import Experiment
 from dpbounds.algorithms.verification.judging.planned_checks import Size
-from dpbounds.algorithms.verification.suite import all_cells, belongs, cells_or_reason
-from dpbounds.algorithms.verification.sweeping.cells import NO_PROOF, Cell, NotMeasured
+from dpbounds.algorithms.verification.suite import belongs, swept
+from dpbounds.algorithms.verification.sweeping.cells import NO_PROOF, NotMeasured, Result
 from dpbounds.algorithms.verification.sweeping.store import Store
-from dpbounds.algorithms.verification.sweeping.sweeps import Progress, sweep
-from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.algorithms.verification.sweeping.sweeps import Progress
+from dpbounds.errors import BudgetExceeded
 from dpbounds.render.curves import Panel
 
 __all__ = ["Experiment", "Picture", "experiments", "run_experiments"]
+
+_PAPERS = (
+    "wang_xu_2019",
+    "wang_xu_2019_methods",
+    "tholeti_kalyani_2020",
+    "ganesh_liu_oh_thakurta_2023",
+    "lowy_ullman_wright_2024",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +39,8 @@ class Picture:
 @cache
 def experiments() -> tuple[Experiment, ...]:
     """All of them; names are unique."""
-    from dpbounds.algorithms.verification.experiments import (
-        ganesh_liu_oh_thakurta_2023,
-        lowy_ullman_wright_2024,
-        tholeti_kalyani_2020,
-        wang_xu_2019,
-        wang_xu_2019_methods,
-    )
-
-    papers = (
-        wang_xu_2019,
-        wang_xu_2019_methods,
-        tholeti_kalyani_2020,
-        ganesh_liu_oh_thakurta_2023,
-        lowy_ullman_wright_2024,
-    )
-    experiments = tuple(experiment for paper in papers for experiment in paper.EXPERIMENTS)
-    names = [experiment.name for experiment in experiments]
-    if len(set(names)) != len(names):
-        raise InvalidValue("names", names, "the name of one experiment only")
-    return experiments
+    papers = [import_module(f"{__name__}.{paper}") for paper in _PAPERS]
+    return tuple(experiment for paper in papers for experiment in paper.EXPERIMENTS)
 
 
 def run_experiments(
@@ -64,25 +55,23 @@ def run_experiments(
     """Run the experiments of some statements or papers (of all by default); arguments are those of ``run_suite``."""
     wanted = theorems or [experiment.theorem for experiment in experiments()]
     chosen = [drawn for drawn in experiments() if any(belongs(drawn.theorem, name) for name in wanted)]
-    listed = {experiment.name: cells_or_reason(experiment.cells, size) for experiment in chosen}
-    sweep(all_cells(listed.values()), store, jobs=jobs, scheduler=scheduler, progress=progress)
-    return tuple(_picture(experiment, listed[experiment.name], store) for experiment in chosen)
+    found = swept(chosen, size, store, jobs=jobs, scheduler=scheduler, progress=progress)
+    return tuple(_picture(experiment, results) for experiment, results in found)
 
 
-def _picture(experiment: Experiment, cells: list[Cell] | str, store: Store) -> Picture:
+def _picture(experiment: Experiment, results: list[Result] | str) -> Picture:
     """What an experiment shows; where a run was refused, unproven or broke down, that and no picture."""
-    if isinstance(cells, str):
-        return Picture(experiment, (), (f"Not drawn: {cells.splitlines()[0]}.",))
-    results = [result for cell in cells if (result := store.result(cell)) is not None]
+    if isinstance(results, str):
+        return _not_drawn(experiment, results)
     try:
         return Picture(experiment, experiment.panels(results), experiment.findings(results))
     except BudgetExceeded as error:
-        return Picture(experiment, (), (f"Not drawn: the ledger refuses a run: {_line(error)}.",))
+        return _not_drawn(experiment, f"the ledger refuses a run: {error}")
     except NO_PROOF as error:
-        return Picture(experiment, (), (f"Not drawn: nothing is proven of a run: {_line(error)}.",))
+        return _not_drawn(experiment, f"nothing is proven of a run: {error}")
     except NotMeasured as error:
-        return Picture(experiment, (), (f"Not drawn: {_line(error)}.",))
+        return _not_drawn(experiment, str(error))
 
 
-def _line(error: Exception) -> str:
-    return str(error).splitlines()[0]
+def _not_drawn(experiment: Experiment, why: str) -> Picture:
+    return Picture(experiment, (), (f"Not drawn: {why.splitlines()[0]}.",))

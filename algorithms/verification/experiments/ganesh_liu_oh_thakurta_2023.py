@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from dpbounds.algorithms.verification.experiments.base import Experiment, of_task
 from dpbounds.algorithms.verification.experiments.sizes import Quantity, compared, records
-from dpbounds.algorithms.verification.judging.planned_checks import Size, by_size, cells, together
+from dpbounds.algorithms.verification.judging.planned_checks import by_size, cells, together
 from dpbounds.algorithms.verification.studies import selection, stochastic_spider
-from dpbounds.algorithms.verification.studies.running import at_cell, bound_of
-from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, parameter, vector
+from dpbounds.algorithms.verification.sweeping.cells import Result, parameter, vector
+from dpbounds.algorithms.verification.sweeping.trials import at_cell, bound_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.render.curves import Panel
 from dpbounds.theorems.registry import theorem
@@ -20,20 +19,14 @@ _NET = f"{_PAPER}/theorem-5.8/explicit"
 
 # --- Stochastic Spider
 
-_SEARCH_SIZES = by_size((4000, 8000, 16_000), (4000, 8000, 16_000, 32_000, 64_000))
-_SEARCH_REPETITIONS = by_size(128, 512)
 _SMALLEST = Quantity(
     "smallest gradient norm",
     "smallest",
-    bound_of(stochastic_spider.search, stochastic_spider.FAILURE),
+    bound_of(stochastic_spider.FAILURE),
     "Theorem 4.2",
     "n^(-2/3) times logarithms",
     "gradient norm",
 )
-
-
-def _search_cells(size: Size) -> Sequence[Cell]:
-    return cells(stochastic_spider.search, records=_SEARCH_SIZES, repetitions=_SEARCH_REPETITIONS)(size)
 
 
 def _search_findings(results: Sequence[Result]) -> tuple[str, ...]:
@@ -51,17 +44,8 @@ def _search_findings(results: Sequence[Result]) -> tuple[str, ...]:
 
 # --- exponential mechanisms
 
-_SIZES = by_size((1000, 2000, 4000, 8000), (1000, 2000, 4000, 8000, 16_000, 32_000))
-_PLANE_SIZES = by_size((50, 100, 200, 400), (50, 100, 200, 400, 800))
-_REPETITIONS = by_size(1500, 12_000)
-
-
-def _mechanism_cells(size: Size) -> Sequence[Cell]:
-    runs = []
-    for dimension, sizes in ((1, _SIZES), (2, _PLANE_SIZES)):
-        given: dict[str, Any] = {"records": sizes, "dimension": dimension, "epsilon": 1.0, "repetitions": _REPETITIONS}
-        runs += [cells(selection.net_choice, variant="proven", **given), cells(selection.gibbs_sample, **given)]
-    return together(*runs)(size)
+_LINE = by_size((1000, 2000, 4000, 8000), (1000, 2000, 4000, 8000, 16_000, 32_000))
+_PLANE = by_size((50, 100, 200, 400), (50, 100, 200, 400, 800))
 
 
 def net_bound(result: Result) -> Enclosure:
@@ -80,7 +64,7 @@ def net_bound(result: Result) -> Enclosure:
 
 
 _ON_A_NET = Quantity("net", "excess", net_bound, "Theorem 5.8", "1/n times a logarithm, of its empirical part")
-_OF_GIBBS = Quantity("Gibbs sample", "excess", bound_of(selection.gibbs_sample), "Theorem 5.6")
+_OF_GIBBS = Quantity("Gibbs sample", "excess", source="Theorem 5.6")
 
 
 def _pairs(results: Sequence[Result]) -> list[tuple[int, list[Result], list[Result]]]:
@@ -120,7 +104,11 @@ EXPERIMENTS = (
         f"{_PAPER}-stochastic-spider",
         f"{_PAPER}/theorem-4.2/explicit",
         "Ganesh et al. 2023, Theorem 4.2: Stochastic Spider against n",
-        _search_cells,
+        cells(
+            stochastic_spider.search,
+            records=by_size((4000, 8000, 16_000), (4000, 8000, 16_000, 32_000, 64_000)),
+            repetitions=by_size(128, 512),
+        ),
         lambda results: (_SMALLEST.panel("a wavy landscape, d = 8, ε = 1", results),),
         _search_findings,
     ),
@@ -128,7 +116,13 @@ EXPERIMENTS = (
         f"{_PAPER}-exponential-mechanism",
         _NET,
         "Ganesh et al. 2023, Theorems 5.6 and 5.8: exponential mechanisms against n",
-        _mechanism_cells,
+        together(
+            *(
+                runs(records=sizes, dimension=dimension)
+                for dimension, sizes in ((1, _LINE), (2, _PLANE))
+                for runs in (selection.on_nets, selection.gibbs_samples)
+            )
+        ),
         _mechanism_panels,
         _mechanism_findings,
     ),

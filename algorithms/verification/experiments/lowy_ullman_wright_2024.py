@@ -10,8 +10,8 @@ from dpbounds.algorithms.verification.experiments.base import Experiment, of_tas
 from dpbounds.algorithms.verification.experiments.sizes import Quantity, compared, records
 from dpbounds.algorithms.verification.judging.planned_checks import Size, by_size, cells
 from dpbounds.algorithms.verification.studies import spider, stochastic, warm_starts
-from dpbounds.algorithms.verification.studies.running import bound_of
 from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, number
+from dpbounds.algorithms.verification.sweeping.trials import bound_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.render.curves import Panel
 
@@ -19,25 +19,23 @@ _PAPER = "lowy-ullman-wright-2024"
 
 # --- a cold and a warm start
 
-_START_SIZES = {Size.QUICK: (300, 600, 1200), Size.FULL: (300, 600, 1200, 2400, 4800)}
-_START_REPETITIONS = by_size(16, 64)
 _COVERING = 30  # times 1/n is the radius of the net: like the one of Definition 4.1, it shrinks like 1/n
-_WARM = Quantity("warm start", "gradient_norm", bound_of(warm_starts.warm), "Theorem 3.2", "1/n times a logarithm")
+_WARM = Quantity("warm start", "gradient_norm", source="Theorem 3.2", printed="1/n times a logarithm")
 _COLD = Quantity(
     "cold start",
     "gradient_norm",
     lambda result: Enclosure.exactly(Fraction(number(result, "bound"))),
-    "Algorithm 1",
-    "n^(-2/3)",
+    source="Algorithm 1",
+    printed="n^(-2/3)",
 )
 
 
 def _start_cells(size: Size) -> Sequence[Cell]:
+    shared: dict[str, Any] = {"dimension": 2, "epsilon": 2.0, "repetitions": by_size(16, 64)}
     runs: list[Cell] = []
-    for n in _START_SIZES[size]:
-        given: dict[str, Any] = {"records": n, "dimension": 2, "epsilon": 2.0, "repetitions": _START_REPETITIONS}
-        runs += cells(warm_starts.warm, covering_radius=str(Fraction(_COVERING, n)), **given)(size)
-        runs += cells(warm_starts.cold, **given)(size)
+    for n in (300, 600, 1200) if size is Size.QUICK else (300, 600, 1200, 2400, 4800):
+        runs += cells(warm_starts.warm, records=n, covering_radius=str(Fraction(_COVERING, n)), **shared)(size)
+        runs += cells(warm_starts.cold, records=n, **shared)(size)
     return runs
 
 
@@ -61,34 +59,10 @@ def _start_findings(results: Sequence[Result]) -> tuple[str, ...]:
     )
 
 
-# --- quasar-convex losses
+# --- quasar-convex losses, and restarts under PL
 
-_QUASAR_SIZES = by_size((100, 200, 400, 800), (100, 200, 400, 800, 1600))
-_QUASAR_REPETITIONS = by_size(32, 64)
-_EXCESS = Quantity(
-    "excess risk",
-    "excess",
-    bound_of(stochastic.stochastic),
-    "Proposition D.1",
-    "1/n",
-    "excess empirical risk",
-)
-
-
-def _quasar_cells(size: Size) -> Sequence[Cell]:
-    given: dict[str, Any] = {"dimension": 5, "epsilon": 1.0, "sampling": "full", "loss": "geman-mcclure"}
-    return cells(stochastic.stochastic, records=_QUASAR_SIZES, repetitions=_QUASAR_REPETITIONS, **given)(size)
-
-
-# --- restarts under PL
-
-_RESTARTS_SIZES = by_size((4000, 32_000, 256_000), (4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000))
-_RESTARTS_REPETITIONS = by_size(64, 256)
-_RESTARTED = Quantity("gradient norm", "gradient", bound_of(spider.restarts, method="closed_form"), "bound")
-
-
-def _restarts_cells(size: Size) -> Sequence[Cell]:
-    return cells(spider.restarts, records=_RESTARTS_SIZES, epsilon=2.0, repetitions=_RESTARTS_REPETITIONS)(size)
+_EXCESS = Quantity("excess risk", "excess", source="Proposition D.1", printed="1/n", axis="excess empirical risk")
+_RESTARTED = Quantity("gradient norm", "gradient", bound_of(method="closed_form"), "bound")
 
 
 def _restarts_findings(results: Sequence[Result]) -> tuple[str, ...]:
@@ -109,7 +83,7 @@ EXPERIMENTS = (
         f"{_PAPER}-quasar-convex",
         f"{_PAPER}/proposition-d.1/explicit",
         "Lowy, Ullman & Wright 2024: DP-SGD, quasar-convex",
-        _quasar_cells,
+        stochastic.SWEEP,
         lambda results: (_EXCESS.panel("Geman-McClure, realisable, d = 5, ε = 1", results),),
         lambda results: (_EXCESS.told(results),),
     ),
@@ -117,7 +91,7 @@ EXPERIMENTS = (
         "polyak-lojasiewicz-restarted-spider",
         "dpbounds/polyak-lojasiewicz-restarted-spider",
         "SPIDER restarted on a PL landscape against n",
-        _restarts_cells,
+        spider.RESTARTS_SWEEP,
         lambda results: (_RESTARTED.panel("a PL landscape, d = 2, ε = 2", results),),
         _restarts_findings,
     ),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from fractions import Fraction
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGra
 from dpbounds.algorithms.descents.quoted_baselines import QuotedDescent, WangYeXu2017, ZhangEtAl2017
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.verification.studies.descents import WhichBaseline, baseline
-from dpbounds.algorithms.verification.studies.running import means, ran
 from dpbounds.algorithms.verification.sweeping.cells import Numbers
+from dpbounds.algorithms.verification.sweeping.trials import means, ran
 from dpbounds.expressions.enclosure import Enclosure
 
 WhichMethod = Literal["certified"] | WhichBaseline
@@ -41,9 +42,8 @@ def projected_gradient(
 ) -> Numbers:
     """DP-PGD with the smallest proven noise; ε = 0 stands for no noise to speak of.
 
-    Returns:
-        Norms along the way (root of the mean square over repetitions) at the noisy and at the exact gradient, means of
-        both over the steps for each repetition, and the noise level.
+    Norms along the way (root of the mean square over repetitions) at the noisy and at the exact gradient, means of both
+    over the steps for each repetition, and the noise level.
     """
     problem = wang_xu_problem(data, records)
     if epsilon > 0:
@@ -73,10 +73,9 @@ def method_path(
 ) -> Numbers:
     """One method of Figure 4 on Covertype, from Wang & Xu's start with their δ.
 
-    Returns:
-        The norm of the projected gradient (at the exact gradient) at every step, mean and standard error over
-        repetitions; its mean over the last steps and its root mean square over all, one per repetition; the noise level
-        and the ε that it spends, certified.
+    The norm of the projected gradient (at the exact gradient) at every step, mean and standard error over repetitions;
+    its mean over the last steps and its root mean square over all, one per repetition; the noise level and the ε that
+    it spends, certified.
     """
     planned, problem = method_posed(method, records, epsilon, steps)
     # one run per repetition: a trace keeps means over repetitions, and here their spread is wanted, too
@@ -97,11 +96,9 @@ def method_path(
 def quoted_noise(records: int, epsilon: float, steps: int, seed: int) -> Numbers:
     """Where the noise quoted for Zhang et al., taken as it stands, breaks its promise; both baselines kept honest.
 
-    T releases at a variance that grows like ln(T/δ) spend the more the larger T is, as T/ln(T/δ) grows for T/δ > e.
-
-    Returns:
-        The smallest T at which it spends more than ε and what it spends at one step less (0 at none), certified; the
-        noise multipliers of our method and of the baselines with the smallest proven noise.
+    T releases at a variance that grows like ln(T/δ) spend the more the larger T is, as T/ln(T/δ) grows for T/δ > e. So
+    there is a smallest T at which it spends more than ε; with it what it spends at one step less (0 at none),
+    certified, and the noise multipliers of our method and of the baselines with the smallest proven noise.
     """
     claimed, problem = Fraction(epsilon), wang_xu_problem("covertype", records)
 
@@ -111,18 +108,11 @@ def quoted_noise(records: int, epsilon: float, steps: int, seed: int) -> Numbers
     high = 1
     while not spent(high).exact_lower > claimed:
         high *= 2
-    low = high // 2  # not broken, or 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if spent(middle).exact_lower > claimed else (middle, high)
-    honest = [
-        float(method.calibrated(problem, claimed, _QUOTED_DELTA, steps).noise_multiplier)
-        for method in (ProjectedGradientDescent, ZhangEtAl2017, WangYeXu2017)
-    ]
-    return {
-        "broken_from": float(high),
-        "spent_before": spent(low).upper if low else 0.0,
-        "ours": honest[0],
-        "zhang": honest[1],
-        "wang-ye-xu": honest[2],
+    counts = range(high // 2, high + 1)  # at the first of them it is not broken, or there is no step
+    first = counts[bisect_left(counts, True, lo=1, key=lambda count: spent(count).exact_lower > claimed)]
+    methods: dict[str, Any] = {"ours": ProjectedGradientDescent, "zhang": ZhangEtAl2017, "wang-ye-xu": WangYeXu2017}
+    honest = {
+        name: float(method.calibrated(problem, claimed, _QUOTED_DELTA, steps).noise_multiplier)
+        for name, method in methods.items()
     }
+    return {"broken_from": float(first), "spent_before": spent(first - 1).upper if first > 1 else 0.0, **honest}

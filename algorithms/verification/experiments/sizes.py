@@ -7,11 +7,12 @@ logarithms and whole numbers of steps all bend a bound, and what is measured ben
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpbounds.algorithms.verification.judging.checks import Measured, mean_interval
-from dpbounds.algorithms.verification.judging.planned_checks import Promise
+from dpbounds.algorithms.verification.judging.planned_checks import OWN_BOUND, Promise
 from dpbounds.algorithms.verification.judging.slopes import fit
 from dpbounds.algorithms.verification.sweeping.cells import Result, parameter, vector
 from dpbounds.render.curves import Line, Panel
@@ -34,8 +35,8 @@ class Quantity:
 
     label: str
     name: str
-    bound: Promise
-    source: str
+    bound: Promise = OWN_BOUND
+    source: str = "bound"
     printed: str = ""
     axis: str = ""
 
@@ -69,16 +70,11 @@ class Quantity:
         n = records(results)
         slope = fit(n, [vector(result, self.name) for result in results], CONFIDENCE)
         promised = exponent(n, bounds)
-        if slope.high < promised:
-            how = "it falls faster than its bound"
-        elif slope.low > promised:
-            how = "it falls more slowly than its bound"
-        else:
-            how = "it falls as fast as its bound"
+        how = "faster than" if slope.high < promised else "more slowly than" if slope.low > promised else "as fast as"
         printed = f" and print {self.printed}" if self.printed else ""
         return (
             f"like n^{slope.value:.2f} (exponent in [{slope.low:.2f}, {slope.high:.2f}]), the bound at these n like "
-            f"n^{promised:.2f}{printed}: {how}"
+            f"n^{promised:.2f}{printed}: it falls {how} its bound"
         )
 
 
@@ -101,19 +97,17 @@ def held(means: Sequence[Measured], bounds: Sequence[float]) -> str:
 
 def compared(first: Sequence[Measured], second: Sequence[Measured], names: tuple[str, str], n: Sequence[float]) -> str:
     """A sentence: which of two is smaller at which n, where their intervals lie apart."""
-    smaller = [count for count, a, b in zip(n, first, second, strict=True) if a.high < b.low]
-    larger = [count for count, a, b in zip(n, first, second, strict=True) if a.low > b.high]
-    ratios = [b.mean / a.mean for a, b in zip(first, second, strict=True)]
-    factors = f"{names[1]} over {names[0]} is {', '.join(f'{ratio:.3g}' for ratio in ratios)}"
-    if len(smaller) == len(n):
-        return f"{names[0]} is smaller than {names[1]} at every n: {factors}."
-    if len(larger) == len(n):
-        return f"{names[0]} is larger than {names[1]} at every n: {factors}."
-    told = [f"{word} at n = {_counts(found)}" for word, found in (("smaller", smaller), ("larger", larger)) if found]
-    open_ = [count for count in n if count not in smaller and count not in larger]
-    if open_:
-        told.append(f"not told apart at n = {_counts(open_)}")
-    return f"{names[0]} against {names[1]}: {', '.join(told)}; {factors}."
+    found: dict[str, list[str]] = {"smaller": [], "larger": [], "not told apart": []}
+    for count, a, b in zip(n, first, second, strict=True):
+        word = "smaller" if a.high < b.low else "larger" if a.low > b.high else "not told apart"
+        found[word].append(f"{count:g}")
+    ratios = ", ".join(f"{b.mean / a.mean:.3g}" for a, b in zip(first, second, strict=True))
+    factors = f"{names[1]} over {names[0]} is {ratios}"
+    for word in ("smaller", "larger"):
+        if len(found[word]) == len(n):
+            return f"{names[0]} is {word} than {names[1]} at every n: {factors}."
+    told = ", ".join(f"{word} at n = {', '.join(counts)}" for word, counts in found.items() if counts)
+    return f"{names[0]} against {names[1]}: {told}; {factors}."
 
 
 def records(results: Sequence[Result]) -> tuple[float, ...]:
@@ -123,10 +117,4 @@ def records(results: Sequence[Result]) -> tuple[float, ...]:
 
 def exponent(x: Sequence[float], y: Sequence[float]) -> float:
     """Least squares in logarithms: how fast, in words; no test is made of it."""
-    u, v = [math.log(a) for a in x], [math.log(b) for b in y]
-    mean_u, mean_v = sum(u) / len(u), sum(v) / len(v)
-    return sum((a - mean_u) * (b - mean_v) for a, b in zip(u, v, strict=True)) / sum((a - mean_u) ** 2 for a in u)
-
-
-def _counts(values: Sequence[float]) -> str:
-    return ", ".join(f"{value:g}" for value in values)
+    return statistics.linear_regression([math.log(a) for a in x], [math.log(b) for b in y]).slope

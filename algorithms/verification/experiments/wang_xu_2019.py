@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from dpbounds.algorithms.verification.experiments.base import Experiment
@@ -21,6 +21,7 @@ from dpbounds.render.curves import Line, Panel
 
 _TITLES = {"synthetic": "synthetic design, 10 000 × 100", "covertype": "Covertype, 10 000 × 54"}
 _DATA = tuple(_TITLES)
+_RECORDS = (1000, 2500, 5000, 10_000)
 _LAST = 20  # steps whose mean is called the end of a path
 _runs = partial(cells, projected_gradient, data=_DATA, delta="1e-3", repetitions=by_size(4, 32))
 
@@ -40,95 +41,55 @@ def _here(results: Sequence[Result], data: str) -> list[Result]:
 
 
 def _paths(results: Sequence[Result], axis: str, label: str) -> tuple[Panel, ...]:
-    def curves(here: list[Result]) -> tuple[Line, ...]:
-        return tuple(
-            Line(
-                _label(label, parameter(result, axis)),
-                tuple(float(k) for k in range(1, len(vector(result, "exact_path")) + 1)),
-                tuple(vector(result, "exact_path")),
-            )
-            for result in here
-        )
+    def line(result: Result) -> Line:
+        value, path = parameter(result, axis), vector(result, "exact_path")
+        name = "no noise" if value == 0 else f"{label} = {value:g}"
+        return Line(name, tuple(map(float, range(1, len(path) + 1))), tuple(path))
 
     return tuple(
-        Panel(_TITLES[data], "step", "norm of the projected gradient", curves(_here(results, data))) for data in _DATA
+        Panel(_TITLES[data], "step", "norm of the projected gradient", tuple(map(line, _here(results, data))))
+        for data in _DATA
     )
 
 
-def _label(label: str, value: float) -> str:
-    return "no noise" if value == 0 else f"{label} = {value:g}"
+def _told(sentence: Callable[[list[Result]], str]) -> Callable[[Sequence[Result]], tuple[str, ...]]:
+    """A sentence about each data set."""
+    return lambda results: tuple(f"{data}: {sentence(_here(results, data))}" for data in _DATA)
 
 
-# --- Figure 1: ε
-
-_EPSILONS = (0.1, 0.5, 2.0, 5.0, 0.0)
-
-
-def _figure_1(results: Sequence[Result]) -> tuple[str, ...]:
-    sentences = []
-    for data in _DATA:
-        here = _here(results, data)
-        private = [result for result in here if parameter(result, "epsilon") > 0]
-        ends = ", ".join(f"{_end(result, 'exact_path'):.3g}" for result in here)
-        noisy = ", ".join(f"{_end(result, 'noisy_path'):.3g}" for result in here)
-        falls = _falls([_end(result, "exact_path") for result in private])
-        sentences.append(
-            f"{data}: over the last {_LAST} of T = 200 steps the norm at the exact gradient is {ends} (at the noisy "
-            f"one {noisy}) for ε = 0.1, 0.5, 2, 5 and without noise: "
-            + ("less privacy, less error, as print says." if falls else "not falling in ε everywhere, unlike print.")
-        )
-    return tuple(sentences)
+def _of_epsilon(here: list[Result]) -> str:
+    noisy, exact = ([_end(result, name) for result in here] for name in ("noisy_path", "exact_path"))
+    falls = _falls([end for end, result in zip(exact, here, strict=True) if parameter(result, "epsilon") > 0])
+    return (
+        f"over the last {_LAST} of T = 200 steps the norm at the exact gradient is {_list(exact)} (at the "
+        f"noisy one {_list(noisy)}) for ε = 0.1, 0.5, 2, 5 and without noise: "
+        + ("less privacy, less error, as print says." if falls else "not falling in ε everywhere, unlike print.")
+    )
 
 
-# --- Figure 2: T
-
-_STEPS = (50, 100, 200, 400, 800)
-
-
-def _figure_2(results: Sequence[Result]) -> tuple[str, ...]:
-    sentences = []
-    for data in _DATA:
-        here = _here(results, data)
-        steps = [parameter(result, "steps") for result in here]
-        noisy = [_root_mean(result, "noisy") for result in here]
-        exact = [_root_mean(result, "exact") for result in here]
-        sentences.append(
-            f"{data}: averaged over the run, the norm at the noisy gradient is {_list(noisy)} for T = 50, 100, 200, "
-            f"400, 800 (like T^{exponent(steps[2:], noisy[2:]):.2f} from T = 200 on), at the exact gradient "
-            f"{_list(exact)}. Print says the bounds do not depend on T; at a fixed step size the bound is a/T + bT: "
-            + (
-                "the noisy norm falls first and then grows."
-                if min(noisy) < min(noisy[0], noisy[-1])
-                else "the noisy norm shows the second term."
-                if _falls(noisy[::-1])
-                else "here the first term rules."
-            )
-        )
-    return tuple(sentences)
+def _of_steps(here: list[Result]) -> str:
+    steps = [parameter(result, "steps") for result in here]
+    noisy, exact = ([_root_mean(result, name) for result in here] for name in ("noisy", "exact"))
+    first_falls = min(noisy) < min(noisy[0], noisy[-1])
+    second = "the noisy norm shows the second term." if _falls(noisy[::-1]) else "here the first term rules."
+    return (
+        f"averaged over the run, the norm at the noisy gradient is {_list(noisy)} for T = 50, 100, 200, 400, 800 (like "
+        f"T^{exponent(steps[2:], noisy[2:]):.2f} from T = 200 on), at the exact gradient {_list(exact)}. Print says "
+        "the bounds do not depend on T; at a fixed step size the bound is a/T + bT: "
+        + ("the noisy norm falls first and then grows." if first_falls else second)
+    )
 
 
-# --- Figure 3: n
-
-_RECORDS = (1000, 2500, 5000, 10_000)
-
-
-def _figure_3(results: Sequence[Result]) -> tuple[str, ...]:
-    sentences = []
-    for data in _DATA:
-        here = _here(results, data)
-        noisy = [_end(result, "noisy_path") for result in here]
-        exact = [_end(result, "exact_path") for result in here]
-        sentences.append(
-            f"{data}: over the last {_LAST} of T = 400 steps the norm at the noisy gradient is {_list(noisy)} for "
-            f"n = 1000, 2500, 5000, 10 000 (exponent {exponent(_RECORDS, noisy):.2f}; at fixed T the noise alone gives "
-            f"-1), at the exact gradient {_list(exact)} (exponent {exponent(_RECORDS, exact):.2f}): "
-            + (
-                "smaller with more records, as print says."
-                if _falls(noisy) and _falls(exact)
-                else "not smaller with more records everywhere, unlike print."
-            )
-        )
-    return tuple(sentences)
+def _of_records(here: list[Result]) -> str:
+    noisy, exact = ([_end(result, name) for result in here] for name in ("noisy_path", "exact_path"))
+    falls = "smaller with more records, as print says."
+    if not (_falls(noisy) and _falls(exact)):
+        falls = "not smaller with more records everywhere, unlike print."
+    return (
+        f"over the last {_LAST} of T = 400 steps the norm at the noisy gradient is {_list(noisy)} for n = 1000, 2500, "
+        f"5000, 10 000 (exponent {exponent(_RECORDS, noisy):.2f}; at fixed T the noise alone gives -1), at the exact "
+        f"gradient {_list(exact)} (exponent {exponent(_RECORDS, exact):.2f}): {falls}"
+    )
 
 
 def _falls(values: Sequence[float]) -> bool:
@@ -144,17 +105,17 @@ EXPERIMENTS = (
         "wang-xu-2019-figure-1",
         "wang-xu-2019/figure-1",
         "Wang & Xu 2019, Figure 1 again: the norm along T = 200 steps, δ = 0.001",
-        _runs(epsilon=_EPSILONS, steps=200, records=10_000),
+        _runs(epsilon=(0.1, 0.5, 2.0, 5.0, 0.0), steps=200, records=10_000),
         lambda results: _paths(results, "epsilon", "ε"),
-        _figure_1,
+        _told(_of_epsilon),
     ),
     Experiment(
         "wang-xu-2019-figure-2",
         "wang-xu-2019/figure-2",
         "Wang & Xu 2019, Figure 2 again: the number of steps T, ε = 2, δ = 0.001",
-        _runs(epsilon=2.0, steps=_STEPS, records=10_000),
+        _runs(epsilon=2.0, steps=(50, 100, 200, 400, 800), records=10_000),
         lambda results: _paths(results, "steps", "T"),
-        _figure_2,
+        _told(_of_steps),
     ),
     Experiment(
         "wang-xu-2019-figure-3",
@@ -162,6 +123,6 @@ EXPERIMENTS = (
         "Wang & Xu 2019, Figure 3 again: the number of records n, ε = 2, T = 400, δ = 0.001",
         _runs(epsilon=2.0, steps=400, records=_RECORDS),
         lambda results: _paths(results, "records", "n"),
-        _figure_3,
+        _told(_of_records),
     ),
 )

@@ -16,15 +16,13 @@ from dpbounds.algorithms.verification.experiments.base import Experiment, of_tas
 from dpbounds.algorithms.verification.experiments.runs import method_path, method_posed, quoted_noise
 from dpbounds.algorithms.verification.experiments.sizes import CONFIDENCE
 from dpbounds.algorithms.verification.judging.checks import Measured, mean_interval
-from dpbounds.algorithms.verification.judging.planned_checks import Size, by_size, cells, together
-from dpbounds.algorithms.verification.studies.running import bound_of
-from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, number, parameter, text, vector
+from dpbounds.algorithms.verification.judging.planned_checks import by_size, cells, together
+from dpbounds.algorithms.verification.sweeping.cells import Result, number, parameter, text, vector
+from dpbounds.algorithms.verification.sweeping.trials import bound_of
 from dpbounds.render.curves import Line, Panel
 
-_EPSILONS = (0.5, 2.0)
-_STEPS, _RECORDS = 200, 10_000
+_GIVEN: dict[str, Any] = {"records": 10_000, "epsilon": (0.5, 2.0), "steps": 200}
 _LAST = 20  # steps whose mean is called the end of a path
-_REPETITIONS = by_size(6, 64)
 _OURS, _AS_IT_STANDS = "certified", "zhang"
 _LABELS = {
     _OURS: "ours (certified noise)",
@@ -32,12 +30,6 @@ _LABELS = {
     "zhang-times-steps": "Zhang et al. (quoted, times T)",
     "wang-ye-xu": "Wang, Ye & Xu (as quoted)",
 }
-
-
-def _cells(size: Size) -> Sequence[Cell]:
-    given: dict[str, Any] = {"records": _RECORDS, "epsilon": _EPSILONS, "steps": _STEPS}
-    paths = cells(method_path, method=tuple(_LABELS), last=_LAST, repetitions=_REPETITIONS, **given)
-    return together(paths, cells(quoted_noise, **given))(size)
 
 
 def _at(results: Sequence[Result], epsilon: float) -> dict[str, Result]:
@@ -52,19 +44,16 @@ def _epsilons(results: Sequence[Result]) -> list[float]:
 
 def _bound(ours: Result) -> float:
     """The explicit bound on the root of the mean square of the norm over all steps, for our method."""
-    return float(bound_of(method_posed, "exact")(ours).upper ** 0.5)
+    return float(bound_of("exact", posed=method_posed)(ours).upper ** 0.5)
 
 
 def _path(method: str, result: Result) -> Line:
     means, errors = vector(result, "path"), vector(result, "path_error")
     width = float(stats.t.ppf((1 + CONFIDENCE) / 2, parameter(result, "repetitions") - 1))
-    return Line(
-        _LABELS[method],
-        tuple(float(step) for step in range(1, len(means) + 1)),
-        tuple(means),
-        tuple(mean - width * error for mean, error in zip(means, errors, strict=True)),
-        tuple(mean + width * error for mean, error in zip(means, errors, strict=True)),
+    low, high = (
+        tuple(mean + side * error for mean, error in zip(means, errors, strict=True)) for side in (-width, width)
     )
+    return Line(_LABELS[method], tuple(map(float, range(1, len(means) + 1))), tuple(means), low, high)
 
 
 def _panels(results: Sequence[Result]) -> tuple[Panel, ...]:
@@ -92,12 +81,7 @@ def _noise(epsilon: float, here: dict[str, Result]) -> str:
     told = []
     for method, path in here.items():
         lower, upper = number(path, "spent_lower"), number(path, "spent_upper")
-        if lower > epsilon:
-            verdict = "breaks its promise"
-        elif upper <= epsilon:
-            verdict = "keeps it"
-        else:
-            verdict = "may break it"
+        verdict = "breaks its promise" if lower > epsilon else "keeps it" if upper <= epsilon else "may break it"
         told.append(f"{_LABELS[method]}: σ = {number(path, 'noise_stddev'):.3g}, spends ε = {upper:.3g}, {verdict}")
     return f"ε = {epsilon:g}, noise σ on every coordinate of the mean gradient and what it spends, certified: " + (
         "; ".join(told) + "."
@@ -114,7 +98,8 @@ def _order(epsilon: float, here: dict[str, Result]) -> str:
     told = f"ε = {epsilon:g}, over the last {last:g} steps the norms are: {values}. "
     if len(beaten) == len(others):
         return told + "Our method is better than all of them, as print says."
-    told += "Print says that our method is better than the previous ones: that holds " + _against(beaten)
+    told += "Print says that our method is better than the previous ones: that holds against "
+    told += _listed(beaten) or "none of them"
     if ahead:
         told += f", and the other way round against {' and '.join(_winner(method, here[method]) for method in ahead)}"
     undecided = [method for method in others if method not in beaten and method not in ahead]
@@ -164,10 +149,6 @@ def _honest(result: Result) -> str:
     return told + "they differ from our method even if made honest."
 
 
-def _against(methods: Sequence[str]) -> str:
-    return f"against {_listed(methods)}" if methods else "against none of them"
-
-
 def _listed(methods: Sequence[str]) -> str:
     return " and ".join(_LABELS[method] for method in methods)
 
@@ -177,7 +158,10 @@ EXPERIMENTS = (
         "wang-xu-2019-figure-4",
         "wang-xu-2019/figure-4",
         "Wang & Xu 2019, Figure 4 again: three methods on Covertype, T = 200, δ = 0.001",
-        _cells,
+        together(
+            cells(method_path, method=tuple(_LABELS), last=_LAST, repetitions=by_size(6, 64), **_GIVEN),
+            cells(quoted_noise, **_GIVEN),
+        ),
         _panels,
         _findings,
     ),

@@ -1,4 +1,9 @@
-"""Checks: what was measured or spent, held against what was promised. Never a silent pass."""
+"""Checks: what was measured or spent, held against what was promised. Never a silent pass.
+
+Throughout, ``theorem`` is the id of the statement that promises, ``repetitions`` holds one independent sample each,
+shape (R,), and ``confidence`` in (0, 1) is that of the two-sided interval. What is not a vector of samples or not in
+(0, 1) is refused as ``InvalidValue``, samples that are not finite as ``NotMeasured``: the run broke down.
+"""
 
 from __future__ import annotations
 
@@ -100,11 +105,7 @@ class Check:
 
 
 def mean_interval(repetitions: ArrayLike, confidence: float = 0.95) -> Measured:
-    """The mean of independent repetitions and Student's t interval; from a single one, the whole line.
-
-    Raises:
-        InvalidValue: The samples are not a non-empty vector of finite numbers, or the confidence is not in (0, 1).
-    """
+    """The mean of independent repetitions and Student's t interval; from a single one, the whole line."""
     samples = finite_samples(repetitions)
     valid_share("confidence", confidence)
     mean = float(samples.mean())
@@ -117,21 +118,11 @@ def mean_interval(repetitions: ArrayLike, confidence: float = 0.95) -> Measured:
 def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confidence: float = 0.99) -> Check:
     """Hold the mean of independent repetitions against an upper bound on the expectation.
 
-    The interval is Student's t over the repetitions, at the given two-sided confidence. It is exact for normal data and
-    approximate otherwise; averages over many steps are close to normal.
-
-    Args:
-        theorem: Id of the statement that promises the bound.
-        repetitions: One independent sample per repetition, shape (R,), finite.
-        bound: The explicit bound.
-        confidence: In (0, 1).
+    Student's t interval is exact for normal data and approximate otherwise; averages over many steps are close to it.
 
     Returns:
         ``holds`` where the upper end of the interval is at most the bound, ``fails`` where the lower end is above it,
         otherwise ``undecided``. Also undecided with a single repetition.
-
-    Raises:
-        InvalidValue: The samples are not a non-empty vector of finite numbers, or the confidence is not in (0, 1).
     """
     samples = finite_samples(repetitions)
     measured = mean_interval(samples, confidence)
@@ -146,14 +137,14 @@ def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confiden
 def held_below(
     theorem: str, measured: Measured, bound: Enclosure, interval: str, below: str, named: str, more: str
 ) -> Check:
-    """Hold an interval against an upper bound, each end on the safe side.
+    """Hold an interval against an upper bound, each end on the safe side; the last four are words for the reason.
 
     Args:
-        theorem: Id of the statement that promises the bound.
+        theorem: Id of the statement.
         measured: The interval.
         bound: The bound.
-        interval: The interval in words, which begin the reason.
-        below: What the reason says where all of it is below.
+        interval: The interval in words, with which the reason begins.
+        below: What is said where all of it is below.
         named: The bound in words.
         more: What would decide an interval that contains the bound.
     """
@@ -180,53 +171,41 @@ def spent_check(theorem: str, ledger: Ledger, budget: PrivacyBudget) -> Check:
         UnsupportedMechanism: The ledger holds a release without a proven analysis.
     """
     spent = ledger.spent(budget.delta, budget.relation)
-    within = spent.at_most(budget.epsilon)
-    verdict = {True: Verdict.HOLDS, False: Verdict.FAILS, None: Verdict.UNDECIDED}[within]
-    word = {True: "within", False: "more than", None: "not decided against"}[within]
+    verdict, word = {
+        True: (Verdict.HOLDS, "within"),
+        False: (Verdict.FAILS, "more than"),
+        None: (Verdict.UNDECIDED, "not decided against"),
+    }[spent.at_most(budget.epsilon)]
     measured = Measured(spent.upper, spent.lower, spent.upper)
     reason = f"the ledger spends epsilon in {spent}, {word} {budget}"
     return Check(theorem, "spent", Enclosure.exactly(budget.epsilon, "budget"), measured, verdict, reason)
 
 
 def refused_check(theorem: str, kind: str, refused: Sequence[str], runs: int) -> Check:
-    r"""The check of runs some of which their ledgers refused: it fails, whatever the others measured.
+    r"""Of so many runs their ledgers refused some, for these reasons: it fails, whatever the others measured.
 
     A right run is never refused (but once in 1e12), and what a refused one would have measured has no value.
-
-    Args:
-        theorem: Id of the statement.
-        kind: Of the check that these runs were for.
-        refused: Why, one for each refused run; at least 1.
-        runs: How many there were.
-
-    Returns:
-        ``fails``; predicted and measured are the number of refused runs.
 
     >>> refused_check("x/y", "bound", ["too little noise\n5 x Gaussian"], 4).reason
     'the ledger refuses 1 of 4 runs: too little noise'
     """
-    if not 1 <= len(refused) <= runs:
-        raise InvalidValue("refused", len(refused), f"at least 1 and at most {runs} runs")
-    reason = f"the ledger refuses {len(refused)} of {runs} runs: {refused[0].splitlines()[0]}"
-    return lost_check(theorem, kind, Verdict.FAILS, reason, len(refused))
+    return _of_runs(theorem, kind, Verdict.FAILS, "the ledger refuses", refused, runs)
 
 
 def unproven_check(theorem: str, kind: str, unproven: Sequence[str], runs: int) -> Check:
-    """The check of runs about some of which nothing could be proven: undecided, as what they hide may be anything.
-
-    Args:
-        theorem: Id of the statement.
-        kind: Of the check that these runs were for.
-        unproven: Why, one for each such run; at least 1.
-        runs: How many there were.
+    """Of so many runs some are unproven, for these reasons: undecided, as what they hide may be anything.
 
     >>> unproven_check("x/y", "bound", ["the tail did not close"], 4).reason
     'nothing is proven of 1 of 4 runs: the tail did not close'
     """
-    if not 1 <= len(unproven) <= runs:
-        raise InvalidValue("unproven", len(unproven), f"at least 1 and at most {runs} runs")
-    reason = f"nothing is proven of {len(unproven)} of {runs} runs: {unproven[0].splitlines()[0]}"
-    return lost_check(theorem, kind, Verdict.UNDECIDED, reason, len(unproven))
+    return _of_runs(theorem, kind, Verdict.UNDECIDED, "nothing is proven of", unproven, runs)
+
+
+def _of_runs(theorem: str, kind: str, verdict: Verdict, found: str, reasons: Sequence[str], runs: int) -> Check:
+    if not 1 <= len(reasons) <= runs:
+        raise InvalidValue("runs", runs, f"at least the {len(reasons)} (1 or more) for which there is a reason")
+    reason = f"{found} {len(reasons)} of {runs} runs: {reasons[0].splitlines()[0]}"
+    return lost_check(theorem, kind, verdict, reason, len(reasons))
 
 
 def lost_check(theorem: str, kind: str, verdict: Verdict, reason: str, lost: int) -> Check:
@@ -236,33 +215,24 @@ def lost_check(theorem: str, kind: str, verdict: Verdict, reason: str, lost: int
 
 
 def noise_check(
-    theorem: str,
-    squared_norms: ArrayLike,
-    *,
-    dimension: int,
-    steps: int,
-    ledger: Ledger,
-    confidence: float = 0.999999,
+    theorem: str, squared_norms: ArrayLike, *, dimension: int, steps: int, ledger: Ledger, confidence: float = 0.999999
 ) -> Check:
     """Hold the noise that was really added against the noise that the ledger says was added.
 
-    A ledger can only be right about what it was told. With R repetitions of T steps of p-dimensional noise N(0, σ² I),
-    the sum of all squares is σ² times a chi-square variable with R T p degrees of freedom, which gives an exact
-    interval for E‖e‖² = pσ².
+    A ledger can only be right about what it was told. With R repetitions of T steps of d-dimensional noise N(0, σ² I),
+    the sum of all squares is σ² times a chi-square variable with R T d degrees of freedom, which gives an exact
+    interval for E‖e‖² = dσ².
 
     Args:
         theorem: Id of the statement whose noise it is.
         squared_norms: Mean over the steps of ‖e‖², one per repetition, shape (R,).
-        dimension: p.
+        dimension: d.
         steps: T.
-        ledger: Must hold releases of one kind only.
-        confidence: Of the interval; high by default, because a right run should practically never fail.
+        ledger: Must hold releases of one noise level only, or ``InvalidValue`` is raised.
+        confidence: High by default, because a right run should practically never fail.
 
     Returns:
-        ``holds`` where the interval contains the ledger's pσ², otherwise ``fails``.
-
-    Raises:
-        InvalidValue: The samples are not finite, or the ledger holds several noise levels.
+        ``holds`` where the interval contains the ledger's dσ², otherwise ``fails``.
     """
     samples = finite_samples(squared_norms)
     valid_share("confidence", confidence)
@@ -270,8 +240,7 @@ def noise_check(
     if len(levels) != 1:
         raise InvalidValue("ledger", f"{len(levels)} noise levels", "releases of a single noise level")
     predicted = Enclosure.exactly(Fraction(dimension) * levels.pop() ** 2)
-    freedom = len(samples) * steps * dimension
-    total = float(samples.sum()) * steps
+    freedom, total = len(samples) * steps * dimension, float(samples.sum()) * steps
     tail = (1 - confidence) / 2
     low = total / float(stats.chi2.isf(tail, freedom)) * dimension
     high = total / float(stats.chi2.ppf(tail, freedom)) * dimension
@@ -291,15 +260,12 @@ def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger:
     Args:
         theorem: Id of the statement whose sensitivity it is.
         problem: Supplies the records.
-        points: Where to look, shape (R, p): the start and the outputs, say.
-        ledger: Releases of mean gradients.
+        points: Where to look, shape (R, d): the start and the outputs, say.
+        ledger: Releases of mean gradients, at least 1.
 
     Returns:
         ``fails`` where a record moves the mean by more than the ledger's bound (and 1e-9 of it, for round-off),
         otherwise ``holds``.
-
-    Raises:
-        InvalidValue: The ledger is empty, or the points have the wrong shape.
     """
     if not ledger.releases:
         raise InvalidValue("ledger", "empty", "at least one release")
@@ -312,12 +278,7 @@ def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger:
 
 
 def finite_samples(values: ArrayLike) -> NDArray[np.float64]:
-    """Independent samples as a vector, shape (R,).
-
-    Raises:
-        InvalidValue: They are no vector, or none are there.
-        NotMeasured: One of them is not finite.
-    """
+    """Independent samples as a vector, shape (R,), R >= 1: see above for what is refused."""
     samples = np.asarray(values, dtype=np.float64)
     if samples.ndim != 1 or len(samples) == 0:
         raise InvalidValue("repetitions.shape", samples.shape, "(R,) with R >= 1")
@@ -327,11 +288,7 @@ def finite_samples(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def valid_share(name: str, value: float) -> None:
-    """Refuse what is not strictly between 0 and 1.
-
-    Raises:
-        InvalidValue: It is not.
-    """
+    """Refuse what is not strictly between 0 and 1."""
     if not 0 < value < 1:
         raise InvalidValue(name, value, "greater than 0 and less than 1")
 

@@ -2,7 +2,7 @@
 
 A proportion and a quantile have exact intervals (Clopper and Pearson's, order statistics); a mean has Student's, which
 is exact for normal draws and close for many bounded or light-tailed ones. A formula holds where the interval contains
-it; a bound where all of the interval is below.
+it; a bound where all of the interval is below. Arguments are those of ``checks``; ``numbers`` are what a task counted.
 """
 
 from __future__ import annotations
@@ -34,10 +34,7 @@ _COUNTED = ("hits", "sum", "squares", "draws")
 def largest_rate(errors: int, runs: int, confidence: float) -> float:
     """The upper end of Clopper and Pearson's interval: the largest rate that is not refuted by so few errors.
 
-    Args:
-        errors: Counted, between 0 and ``runs``.
-        runs: At least 1.
-        confidence: One-sided, in (0, 1).
+    Of ``runs`` >= 1; the confidence, in (0, 1), is one-sided.
 
     >>> round(largest_rate(0, 100, 0.95), 4)  # the rule of three, exactly 1 - 0.05^(1/100)
     0.0295
@@ -51,9 +48,7 @@ def largest_rate(errors: int, runs: int, confidence: float) -> float:
 def measured(numbers: Numbers, confidence: float) -> Measured:
     """The interval of a proportion (``hits`` of ``draws``) or a mean (``sum``, ``squares``, ``draws``).
 
-    Raises:
-        InvalidValue: The numbers are neither.
-        NotMeasured: They are not finite.
+    Numbers that are neither are refused; if not finite, as ``NotMeasured``.
     """
     valid_share("confidence", confidence)
     plain = {name: value for name, value in numbers.items() if not isinstance(value, list)}
@@ -78,12 +73,6 @@ def measured(numbers: Numbers, confidence: float) -> Measured:
 
 def formula_check(theorem: str, numbers: Numbers, predicted: Enclosure | Numerical, confidence: float = 0.999) -> Check:
     """Hold a Monte Carlo estimate against a closed form, or against a value that is numerical only.
-
-    Args:
-        theorem: Id of the statement.
-        numbers: What a task counted.
-        predicted: The closed form's proven value, or what a quadrature gave.
-        confidence: Of the interval.
 
     Returns:
         ``holds`` where the interval contains the value, ``fails`` where it does not. ``undecided`` where the interval
@@ -127,21 +116,11 @@ def quantile_check(
 
     By order statistics, which is exact whatever the law: the i-th smallest of N samples lies above the quantile unless
     i or more of them are below it, each of which happens with probability 1-ω; so a binomial variable's quantiles say
-    which order statistics enclose it.
-
-    Args:
-        theorem: Id of the statement.
-        repetitions: One independent sample each, shape (R,), finite.
-        bound: What is exceeded with a probability of at most ω.
-        failure: That ω, in (0, 1): the one at which the bound was evaluated.
-        confidence: In (0, 1), of the interval. ``holds`` takes R >= ln((1 - confidence)/2)/ln(1 - ω).
+    which order statistics enclose it. ω in (0, 1) is ``failure``, at which the bound was evaluated.
 
     Returns:
         ``holds`` where the quantile's interval lies below the bound, ``fails`` where it lies above, else ``undecided``.
-
-    Raises:
-        InvalidValue: ω or the confidence is not in (0, 1), or there are no repetitions.
-        NotMeasured: The samples are not finite.
+        To hold takes R >= ln((1 - confidence)/2)/ln(1 - ω).
     """
     valid_share("failure", failure)
     valid_share("confidence", confidence)
@@ -162,10 +141,6 @@ def always_check(theorem: str, repetitions: Sequence[float], bound: Enclosure) -
     Returns:
         ``fails`` where some sample lies above the bound, ``holds`` where all are at most its lower end; ``undecided``
         where one falls between the proven ends of the bound.
-
-    Raises:
-        InvalidValue: There are no repetitions.
-        NotMeasured: The samples are not finite.
     """
     samples = finite_samples(repetitions)
     largest, exceeded = float(samples.max()), int((samples > bound.upper).sum())

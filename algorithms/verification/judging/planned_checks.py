@@ -1,16 +1,21 @@
 """The kinds of planned checks, whatever the algorithm: a budget, a bound, a closed form, an exponent.
 
 A study says which cells, which of their numbers and which promise; how the two are held against each other stands here.
-What is promised is a function of a cell's result, so that listing the checks builds no bound.
+What is promised is a function of a cell's result, so that listing the checks builds no bound; by default it is what
+``bound`` of the algorithm says that ran.
+
+Throughout, ``theorem`` is the id of the statement that promises, ``name`` the check's own, in which parameters of a
+cell may stand in braces: there is a check for each cell then. A quantity is the name of a cell's numbers, one per
+repetition, or makes such numbers from its result.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
-from functools import partial
 from itertools import product
 
 from dpbounds.algorithms.verification.judging.checks import Check, Measured, Numerical, Verdict, bound_check
@@ -22,6 +27,7 @@ from dpbounds.algorithms.verification.judging.estimates import (
 )
 from dpbounds.algorithms.verification.judging.slopes import SlopeCheck, fit, slope_check
 from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, Task, Value, number, parameter, text, vector
+from dpbounds.algorithms.verification.sweeping.trials import bound_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.theorems.record import Mode
@@ -40,9 +46,9 @@ class Size(StrEnum):
 CellsAt = Callable[[Size], Sequence[Cell]]
 Judge = Callable[[Sequence[Result], float], Check | SlopeCheck]
 Promise = Callable[[Result], Enclosure]
+OWN_BOUND: Promise = bound_of()
 
 Quantity = str | Callable[[Result], Sequence[float]]
-"""The name of a cell's numbers, one per repetition, or how to make such numbers from its result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,48 +119,29 @@ def spent(theorem: str, name: str, cells: CellsAt, budget: ExactLike | None = No
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
         ledgers = [
-            _Ledger(
+            (
                 number(result, f"{of}_lower"),
                 number(result, f"{of}_upper"),
                 exact(parameter(result, "epsilon") if budget is None else budget, "budget"),
             )
             for result in results
         ]
-        worst = max(ledgers, key=lambda ledger: (ledger.verdict is Verdict.FAILS, ledger.upper / float(ledger.allowed)))
+        lower, upper, allowed = max(ledgers, key=lambda ledger: (ledger[0] > ledger[2], ledger[1] / float(ledger[2])))
+        verdict = Verdict.HOLDS if upper <= allowed else Verdict.FAILS if lower > allowed else Verdict.UNDECIDED
         most = "the ledger spends" if len(results) == 1 else f"the most that {len(results)} ledgers spend is"
         what = "epsilon" if of == "spent" else of
-        reason = f"{most} {what} in [{worst.lower:.12g}, {worst.upper:.12g}] of {float(worst.allowed):g}, certified"
-        measured = Measured(worst.upper, worst.lower, worst.upper)
-        return Check(theorem, "spent", Enclosure.exactly(worst.allowed, "budget"), measured, worst.verdict, reason)
+        reason = f"{most} {what} in [{lower:.12g}, {upper:.12g}] of {float(allowed):g}, certified"
+        measured = Measured(upper, lower, upper)
+        return Check(theorem, "spent", Enclosure.exactly(allowed, "budget"), measured, verdict, reason)
 
     return PlannedCheck(theorem, "spent", name, cells, judge)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ledger:
-    """The proven ends of what one run spent, and what it was allowed to."""
-
-    lower: float
-    upper: float
-    allowed: Fraction
-
-    @property
-    def verdict(self) -> Verdict:
-        if self.upper <= self.allowed:
-            return Verdict.HOLDS
-        return Verdict.FAILS if self.lower > self.allowed else Verdict.UNDECIDED
+Checks = tuple[PlannedCheck, ...]
 
 
-def bounded(theorem: str, name: str, cells: CellsAt, quantity: Quantity, bound: Promise) -> tuple[PlannedCheck, ...]:
-    """The mean of what the repetitions of a cell measured stays below an explicit bound on the expectation.
-
-    Args:
-        theorem: Id of the statement that promises the bound.
-        name: Of the check; parameters of the cell may stand in braces, and there is a check for each cell then.
-        cells: One, or some that the name tells apart.
-        quantity: What is bounded.
-        bound: The explicit bound.
-    """
+def bounded(theorem: str, name: str, cells: CellsAt, quantity: Quantity, bound: Promise = OWN_BOUND) -> Checks:
+    """The mean of what the repetitions of a cell measured stays below an explicit bound on the expectation."""
 
     def held(result: Result, confidence: float) -> Check:
         return bound_check(theorem, _samples(result, quantity), bound(result), confidence)
@@ -163,19 +150,18 @@ def bounded(theorem: str, name: str, cells: CellsAt, quantity: Quantity, bound: 
 
 
 def quantile_bounded(
-    theorem: str, name: str, cells: CellsAt, quantity: Quantity, bound: Promise, failure: float
-) -> tuple[PlannedCheck, ...]:
-    """The (1-ω)-quantile of the same stays below a bound, evaluated at ω = ``failure``, that holds as often."""
+    theorem: str, name: str, cells: CellsAt, quantity: Quantity, failure: float | Fraction, bound: Promise | None = None
+) -> Checks:
+    """The (1-ω)-quantile of the same stays below a bound that holds as often, by default its own at ω = ``failure``."""
+    promise = bound or bound_of(failure)
 
     def held(result: Result, confidence: float) -> Check:
-        return quantile_check(theorem, _samples(result, quantity), bound(result), failure, confidence)
+        return quantile_check(theorem, _samples(result, quantity), promise(result), float(failure), confidence)
 
     return _for_each(theorem, "bound", name, cells, held, Mode.PROBABILITY)
 
 
-def always_bounded(
-    theorem: str, name: str, cells: CellsAt, quantity: Quantity, bound: Promise
-) -> tuple[PlannedCheck, ...]:
+def always_bounded(theorem: str, name: str, cells: CellsAt, quantity: Quantity, bound: Promise) -> Checks:
     """None of the same exceeds a bound that always holds: no chance is in it, so the confidence does not matter."""
 
     def held(result: Result, confidence: float) -> Check:
@@ -184,28 +170,24 @@ def always_bounded(
     return _for_each(theorem, "bound", name, cells, held, Mode.ALWAYS)
 
 
-def rate_bounded(theorem: str, name: str, cells: CellsAt, failure: Promise) -> tuple[PlannedCheck, ...]:
+def rate_bounded(theorem: str, name: str, cells: CellsAt, failure: Promise) -> Checks:
     """How often a cell counted (``hits`` of ``draws``) that a bound was exceeded is at most ω."""
     return _estimated(theorem, name, cells, failure, ("hits", "draws"), Mode.PROBABILITY)
 
 
-def mean_bounded(theorem: str, name: str, cells: CellsAt, bound: Promise) -> tuple[PlannedCheck, ...]:
+def mean_bounded(theorem: str, name: str, cells: CellsAt, bound: Promise) -> Checks:
     """The mean of what a cell summed (``sum``, ``squares``, ``draws``) stays below a bound on the expectation."""
     return _estimated(theorem, name, cells, bound, ("sum", "squares", "draws"), Mode.EXPECTATION)
 
 
-def _estimated(
-    theorem: str, name: str, cells: CellsAt, bound: Promise, counts: Sequence[str], mode: Mode
-) -> tuple[PlannedCheck, ...]:
+def _estimated(theorem: str, name: str, cells: CellsAt, bound: Promise, counts: Sequence[str], mode: Mode) -> Checks:
     def held(result: Result, confidence: float) -> Check:
         return estimate_check(theorem, {count: number(result, count) for count in counts}, bound(result), confidence)
 
     return _for_each(theorem, "bound", name, cells, held, mode)
 
 
-def formula(
-    theorem: str, name: str, cells: CellsAt, value: Callable[[Result], Enclosure | Numerical]
-) -> tuple[PlannedCheck, ...]:
+def formula(theorem: str, name: str, cells: CellsAt, value: Callable[[Result], Enclosure | Numerical]) -> Checks:
     """What a cell counted or summed (see ``estimates.measured``) is what a closed form or a quadrature says."""
 
     def held(result: Result, confidence: float) -> Check:
@@ -216,30 +198,35 @@ def formula(
 
 def _for_each(
     theorem: str, kind: str, name: str, cells: CellsAt, held: Callable[[Result, float], Check], mode: Mode | None = None
-) -> tuple[PlannedCheck, ...]:
+) -> Checks:
     def judge(results: Sequence[Result], confidence: float) -> Check:
         (result,) = results
         return held(result, confidence)
 
+    def alone(place: int) -> CellsAt:
+        return lambda size: [cells(size)[place]]
+
     if "{" not in name:
         return (PlannedCheck(theorem, kind, name, cells, judge, mode),)
     return tuple(
-        PlannedCheck(theorem, kind, name.format(**dict(cell.parameters)), partial(_nth, cells, place), judge, mode)
+        PlannedCheck(theorem, kind, name.format(**dict(cell.parameters)), alone(place), judge, mode)
         for place, cell in enumerate(cells(Size.QUICK))
     )
 
 
-def _nth(cells: CellsAt, place: int, size: Size) -> Sequence[Cell]:
-    return [cells(size)[place]]
-
-
-def in_turn(*groups: Sequence[PlannedCheck]) -> tuple[PlannedCheck, ...]:
+def in_turn(*groups: Sequence[PlannedCheck]) -> Checks:
     """The first check of each group, then the second of each, and so on."""
     return tuple(check for row in zip(*groups, strict=True) for check in row)
 
 
 def slope(
-    theorem: str, name: str, cells: CellsAt, quantity: Quantity, exponent: float, against: str = "records"
+    theorem: str,
+    name: str,
+    cells: CellsAt,
+    quantity: Quantity,
+    exponent: float,
+    against: str = "records",
+    chosen: str = "",
 ) -> PlannedCheck:
     """What is measured over a sweep falls (or grows) as fast as promised, or better.
 
@@ -250,37 +237,20 @@ def slope(
         quantity: Positive, at least 2 repetitions a cell.
         exponent: Promised.
         against: Which parameter of the cells is the size.
+        chosen: The problem, by the cells' parameter ``problem``, that was chosen among several because the exponent
+            shows there. A match then says that the rate is met somewhere; the verdict rests on the chosen problem
+            alone, and what the others give is told.
     """
 
     def judge(results: Sequence[Result], confidence: float) -> SlopeCheck:
-        return slope_check(theorem, exponent, *_sweep(results, quantity, against), confidence=confidence)
-
-    return PlannedCheck(theorem, "slope", name, cells, judge)
-
-
-def slope_where_it_shows(
-    theorem: str, name: str, cells: CellsAt, quantity: Quantity, exponent: float, against: str, chosen: str
-) -> PlannedCheck:
-    """The same on a problem that was chosen among several because the exponent shows there; the others are told.
-
-    A match then says that the rate is met somewhere; the verdict rests on the chosen problem alone.
-
-    Args:
-        theorem: Id of the statement that promises the exponent.
-        name: Of the check.
-        cells: Sweeps over all problems, each with its parameter ``problem``.
-        quantity: Positive, at least 2 repetitions a cell.
-        exponent: Promised.
-        against: Which parameter of the cells is the size.
-        chosen: The problem on which the exponent is held against the promise.
-    """
-
-    def judge(results: Sequence[Result], confidence: float) -> SlopeCheck:
-        by_problem: dict[str, list[Result]] = {}
+        sweeps: dict[str, tuple[list[float], list[Sequence[float]]]] = defaultdict(lambda: ([], []))
         for result in results:
-            by_problem.setdefault(text(result, "problem"), []).append(result)
-        sweeps = {problem: _sweep(sweep, quantity, against) for problem, sweep in by_problem.items()}
+            sizes, samples = sweeps[text(result, "problem") if chosen else ""]
+            sizes.append(parameter(result, against))
+            samples.append(_samples(result, quantity))
         check = slope_check(theorem, exponent, *sweeps.pop(chosen), confidence=confidence)
+        if not chosen:
+            return check
         others = tuple((problem, fit(*sweep, confidence)) for problem, sweep in sweeps.items())
         why = f"{chosen}: chosen among {len(others) + 1} problems because the exponents show there"
         elsewhere = ", ".join(f"{slope.value:.2f} ({problem})" for problem, slope in others)
@@ -293,11 +263,6 @@ def slope_where_it_shows(
 def computed(theorem: str, value: float, promised: Enclosure, verdict: Verdict, reason: str) -> Check:
     """The check of a number that was computed and not estimated: its interval is the number itself."""
     return Check(theorem, "formula", promised, Measured(value, value, value), verdict, reason)
-
-
-def _sweep(results: Sequence[Result], quantity: Quantity, against: str) -> tuple[list[float], list[Sequence[float]]]:
-    """Sizes, and the repetitions at each of them."""
-    return [parameter(result, against) for result in results], [_samples(result, quantity) for result in results]
 
 
 def _samples(result: Result, quantity: Quantity) -> Sequence[float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 _WX, _WCX, _TK = "wang-xu-2019", "wang-chen-xu-2019", "tholeti-kalyani-2020"
@@ -30,34 +31,23 @@ class Reason:
         return self.why + (f": {', '.join(self.checked)}" if self.checked else "")
 
 
-def _explicit(*checked: str) -> Reason:
-    return Reason("it has no constants to hold a run against; what has them has a check", checked)
+def _reason(why: str, *checked: str) -> Reason:
+    return Reason(why, checked)
 
 
-def _same(*checked: str) -> Reason:
-    return Reason("the same numbers, in another form, have a check", checked)
-
-
-def _describes(*checked: str) -> Reason:
-    return Reason("it describes and promises nothing by itself; what is promised of it has a check", checked)
-
-
-def _follows(*checked: str) -> Reason:
-    return Reason("it follows by arithmetic alone from what has a check", checked)
-
-
-def _population(*checked: str) -> Reason:
-    return Reason(
-        "it is about the law of the records, and these runs see one data set only, whose part in it has a check",
-        checked,
-    )
+_same = partial(_reason, "the same numbers, in another form, have a check")
+_describes = partial(_reason, "it describes and promises nothing by itself; what is promised of it has a check")
+_follows = partial(_reason, "it follows by arithmetic alone from what has a check")
+_explicit = partial(_reason, "it has no constants to hold a run against; what has them has a check")
+_figure = partial(_reason, "a figure of measurements; what its methods promise has a check")
+_population = partial(
+    _reason, "it is about the law of the records, and these runs see one data set only, whose part in it has a check"
+)
 
 
 def _escape(*checked: str) -> Reason:
     why = f"disputed: its proof rests on an escape from saddle points that is refuted as stated ({_GLOT}/lemma-3.4)"
-    if not checked:
-        return Reason(f"{why}, and it has no constants")
-    return Reason(f"{why}, and it has no constants; what survives has a check", checked)
+    return Reason(f"{why}, and it has no constants{'; what survives has a check' if checked else ''}", checked)
 
 
 _LOWER = Reason("a lower bound on all algorithms at once: no run of one of them can attain or refute it")
@@ -84,67 +74,59 @@ _TEMPERATURE = Reason(
     (f"{_OWN}/langevin-under-pl",),
 )
 
-
-def _figure(*checked: str) -> Reason:
-    return Reason("a figure of measurements; what its methods promise has a check", checked)
-
-
+_MADE_EXPLICIT = {
+    _GLOT: ("lemma-3.3", "lemma-3.7", "theorem-5.6", "theorem-5.8"),
+    _LUW: ("corollary-4.3", "corollary-5.3", "lemma-3.1", "lemma-e.3", "theorem-3.2"),
+    _WCX: ("theorem-1", "theorem-4", "theorem-5", "theorem-6", "theorem-8"),
+    _WX: ("theorem-6",),
+}
+_ALIKE = (
+    (_escape(), _LUW, ("corollary-4.4", "corollary-7.1", "corollary-e.4", "lemma-e.1", "theorem-e.2")),
+    (_FALSE, _GLOT, ("lemma-3.4", "lemma-5.3")),
+    (_FALSE, _WCX, ("remark-2", "theorem-3")),
+    (
+        _LOWER,
+        _GLOT,
+        ("theorem-5.9", "theorem-5.9/explicit", "theorem-5.10/explicit", "theorem-5.11", "theorem-5.11/explicit"),
+    ),
+    (_LOWER, _LUW, ("lemma-6.5",)),
+    (_TABLE, _GLOT, ("table-2", "table-3")),
+    (_EXPONENTIAL, _LUW, ("corollary-8.2", "corollary-f.1")),
+    (_NOT_BUILT, _LUW, ("corollary-6.3", "lemma-6.2")),
+    (_TEMPERATURE, _WCX, ("remark-1", "theorem-2")),
+    (_LAWS, _GLOT, ("lemma-d.2", "theorem-d.1")),
+    (_ONE_STEP, _GLOT, ("lemma-3.5", "lemma-3.5/explicit")),
+)
 REASONS: Mapping[str, Reason] = MappingProxyType(
     {
+        f"{paper}/{item}": _explicit(f"{paper}/{item}/explicit")
+        for paper, items in _MADE_EXPLICIT.items()
+        for item in items
+    }
+    | {f"{paper}/{item}": reason for reason, paper, items in _ALIKE for item in items}
+    | {
         f"{_OWN}/ball-noise-at-fixed-delta": Reason(
             "it compares bounds at their best radius, which no single run does; for single records these have a check",
             (f"{_TK}/algorithm-1/explicit", f"{_TK}/theorem-1/explicit"),
         ),
         f"{_OWN}/population-tree-spider": Reason("a sketch that nobody has proved, of an algorithm that is not built"),
         # Ganesh, Liu, Oh & Thakurta 2023
-        f"{_GLOT}/lemma-3.3": _explicit(f"{_GLOT}/lemma-3.3/explicit"),
-        f"{_GLOT}/lemma-3.4": _FALSE,
-        f"{_GLOT}/lemma-3.5": _ONE_STEP,
-        f"{_GLOT}/lemma-3.5/explicit": _ONE_STEP,
         f"{_GLOT}/lemma-3.6": _escape(f"{_GLOT}/theorem-4.2/explicit"),
-        f"{_GLOT}/lemma-3.7": _explicit(f"{_GLOT}/lemma-3.7/explicit"),
-        f"{_GLOT}/lemma-5.3": _FALSE,
         f"{_GLOT}/lemma-5.3/explicit": Reason(
             "the regularised risk is a step on the way to the risk, whose bound has a check",
             (f"{_GLOT}/theorem-5.6/explicit",),
         ),
-        f"{_GLOT}/lemma-d.2": _LAWS,
-        f"{_GLOT}/table-2": _TABLE,
-        f"{_GLOT}/table-3": _TABLE,
         f"{_GLOT}/theorem-4.2": _escape(f"{_GLOT}/theorem-4.2/explicit"),
         f"{_GLOT}/theorem-4.6": _escape(f"{_GLOT}/theorem-4.6/explicit"),
-        f"{_GLOT}/theorem-5.6": _explicit(f"{_GLOT}/theorem-5.6/explicit"),
         f"{_GLOT}/theorem-5.7": Reason(
             "it has no constants; the same risks of the exact sampler, with constants, have a check",
             (f"{_GLOT}/theorem-5.6/explicit",),
         ),
-        f"{_GLOT}/theorem-5.8": _explicit(f"{_GLOT}/theorem-5.8/explicit"),
-        f"{_GLOT}/theorem-5.9": _LOWER,
-        f"{_GLOT}/theorem-5.9/explicit": _LOWER,
-        f"{_GLOT}/theorem-5.10/explicit": _LOWER,
-        f"{_GLOT}/theorem-5.11": _LOWER,
-        f"{_GLOT}/theorem-5.11/explicit": _LOWER,
-        f"{_GLOT}/theorem-d.1": _LAWS,
         # Lowy, Ullman & Wright 2024
-        f"{_LUW}/corollary-4.3": _explicit(f"{_LUW}/corollary-4.3/explicit"),
-        f"{_LUW}/corollary-4.4": _escape(),
-        f"{_LUW}/corollary-5.3": _explicit(f"{_LUW}/corollary-5.3/explicit"),
-        f"{_LUW}/corollary-6.3": _NOT_BUILT,
-        f"{_LUW}/corollary-7.1": _escape(),
-        f"{_LUW}/corollary-8.2": _EXPONENTIAL,
-        f"{_LUW}/corollary-e.4": _escape(),
-        f"{_LUW}/corollary-f.1": _EXPONENTIAL,
         f"{_LUW}/equation-2": _follows(f"{_LUW}/lemma-4.2", f"{_LUW}/lemma-4.2/explicit"),
-        f"{_LUW}/lemma-3.1": _explicit(f"{_LUW}/lemma-3.1/explicit"),
         f"{_LUW}/lemma-3.3": _escape(f"{_LUW}/algorithm-1/explicit"),
-        f"{_LUW}/lemma-6.2": _NOT_BUILT,
-        f"{_LUW}/lemma-6.5": _LOWER,
-        f"{_LUW}/lemma-e.1": _escape(),
-        f"{_LUW}/lemma-e.3": _explicit(f"{_LUW}/lemma-e.3/explicit"),
         f"{_LUW}/proposition-d.1": _same(f"{_LUW}/proposition-d.1/explicit"),
-        f"{_LUW}/theorem-3.2": _explicit(f"{_LUW}/theorem-3.2/explicit"),
         f"{_LUW}/theorem-3.4": _escape(f"{_LUW}/theorem-3.2/explicit"),
-        f"{_LUW}/theorem-e.2": _escape(),
         # Tholeti & Kalyani 2020
         f"{_TK}/equation-7": _same(f"{_TK}/theorem-1/explicit"),
         f"{_TK}/theorem-1": _same(f"{_TK}/theorem-1/explicit"),
@@ -155,21 +137,11 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
         # Wang, Chen & Xu 2019
         f"{_WCX}/equation-1": _describes(f"{_OWN}/langevin-under-pl"),
         f"{_WCX}/equation-2": _describes(f"{_OWN}/langevin-under-pl"),
-        f"{_WCX}/remark-1": _TEMPERATURE,
-        f"{_WCX}/remark-2": _FALSE,
         f"{_WCX}/remark-3": _explicit(f"{_WCX}/theorem-9/explicit"),
-        f"{_WCX}/theorem-1": _explicit(f"{_WCX}/theorem-1/explicit"),
-        f"{_WCX}/theorem-2": _TEMPERATURE,
-        f"{_WCX}/theorem-3": _FALSE,
-        f"{_WCX}/theorem-4": _explicit(f"{_WCX}/theorem-4/explicit"),
-        f"{_WCX}/theorem-5": _explicit(f"{_WCX}/theorem-5/explicit"),
-        f"{_WCX}/theorem-6": _explicit(f"{_WCX}/theorem-6/explicit"),
-        f"{_WCX}/theorem-8": _explicit(f"{_WCX}/theorem-8/explicit"),
         # Wang & Xu 2019
         f"{_WX}/corollary-1": _explicit(f"{_WX}/theorem-6/explicit"),
         f"{_WX}/figure-1": _figure(f"{_WX}/theorem-2/explicit"),
         f"{_WX}/figure-2": _figure(f"{_WX}/theorem-2/explicit"),
         f"{_WX}/theorem-3": _population(f"{_WX}/theorem-2/explicit"),
-        f"{_WX}/theorem-6": _explicit(f"{_WX}/theorem-6/explicit"),
     }
 )

@@ -97,12 +97,8 @@ def fit(sizes: ArrayLike, samples: Sequence[ArrayLike], confidence: float = 0.99
 
     Args:
         sizes: x > 0, at least 3 distinct ones, shape (K,).
-        samples: For each size its repetitions, positive, at least 2 each.
+        samples: For each size its repetitions, at least 2 each, positive and finite or the run broke down.
         confidence: Of the interval, in (0, 1): Student's, see above.
-
-    Raises:
-        InvalidValue: Too few sizes or repetitions, or a size that is not positive and finite.
-        NotMeasured: A sample that is not positive and finite.
     """
     x, groups = _checked(sizes, samples)
     valid_share("confidence", confidence)
@@ -146,8 +142,8 @@ def slope_check(
     Args:
         theorem: Id of the statement.
         predicted: Its exponent p: measured <= C x^p.
-        sizes: x, shape (K,), at least 3.
-        samples: Repetitions at each size.
+        sizes: As for ``fit``.
+        samples: As for ``fit``.
         confidence: Of the interval; divide the suite's error among its checks (``confidence_of``).
         widest: An interval wider than this decides nothing.
         tolerance: By how much an exponent may exceed p and still match: logarithms that an order hides are not flat
@@ -161,12 +157,12 @@ def slope_check(
     slope = fit(sizes, samples, confidence)
     where = f"exponent {slope.value:.3g} in [{slope.low:.3g}, {slope.high:.3g}] over {slope.points} sizes"
     if slope.bend < 1 - confidence:
-        far = _far_half(sizes, samples)
-        if far is None:
+        far = np.argsort(sizes)[len(samples) // 2 :]
+        if len(far) < _FEWEST_POINTS:
             reason = f"{where}; the points bend (p = {slope.bend:.1g}) and are too few for a far half: sweep further"
             return SlopeCheck(theorem, predicted, slope, Finding.UNCLEAR, Verdict.UNDECIDED, reason)
         steepening = slope.curvature < 0
-        slope = fit(*far, confidence)
+        slope = fit(np.asarray(sizes)[far], [samples[index] for index in far], confidence)
         where = (
             f"exponent {slope.value:.3g} in [{slope.low:.3g}, {slope.high:.3g}] over the far {slope.points} sizes, as "
             "all of them bend"
@@ -186,12 +182,6 @@ def _judged(slope: Slope, predicted: float, widest: float, tolerance: float) -> 
     if slope.high - slope.low > widest:
         return Finding.UNCLEAR, Verdict.UNDECIDED, f"too wide to hold against {predicted:.4g}: run more repetitions"
     return Finding.MATCHES, Verdict.HOLDS, f"compatible with the promised {predicted:.4g}"
-
-
-def _far_half(sizes: ArrayLike, samples: Sequence[ArrayLike]) -> tuple[Array, list[ArrayLike]] | None:
-    x = np.asarray(sizes, dtype=np.float64)
-    order = np.argsort(x)[len(x) // 2 :]
-    return None if len(order) < _FEWEST_POINTS else (x[order], [samples[index] for index in order])
 
 
 def confidence_of(suite_error: float, checks: int) -> float:

@@ -12,37 +12,19 @@ import numpy as np
 from dpbounds.algorithms import LangevinDynamics, MirrorDescent, PerturbedGradientDescent, ProjectedGradientDescent
 from dpbounds.algorithms.descents.quoted_baselines import QuotedDescent, WangYeXu2017, ZhangEtAl2017
 from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.problems import WAVY, landscape, sigmoid_loss, wang_xu_design
+from dpbounds.algorithms.problems import WAVY, landscape
 from dpbounds.algorithms.problems.landscapes import Landscape
 from dpbounds.algorithms.problems.mirrors import DistanceGenerator, EntropyMirror, EuclideanMirror, PNormMirror
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.problems.sets import L1Ball, L2Ball, Simplex
 from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.verification.judging import planned_checks as kinds
 from dpbounds.algorithms.verification.judging.checks import Check, Measured, Verdict
-from dpbounds.algorithms.verification.judging.planned_checks import (
-    PlannedCheck,
-    bounded,
-    by_size,
-    cells,
-    formula,
-    in_turn,
-    slope,
-    spent,
-)
-from dpbounds.algorithms.verification.studies.running import (
-    Algorithm,
-    Example,
-    at_budget,
-    bound_of,
-    calibrated_on,
-    means,
-    ran,
-    reads,
-    samples,
-    spending,
-    step_count,
-)
+from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells, in_turn, slope, spent
+from dpbounds.algorithms.verification.studies.problems import design, smooth_design
+from dpbounds.algorithms.verification.studies.running import Algorithm, Example, at_budget, budget_of, calibrated_on
 from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number, parameter
+from dpbounds.algorithms.verification.sweeping.trials import bound_of, means, ran, reads, samples, spending, step_count
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
@@ -54,25 +36,6 @@ WhichNoise = Literal["ball", "sphere", "gaussian"]
 WhichOutput = Literal["last", "random"]
 
 _REPETITIONS, _MORE_REPETITIONS = by_size(16, 64), by_size(64, 256)
-
-
-def _budget(epsilon: float) -> PrivacyBudget:
-    return PrivacyBudget.of(Fraction(epsilon), "1e-5")
-
-
-# --- problems
-
-
-def design(records: int, dimension: int) -> Problem:
-    """The sigmoid loss on Wang & Xu's synthetic design: the same records for every cell of the same size."""
-    data = wang_xu_design(records, dimension, seed=0, feature_bound=4)
-    return sigmoid_loss(data.features, data.labels, feature_bound=4)
-
-
-def smooth_design(records: int, dimension: int) -> Problem:
-    """The same without a regulariser."""
-    data = wang_xu_design(records, dimension, seed=0, feature_bound=4)
-    return sigmoid_loss(data.features, data.labels, l1=0, feature_bound=4)
 
 
 def wavy(records: int, dimension: int) -> Landscape:
@@ -93,7 +56,13 @@ def mirror(shape: WhichMirror, dimension: int) -> DistanceGenerator:
 @reads(means("noisy", "exact", "noise"), step_count, spending)
 def projected_gradient(records: int, dimension: int, epsilon: float) -> tuple[ProjectedGradientDescent, Problem]:
     """DP-PGD with the noise and steps of its theorem: mean squares of the mapping and of the noise, ε spent."""
-    return at_budget(ProjectedGradientDescent.calibrated, design(records, dimension), _budget(epsilon))
+    return at_budget(ProjectedGradientDescent.calibrated, design(records, dimension), budget_of(epsilon))
+
+
+def _both_mappings(theorem: str, name: str, runs: kinds.CellsAt) -> kinds.Checks:
+    """The mapping at the noisy and at the exact gradient, in turn, each below its bound."""
+    named = {mapping: name.replace("MAPPING", mapping) for mapping in ("noisy", "exact")}
+    return in_turn(*(bounded(theorem, named[mapping], runs, mapping, bound_of(mapping)) for mapping in named))
 
 
 _pgd = partial(cells, projected_gradient, dimension=5, epsilon=1.0, repetitions=_REPETITIONS)
@@ -102,18 +71,7 @@ _EXPLICIT = "wang-xu-2019/theorem-2/explicit"
 
 _PROJECTED = (
     spent("wang-xu-2019/theorem-1", "DP-PGD, every ledger of the sweep", _SWEEP),
-    *in_turn(
-        *(
-            bounded(
-                _EXPLICIT,
-                f"DP-PGD, {mapping} mapping, n = {{records}}",
-                _pgd(records=(500, 1000, 4000)),
-                mapping,
-                bound_of(projected_gradient, mapping),
-            )
-            for mapping in ("noisy", "exact")
-        )
-    ),
+    *_both_mappings(_EXPLICIT, "DP-PGD, MAPPING mapping, n = {records}", _pgd(records=(500, 1000, 4000))),
     # Mean squares fall like 1/n at fixed ε and d: the square of the rates of Theorems 2 and 5. At the true gradient the
     # mapping stays a tenth below its bound, which says nothing about its exponent at such n.
     slope("wang-xu-2019/theorem-2", "DP-PGD, noisy mapping against n", _SWEEP, "noisy", -1.0),
@@ -125,7 +83,7 @@ _PROJECTED = (
 @reads(means("noisy", "exact"), step_count, spending)
 def mirror_descent(records: int, dimension: int, epsilon: float, shape: WhichMirror) -> tuple[MirrorDescent, Problem]:
     """DP-PMD with the noise and steps of its theorem: mean squares of the mapping in the norm of the mirror."""
-    problem, budget = smooth_design(records, dimension), _budget(epsilon)
+    problem, budget = smooth_design(records, dimension), budget_of(epsilon)
     return at_budget(MirrorDescent.calibrated, problem, budget, mirror(shape, dimension))
 
 
@@ -139,17 +97,10 @@ _MIRRORED = (
         spent("wang-xu-2019/theorem-5", f"DP-PMD, {shape}", _pmd(shape=shape, records=_MIRROR_SIZES))
         for shape in _SHAPES
     ),
-    *in_turn(
-        *(
-            bounded(
-                "wang-xu-2019/theorem-5/explicit",
-                f"DP-PMD, {{shape}}, {mapping} mapping, n = {{records}}",
-                _pmd(shape=_SHAPES, records=(500, 1000, 2000)),
-                mapping,
-                bound_of(mirror_descent, mapping),
-            )
-            for mapping in ("noisy", "exact")
-        )
+    *_both_mappings(
+        "wang-xu-2019/theorem-5/explicit",
+        "DP-PMD, {shape}, MAPPING mapping, n = {records}",
+        _pmd(shape=_SHAPES, records=(500, 1000, 2000)),
     ),
     slope("wang-xu-2019/theorem-5", _MIRROR_SLOPE, _L2, "noisy", -1.0),
 )
@@ -162,7 +113,7 @@ def langevin_dynamics(
     records: int, dimension: int, epsilon: float, output: WhichOutput
 ) -> tuple[LangevinDynamics, Landscape]:
     """DP-GLD at the temperature that balances its bound: excess risk of the output, mean square of the noise."""
-    return at_budget(LangevinDynamics.calibrated, wavy(records, dimension), _budget(epsilon), output=output)
+    return at_budget(LangevinDynamics.calibrated, wavy(records, dimension), budget_of(epsilon), output=output)
 
 
 _gld = partial(cells, langevin_dynamics, dimension=2, epsilon=2.0, repetitions=_MORE_REPETITIONS)
@@ -174,7 +125,6 @@ _LANGEVIN = (
         "DP-GLD, {output} iterate, n = {records}",
         _gld(records=_LANGEVIN_SIZES, output=("last", "random")),
         "excess",
-        bound_of(langevin_dynamics),
     ),
 )
 
@@ -221,9 +171,8 @@ _PERTURBED = (
         "PrGD, {shape}, T = {steps}",
         _prgd(steps=(30, 100, 300), shape=("ball", "sphere", "gaussian")),
         "gradient",
-        bound_of(perturbed_gradient),
     ),
-    *formula(
+    *kinds.formula(
         _PRGD[0],
         "PrGD, squared length of the noise, {shape}",
         _prgd(steps=200, shape=("ball", "gaussian")),
@@ -262,24 +211,23 @@ _BASELINES: tuple[WhichBaseline, ...] = ("zhang", "zhang-times-steps", "wang-ye-
 _quoted = partial(cells, quoted_baseline, dimension=5, epsilon=0.5, repetitions=_REPETITIONS)
 
 
-def _broken(last: int) -> PlannedCheck:
+def _broken(last: int) -> kinds.PlannedCheck:
     """The noise quoted for Zhang et al. keeps its promise up to a number of steps and not for one more: certified."""
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
         (kept, before), (after, broken) = (
             [number(result, end) for end in ("spent_lower", "spent_upper")] for result in results
         )
-        verdict = Verdict.UNDECIDED
-        if before <= 0.5 < after:
-            verdict = Verdict.HOLDS
-        elif kept > 0.5 or broken <= 0.5:
-            verdict = Verdict.FAILS
+        refuted = kept > 0.5 or broken <= 0.5
+        verdict = Verdict.HOLDS if before <= 0.5 < after else Verdict.FAILS if refuted else Verdict.UNDECIDED
         ends = f"{last} steps spend at most {before:.8g} and {last + 1} at least {after:.8g}"
         measured, promised = Measured(after, before, after), Enclosure.exactly(Fraction(1, 2), "budget")
         return Check(_QUOTING, "spent", promised, measured, verdict, f"{ends} of 0.5, certified")
 
     name = f"refutes print: zhang as quoted keeps ε = 0.5 up to T = {last} only"
-    return PlannedCheck(_QUOTING, "spent", name, _quoted(which="zhang", records=500, steps=(last, last + 1)), judge)
+    return kinds.PlannedCheck(
+        _QUOTING, "spent", name, _quoted(which="zhang", records=500, steps=(last, last + 1)), judge
+    )
 
 
 _QUOTED = (
@@ -293,7 +241,6 @@ _QUOTED = (
         "{which} as quoted, n = {records}",
         _quoted(which=_BASELINES, records=(500, 1000, 2000), steps=100),
         "noisy",
-        bound_of(quoted_baseline),
     ),
 )
 

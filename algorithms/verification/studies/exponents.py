@@ -10,22 +10,17 @@ import numpy as np
 
 from dpbounds.algorithms import problems
 from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent, best_steps
-from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.planning import root_above
 from dpbounds.algorithms.problems.problem import Problem
-from dpbounds.algorithms.verification.judging.planned_checks import (
-    by_size,
-    cells,
-    slope_where_it_shows,
-    spent,
-)
-from dpbounds.algorithms.verification.studies.running import means, ran, spending, step_count
+from dpbounds.algorithms.verification.judging.planned_checks import by_size, cells, slope, spent
+from dpbounds.algorithms.verification.studies.problems import design
+from dpbounds.algorithms.verification.studies.running import budget_of
 from dpbounds.algorithms.verification.sweeping.cells import Numbers
+from dpbounds.algorithms.verification.sweeping.trials import means, ran, spending, step_count
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.wang_xu_2019 import theorem_1_explicit
 
-_DELTA = Fraction(1, 10**5)
 _FEATURES, _FEATURE_BOUND, _FLIPPED, _RADIUS = 4, 4, 0.2, 1
 _NONE, _L1 = Fraction(0), Fraction(1, 100)
 
@@ -46,12 +41,6 @@ def padded(
     return problems.sigmoid_loss(features, labels, l1=l1, feature_bound=_FEATURE_BOUND, radius=radius)
 
 
-def design(records: int, dimension: int, *, radius: int | None) -> Problem:
-    """The sigmoid loss on Wang & Xu's synthetic design, whose features fill all dimensions."""
-    data = problems.wang_xu_design(records, dimension, seed=0, feature_bound=_FEATURE_BOUND)
-    return problems.sigmoid_loss(data.features, data.labels, l1=0, feature_bound=_FEATURE_BOUND, radius=radius)
-
-
 # The problems on which the exponents of DP-PGD are measured: labels, an l1 term, a ball, and Wang & Xu's design.
 CHOSEN = "a fifth of the labels flipped, a ball"
 PROBLEMS: Mapping[str, Callable[[int, int], Problem]] = {
@@ -61,8 +50,8 @@ PROBLEMS: Mapping[str, Callable[[int, int], Problem]] = {
     "the same with an l1 term, without a ball": partial(padded, l1=_L1, radius=None),
     "no labels flipped, a ball": partial(padded, flipped=0.0),
     "no labels flipped, without a ball": partial(padded, flipped=0.0, radius=None),
-    "Wang & Xu's design, a ball": partial(design, radius=_RADIUS),
-    "Wang & Xu's design, without a ball": partial(design, radius=None),
+    "Wang & Xu's design, a ball": partial(design, l1=0, radius=_RADIUS),
+    "Wang & Xu's design, without a ball": partial(design, l1=0, radius=None),
 }
 
 
@@ -71,7 +60,7 @@ def prescribed_descent(problem: Problem, epsilon: float) -> ProjectedGradientDes
 
     An accountant would need less; what it needs is no power of ε.
     """
-    budget = PrivacyBudget.of(Fraction(epsilon), _DELTA)
+    budget = budget_of(epsilon)
     share = 2 / theorem_1_explicit.budget
     square = evaluate(share, {symbols.epsilon: budget.epsilon, symbols.delta: budget.delta}).exact_upper
     single = root_above(Fraction(square))
@@ -100,13 +89,10 @@ _BY_EPSILON = _sweep(
 CHECKS = (
     spent("wang-xu-2019/theorem-1/explicit", "DP-PGD with the prescribed variance, every ledger", _BY_EPSILON),
     *(
-        slope_where_it_shows(
+        slope(
             "wang-xu-2019/theorem-2", f"DP-PGD, {mapping} mapping against {letter}", sweep, mapping, power, axis, CHOSEN
         )
-        for sweep, letter, axis, power in (
-            (_BY_DIMENSION, "d", "dimension", 0.5),
-            (_BY_EPSILON, "ε", "epsilon", -1.0),
-        )
+        for sweep, letter, axis, power in ((_BY_DIMENSION, "d", "dimension", 0.5), (_BY_EPSILON, "ε", "epsilon", -1.0))
         for mapping in ("exact", "noisy")
     ),
 )

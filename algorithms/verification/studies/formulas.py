@@ -14,22 +14,32 @@ from numpy.typing import NDArray
 
 import dpbounds as dp
 from dpbounds.algorithms.problems.sets import Box, ConstraintSet, L1Ball, L2Ball
-from dpbounds.algorithms.verification.judging.planned_checks import (
-    CellsAt,
-    PlannedCheck,
-    Promise,
-    by_size,
-    cells,
-    formula,
-    mean_bounded,
-    rate_bounded,
-)
+from dpbounds.algorithms.verification.judging import planned_checks as kinds
 from dpbounds.algorithms.verification.sweeping.cells import Numbers, Task, Value
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 _BLOCK = 20_000  # draws at a time: memory stays small
+
+
+def _blocks(draws: int, most: int) -> list[int]:
+    return [min(most, draws - start) for start in range(0, draws, most)]
+
+
+def _counted(event: Callable[[int], Array], draws: int, most: int = _BLOCK) -> Numbers:
+    """How often an event happens among so many draws, at most so many at a time."""
+    return {"hits": sum(int(event(count).sum()) for count in _blocks(draws, most)), "draws": draws}
+
+
+def _summed(values: Callable[[int], Array], draws: int, most: int = _BLOCK) -> Numbers:
+    """The sums of so many values and of their squares."""
+    total, squares = 0.0, 0.0
+    for count in _blocks(draws, most):
+        block = values(count)
+        total += float(block.sum())
+        squares += float((block**2).sum())
+    return {"sum": total, "squares": squares, "draws": draws}
 
 
 def _ball(draw: np.random.Generator, count: int, dimension: int, radius: float) -> Array:
@@ -40,19 +50,17 @@ def _ball(draw: np.random.Generator, count: int, dimension: int, radius: float) 
     return points
 
 
-def _blocks(draws: int) -> list[int]:
-    return [min(_BLOCK, draws - start) for start in range(0, draws, _BLOCK)]
-
-
 def ball_overlap(dimension: int, radius: float, distance: float, draws: int, seed: int) -> Numbers:
     """How often a point of one ball lies outside of another one at that distance."""
     draw = np.random.default_rng(seed)
-    outside = 0
-    for count in _blocks(draws):
+
+    def outside(count: int) -> Array:
         points = _ball(draw, count, dimension, radius)
         points[:, 0] -= distance
-        outside += int(((points**2).sum(axis=1) > radius**2).sum())
-    return {"hits": outside, "draws": draws}
+        beyond: Array = (points**2).sum(axis=1) > radius**2
+        return beyond
+
+    return _counted(outside, draws)
 
 
 def ball_descent(
@@ -63,15 +71,16 @@ def ball_descent(
     Under the first data set record 0 has a gradient ``distance`` away from all others', which are those of the second.
     """
     draw = np.random.default_rng(seed)
-    seen = 0
-    for count in _blocks(draws):
+
+    def seen(count: int) -> Array:
         away = np.zeros(count, dtype=bool)
         for _ in range(steps):
             points = _ball(draw, count, dimension, radius)
             points[:, 0] += np.where(draw.integers(0, records, size=count) == 0, distance, 0.0)
             away |= (points**2).sum(axis=1) > radius**2
-        seen += int(away.sum())
-    return {"hits": seen, "draws": draws}
+        return away
+
+    return _counted(seen, draws)
 
 
 def gaussian_profile(multiplier: float, steps: int, epsilon: float, draws: int, seed: int) -> Numbers:
@@ -105,15 +114,15 @@ def _log_ratio(output: Array, multiplier: float) -> Array:
 def _gains(
     loss: Callable[[np.random.Generator, int], Array], steps: int, epsilon: float, draws: int, seed: int
 ) -> Numbers:
-    draw, total, squares = np.random.default_rng(seed), 0.0, 0.0
-    for count in _blocks(draws):
+    draw = np.random.default_rng(seed)
+
+    def gains(count: int) -> Array:
         losses = np.zeros(count)
         for _ in range(steps):
             losses += loss(draw, count)
-        gains = np.maximum(0.0, -np.expm1(epsilon - losses))
-        total += float(gains.sum())
-        squares += float((gains**2).sum())
-    return {"sum": total, "squares": squares, "draws": draws}
+        return np.maximum(0.0, -np.expm1(epsilon - losses))
+
+    return _summed(gains, draws)
 
 
 def selection_shortfall(
@@ -127,128 +136,98 @@ def selection_shortfall(
     scores = np.full(candidates, -shortfall * (1 + 1e-9))
     scores[0] = 0.0
     scores *= step_epsilon / (2 * sensitivity)
-    short = 0
-    rows = max(1, _BLOCK // candidates)
-    for start in range(0, draws, rows):
-        noisy = scores + draw.gumbel(size=(min(rows, draws - start), candidates))
-        short += int((noisy.argmax(axis=1) != 0).sum())
-    return {"hits": short, "draws": draws}
+
+    def short(count: int) -> Array:
+        noisy = scores + draw.gumbel(size=(count, candidates))
+        return np.asarray(noisy.argmax(axis=1) != 0)
+
+    return _counted(short, draws, max(1, _BLOCK // candidates))
+
+
+_DUAL_NORMS: dict[str, Callable[[Array], Array]] = {
+    "l2": lambda v: np.linalg.norm(v, axis=1),
+    "l1": lambda v: np.abs(v).max(axis=1),
+    "box": lambda v: np.abs(v).sum(axis=1),
+}
+_SETS: dict[str, Callable[[int, int], ConstraintSet]] = {"l2": L2Ball, "l1": L1Ball, "box": Box.cube}
 
 
 def squared_dual_norm(shape: str, dimension: int, draws: int, seed: int) -> Numbers:
     """Mean square of sup <w, v>, v standard normal, over the unit l2 ball, l1 ball or box."""
     draw = np.random.default_rng(seed)
-    total, squares = 0.0, 0.0
-    norms = {
-        "l2": lambda v: np.linalg.norm(v, axis=1),
-        "l1": lambda v: np.abs(v).max(axis=1),
-        "box": lambda v: np.abs(v).sum(axis=1),
-    }
-    rows = max(1, 10**6 // dimension)
-    for start in range(0, draws, rows):
-        values = norms[shape](draw.normal(size=(min(rows, draws - start), dimension))) ** 2
-        total += float(values.sum())
-        squares += float((values**2).sum())
-    return {"sum": total, "squares": squares, "draws": draws}
+
+    def squares(count: int) -> Array:
+        squared: Array = _DUAL_NORMS[shape](draw.normal(size=(count, dimension))) ** 2
+        return squared
+
+    return _summed(squares, draws, max(1, 10**6 // dimension))
 
 
 # --- checks
 
-_DRAWS = (100_000, 4_000_000)
-Checks = tuple[PlannedCheck, ...]
+
+def _runs(task: Task, draws: float = 1.0, **parameters: Value) -> kinds.CellsAt:
+    quick, full = (int(draws * count) for count in (100_000, 4_000_000))
+    return kinds.cells(task, draws=kinds.by_size(quick, full), **parameters)
 
 
-def _check(
-    theorem: str,
-    name: str,
-    task: Task,
-    promise: Promise,
-    *,
-    kind: Callable[[str, str, CellsAt, Promise], Checks] = formula,
-    draws: float = 1.0,
-    **parameters: Value,
-) -> Checks:
-    quick, full = (int(draws * count) for count in _DRAWS)
-    return kind(theorem, name, cells(task, draws=by_size(quick, full), **parameters), promise)
-
-
-def _ball_overlap(dimension: int, distance: str) -> Checks:
+def _ball_overlap(dimension: int, distance: str) -> kinds.Checks:
     statement = "tholeti-kalyani-2020/equation-6"
-    return _check(
+    return kinds.formula(
         statement,
         f"ball overlap, d = {dimension}, distance {distance}",
-        ball_overlap,
+        _runs(ball_overlap, dimension=dimension, radius=1.0, distance=float(Fraction(distance))),
         lambda result: dp.theorem(statement).evaluate(None, dimension=dimension, radius=1, distance=distance).value,
-        dimension=dimension,
-        radius=1.0,
-        distance=float(Fraction(distance)),
     )
 
 
-def _ball_run(dimension: int, steps: int) -> Checks:
-    return _check(
+def _ball_run(dimension: int, steps: int) -> kinds.Checks:
+    return kinds.formula(
         "tholeti-kalyani-2020/theorem-1/explicit",
         f"a run of ball noise, d = {dimension}, T = {steps}",
-        ball_descent,
+        _runs(ball_descent, 0.5, dimension=dimension, radius=1.0, distance=1.0, records=50, steps=steps),
         lambda result: dp.BallDescent(Fraction(1), dimension, 50, steps).delta(Fraction(1)),
-        draws=0.5,
-        dimension=dimension,
-        radius=1.0,
-        distance=1.0,
-        records=50,
-        steps=steps,
     )
 
 
-def _gaussian(multiplier: str, steps: int, epsilon: str) -> Checks:
-    return _check(
+def _gaussian(multiplier: str, steps: int, epsilon: str) -> kinds.Checks:
+    given = {"multiplier": float(Fraction(multiplier)), "epsilon": float(Fraction(epsilon))}
+    return kinds.formula(
         "cited/dwork-roth-2014/theorem-a.1",
         f"δ({epsilon}) of {steps} Gaussian releases, z = {multiplier}",
-        gaussian_profile,
+        _runs(gaussian_profile, steps=steps, **given),
         lambda result: dp.delta(dp.Gaussian(multiplier) ** steps, epsilon),
-        multiplier=float(Fraction(multiplier)),
-        steps=steps,
-        epsilon=float(Fraction(epsilon)),
     )
 
 
-def _poisson(multiplier: str, rate: str, steps: int, epsilon: str) -> Checks:
-    return _check(
+def _poisson(multiplier: str, rate: str, steps: int, epsilon: str) -> kinds.Checks:
+    given = {"multiplier": multiplier, "sample_rate": rate, "epsilon": epsilon}
+    return kinds.formula(
         "cited/abadi-et-al-2016/theorem-1",
         f"δ({epsilon}) of {steps} Poisson samples, q = {rate}, z = {multiplier}",
-        poisson_profile,
+        _runs(poisson_profile, steps=steps, **{name: float(Fraction(value)) for name, value in given.items()}),
         lambda result: dp.delta(dp.PoissonSampled(dp.Gaussian(multiplier), rate) ** steps, epsilon),
-        multiplier=float(Fraction(multiplier)),
-        sample_rate=float(Fraction(rate)),
-        steps=steps,
-        epsilon=float(Fraction(epsilon)),
     )
 
 
-def _selection(candidates: int, failure: str, draws: float) -> Checks:
-    statement = "wang-xu-2019/lemma-3"
+def _selection(candidates: int, failure: str, draws: float) -> kinds.Checks:
+    statement = dp.theorem("wang-xu-2019/lemma-3")
     given: dict[str, Any] = {"candidates": candidates, "failure_probability": failure}
-    shortfall = dp.theorem(statement).evaluate(None, score_sensitivity=1, step_epsilon=1, **given).value.upper
-    return _check(
-        statement,
+    shortfall = statement.evaluate(None, score_sensitivity=1, step_epsilon=1, **given).value.upper
+    case: dict[str, Value] = {"step_epsilon": 1.0, "sensitivity": 1.0, "shortfall": shortfall}
+    return kinds.rate_bounded(
+        statement.id,
         f"shortfall of a selection, N = {candidates}, ζ = {failure}",
-        selection_shortfall,
+        _runs(selection_shortfall, draws, candidates=candidates, **case),
         lambda result: Enclosure.exactly(Fraction(failure)),
-        kind=rate_bounded,
-        draws=draws,
-        candidates=candidates,
-        step_epsilon=1.0,
-        sensitivity=1.0,
-        shortfall=shortfall,
     )
 
 
-def _dual_norm(shape: str, dimension: int) -> Checks:
+def _dual_norm(shape: str, dimension: int) -> kinds.Checks:
     statement = "wang-xu-2019/lemma-4"
 
     def bound(result: Any) -> Enclosure:
-        sets: dict[str, Callable[[int, int], ConstraintSet]] = {"l2": L2Ball, "l1": L1Ball, "box": Box.cube}
-        body = sets[shape](dimension, 1)
+        body = _SETS[shape](dimension, 1)
         width, largest = (
             size if isinstance(size, Enclosure) else evaluate(size, {})
             for size in (body.gaussian_width, body.norm_bound)
@@ -256,8 +235,7 @@ def _dual_norm(shape: str, dimension: int) -> Checks:
         return dp.theorem(statement).evaluate(None, gaussian_width=width, norm_bound=largest).value
 
     name = f"squared dual norm of a Gaussian, {shape}, d = {dimension}"
-    given: dict[str, Any] = {"shape": shape, "dimension": dimension}
-    return _check(statement, name, squared_dual_norm, bound, kind=mean_bounded, draws=0.2, **given)
+    return kinds.mean_bounded(statement, name, _runs(squared_dual_norm, 0.2, shape=shape, dimension=dimension), bound)
 
 
 CHECKS = tuple(

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from dpbounds.algorithms import GaussianFrankWolfe, VertexFrankWolfe, problems
+from dpbounds.algorithms import GaussianFrankWolfe, VertexFrankWolfe
 from dpbounds.algorithms.frank_wolfe.bounded_entries import BoundedEntries, bounded_entries
 from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.problems import squared_sigmoid_link
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.problems.sets import L1Ball, L2Ball
 from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells, slope, spent
-from dpbounds.algorithms.verification.studies.running import (
-    Example,
-    at_budget,
-    bound_of,
-    calibrated_on,
-    means,
-    reads,
-    samples,
-    spending,
-    step_count,
-)
-
-_DELTA = Fraction(1, 10**5)
-
-
-def smooth_design(records: int, dimension: int) -> Problem:
-    """The sigmoid loss on Wang & Xu's synthetic design, without a regulariser."""
-    data = problems.wang_xu_design(records, dimension, seed=0, feature_bound=4)
-    return problems.sigmoid_loss(data.features, data.labels, l1=0, feature_bound=4)
+from dpbounds.algorithms.verification.studies.problems import smooth_design
+from dpbounds.algorithms.verification.studies.running import Example, at_budget, budget_of, calibrated_on
+from dpbounds.algorithms.verification.sweeping.trials import means, reads, samples, spending, step_count
 
 
 def sign_design(records: int, dimension: int, seed: int = 0) -> BoundedEntries:
@@ -39,12 +23,7 @@ def sign_design(records: int, dimension: int, seed: int = 0) -> BoundedEntries:
     generator = np.random.default_rng(seed)
     features = np.where(generator.random((records, dimension)) < 0.5, 1.0, -1.0)
     labels = np.where(generator.random(records) < 1 / (1 + np.exp(-features[:, 0])), 1, -1)
-    return bounded_entries(problems.squared_sigmoid_link(features, labels, feature_bound=dimension), 1)
-
-
-def budget_of(epsilon: float) -> PrivacyBudget:
-    """The budget of every run."""
-    return PrivacyBudget.of(Fraction(epsilon), _DELTA)
+    return bounded_entries(squared_sigmoid_link(features, labels, feature_bound=dimension), 1)
 
 
 @reads(samples("gap"), step_count, spending)
@@ -73,44 +52,36 @@ def vertex(records: int, dimension: int, epsilon: float) -> tuple[VertexFrankWol
     return vertex_at(records, dimension, budget_of(epsilon))
 
 
-_BOUNDED = (500, 1000, 2000)
+_PAPER, _BOUNDED = "wang-xu-2019", (500, 1000, 2000)
 _SIZES = by_size(_BOUNDED, (500, 1000, 2000, 4000, 8000, 16_000))
 _REPETITIONS = by_size(32, 64)
 _gaussian = partial(cells, gaussian, dimension=5, epsilon=1.0, repetitions=_REPETITIONS)
 _vertex = partial(cells, vertex, dimension=10, epsilon=1.0, repetitions=_REPETITIONS)
 
 CHECKS = (
-    spent("wang-xu-2019/algorithm-2", "DP-FW-L2, every ledger", _gaussian(records=_BOUNDED)),
-    spent("wang-xu-2019/algorithm-4", "DP-FW-L1, every ledger", _vertex(records=_BOUNDED)),
+    spent(f"{_PAPER}/algorithm-2", "DP-FW-L2, every ledger", _gaussian(records=_BOUNDED)),
+    spent(f"{_PAPER}/algorithm-4", "DP-FW-L1, every ledger", _vertex(records=_BOUNDED)),
     *bounded(
-        "wang-xu-2019/theorem-4/explicit",
-        "DP-FW-L2, Frank-Wolfe gap, n = {records}",
-        _gaussian(records=_BOUNDED),
-        "gap",
-        bound_of(gaussian),
+        f"{_PAPER}/theorem-4/explicit", "DP-FW-L2, Frank-Wolfe gap, n = {records}", _gaussian(records=_BOUNDED), "gap"
     ),
     *bounded(
-        "wang-xu-2019/theorem-6/explicit",
-        "DP-FW-L1, Frank-Wolfe gap, n = {records}",
-        _vertex(records=_BOUNDED),
-        "gap",
-        bound_of(vertex),
+        f"{_PAPER}/theorem-6/explicit", "DP-FW-L1, Frank-Wolfe gap, n = {records}", _vertex(records=_BOUNDED), "gap"
     ),
     # The gap falls like 1/√n at fixed ε and set. That of DP-FW-L1 is not judged: its number of choices is fixed here,
     # so that the gap does not follow the rate.
-    slope("wang-xu-2019/theorem-4", "DP-FW-L2, Frank-Wolfe gap against n", _gaussian(records=_SIZES), "gap", -0.5),
+    slope(f"{_PAPER}/theorem-4", "DP-FW-L2, Frank-Wolfe gap against n", _gaussian(records=_SIZES), "gap", -0.5),
 )
 
 _L2 = partial(calibrated_on, GaussianFrankWolfe.calibrated, partial(smooth_design, 400, 4), L2Ball(4), steps=20)
 _L1 = partial(calibrated_on, VertexFrankWolfe.calibrated, partial(sign_design, 400, 4), L1Ball(4), steps=20)
 
 EXAMPLES = (
-    Example("dp-fw-l2", ("wang-xu-2019/algorithm-2", "wang-xu-2019/theorem-4/explicit"), _L2()),
-    Example("dp-fw-l2-as-printed", ("wang-xu-2019/theorem-4",), _L2(variant="as-printed"), printed=True),
+    Example("dp-fw-l2", (f"{_PAPER}/algorithm-2", f"{_PAPER}/theorem-4/explicit"), _L2()),
+    Example("dp-fw-l2-as-printed", (f"{_PAPER}/theorem-4",), _L2(variant="as-printed"), printed=True),
     Example(
         "dp-fw-l1",
-        ("wang-xu-2019/algorithm-4", "wang-xu-2019/theorem-6/explicit"),
+        (f"{_PAPER}/algorithm-4", f"{_PAPER}/theorem-6/explicit"),
         lambda budget: vertex_at(400, 4, budget, steps=20),
     ),
-    Example("dp-fw-l1-as-printed", ("wang-xu-2019/theorem-6",), _L1(variant="as-printed"), printed=True),
+    Example("dp-fw-l1-as-printed", (f"{_PAPER}/theorem-6",), _L1(variant="as-printed"), printed=True),
 )

@@ -14,18 +14,12 @@ from dpbounds.algorithms.planning import multiplier_of_one
 from dpbounds.algorithms.problems import LinearModel
 from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.algorithms.problems.sets import L2Ball
-from dpbounds.algorithms.verification.judging.planned_checks import (
-    PlannedCheck,
-    Size,
-    bounded,
-    by_size,
-    cells,
-    rate_bounded,
-)
+from dpbounds.algorithms.verification.judging.planned_checks import Checks, Size, bounded, by_size, cells, rate_bounded
 from dpbounds.algorithms.verification.studies import warm_starts
-from dpbounds.algorithms.verification.studies.frank_wolfe import budget_of, sign_design, vertex
-from dpbounds.algorithms.verification.studies.running import at_budget, at_cell, bound_of, ran
+from dpbounds.algorithms.verification.studies.frank_wolfe import sign_design, vertex
+from dpbounds.algorithms.verification.studies.running import at_budget, budget_of
 from dpbounds.algorithms.verification.sweeping.cells import Cell, Numbers, Result
+from dpbounds.algorithms.verification.sweeping.trials import at_cell, bound_of, ran
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.theorems.registry import theorem
@@ -125,8 +119,7 @@ def net(records: int, epsilon: float, repetitions: int, seed: int) -> Numbers:
 
 def net_tail(records: int, epsilon: float, limit: float, repetitions: int, seed: int) -> Numbers:
     """How often the choice's population excess exceeds a limit."""
-    excess = np.array(net(records, epsilon, repetitions, seed)["excess"])
-    return {"hits": float((excess > limit).sum()), "draws": float(repetitions)}
+    return _exceeding(np.array(net(records, epsilon, repetitions, seed)["excess"]), limit)
 
 
 def ridge_tail(
@@ -136,10 +129,15 @@ def ridge_tail(
     method, problem = on_ridge(records, epsilon, covering_radius)
     chosen = ran((method, problem), repetitions, seed).output
     radius = float(method.net.radius)
-    fine = np.linspace(-radius, radius, 4001)[:, None]
-    least = (problem.objective_at(fine) + 0.5 * fine[:, 0] ** 2).min()
-    excess = problem.objective_at(chosen) + 0.5 * chosen[:, 0] ** 2 - least
-    return {"hits": float((excess > limit).sum()), "draws": float(repetitions)}
+    risks = [
+        problem.objective_at(points) + 0.5 * points[:, 0] ** 2
+        for points in (chosen, np.linspace(-radius, radius, 4001)[:, None])
+    ]
+    return _exceeding(risks[0] - risks[1].min(), limit)
+
+
+def _exceeding(excess: Array, limit: float) -> Numbers:
+    return {"hits": float((excess > limit).sum()), "draws": float(len(excess))}
 
 
 _TAIL, _RIDGE = "lowy-ullman-wright-2024/lemma-e.3/explicit", "wang-chen-xu-2019/theorem-4/explicit"
@@ -148,7 +146,7 @@ _FAILURE, _COVERING = Fraction(1, 5), "1/50"
 _anew = partial(cells, epsilon=1.0, repetitions=by_size(10, 200))
 
 
-def _tail(records: int) -> tuple[PlannedCheck, ...]:
+def _tail(records: int) -> Checks:
     """With ψ = 0 (a minimiser lies in the ball, over which the excess is measured) and D = R = 1."""
 
     def limited(size: Size) -> Sequence[Cell]:
@@ -170,7 +168,7 @@ def _tail(records: int) -> tuple[PlannedCheck, ...]:
     return rate_bounded(_TAIL, f"choice on a net, tail of the population risk, n = {records}", limited, _at_most)
 
 
-def _ridge(records: int) -> tuple[PlannedCheck, ...]:
+def _ridge(records: int) -> Checks:
     """λ = 1, the net's radius fixed."""
 
     def limited(size: Size) -> Sequence[Cell]:
@@ -200,11 +198,8 @@ def _corollary(result: Result) -> Enclosure:
     assert method.budget is not None
     given: dict[str, Any] = {name: evaluate(getattr(problem, name), {}) for name in ("lipschitz", "smoothness")}
     rho = 2 / multiplier_of_one(method.budget) ** 2
-    return (
-        theorem(_COROLLARY)
-        .evaluate(None, dataset_size=problem.records, dimension=1, diameter=2, rho=rho, **given)
-        .value
-    )
+    sizes = {"dataset_size": problem.records, "dimension": 1, "diameter": 2}
+    return theorem(_COROLLARY).evaluate(None, rho=rho, **sizes, **given).value
 
 
 CHECKS = (
@@ -213,21 +208,21 @@ CHECKS = (
         "DP-FW-L2, excess population risk, n = {records}",
         _anew(frank_wolfe, records=(250, 500, 1000), dimension=3),
         "excess",
-        bound_of(on_ball, method="population_bound"),
+        bound_of(method="population_bound", posed=on_ball),
     ),
     *bounded(
         "ganesh-liu-oh-thakurta-2023/theorem-5.8/explicit",
         "choice on a net, excess population risk, n = {records}",
         _anew(net, records=(500, 1000, 2000)),
         "excess",
-        bound_of(on_net, "population"),
+        bound_of("population", posed=on_net),
     ),
     *bounded(
         "wang-chen-xu-2019/theorem-6/explicit",
         "DP-FW-L1, excess population risk, n = {records}",
         _anew(vertices, records=(250, 500, 1000), dimension=4),
         "excess",
-        bound_of(vertex, method="population_bound"),
+        bound_of(method="population_bound", posed=vertex.posed),
     ),
     *(check for n in (500, 1000, 2000) for check in _tail(n)),
     *(check for n in (50, 100, 200) for check in _ridge(n)),

@@ -6,38 +6,26 @@ Runs begin at an exact saddle point, with as many records as a guarantee asks fo
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from dpbounds.algorithms import ConstrainedSecondOrder, GradientDescent, NegativeCurvatureDescent, problems
+from dpbounds.algorithms import ConstrainedSecondOrder, GradientDescent, NegativeCurvatureDescent
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, Landscape
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.problems.sets import L2Ball
-from dpbounds.algorithms.run import Run
 from dpbounds.algorithms.second_order.stationary_point_selection import StationaryPointSelection, Variant
-from dpbounds.algorithms.verification.judging.planned_checks import (
-    bounded,
-    by_size,
-    cells,
-    rate_bounded,
-    spent,
-    together,
-)
-from dpbounds.algorithms.verification.studies.running import (
-    Example,
-    at_budget,
-    bound_of,
-    calibrated_on,
-    ran,
-    reads,
-    samples,
-    spending,
-    step_count,
-)
+from dpbounds.algorithms.verification.judging import planned_checks as kinds
+from dpbounds.algorithms.verification.judging.planned_checks import by_size, cells, spent
+from dpbounds.algorithms.verification.studies import running
+from dpbounds.algorithms.verification.studies.problems import smooth_design
+from dpbounds.algorithms.verification.studies.running import Example, at_budget, calibrated_on
 from dpbounds.algorithms.verification.sweeping.cells import Numbers
+from dpbounds.algorithms.verification.sweeping.trials import ran, reads, samples, spending, step_count
 from dpbounds.expressions.enclosure import Enclosure
 
 FAILURE = Fraction(1, 5)
@@ -49,30 +37,19 @@ def double_well(records: int, dimension: int = 2, radius: str = "3/2") -> Landsc
     The guarantees ask for a million records and more. Records f(w, z_i) = F(w) + <z_i, w> with |z_i| <= 1/10 are what
     the constants allow for; that all z_i are 0 is one such data set, and the noise does not know.
     """
-    shifts = np.broadcast_to(np.zeros((1, dimension)), (records, dimension))
-    return Landscape(
-        profile=DOUBLE_WELL,
-        shifts=shifts,
-        shift_bound=Fraction(1, 10),
-        radius=Fraction(radius),
-        start=np.zeros(dimension),
-    )
-
-
-def regression(records: int, dimension: int) -> Problem:
-    """The sigmoid loss on Wang & Xu's synthetic design, without a regulariser."""
-    data = problems.wang_xu_design(records, dimension, seed=0, feature_bound=4)
-    return problems.sigmoid_loss(data.features, data.labels, l1=0, feature_bound=4)
+    shifts, start = np.broadcast_to(np.zeros((1, dimension)), (records, dimension)), np.zeros(dimension)
+    public = {"shift_bound": Fraction(1, 10), "radius": Fraction(radius)}
+    return Landscape(profile=DOUBLE_WELL, shifts=shifts, start=start, **public)
 
 
 def _budget(epsilon: float) -> PrivacyBudget:
-    return PrivacyBudget.of(Fraction(epsilon), Fraction(1, 10**6))
+    return running.budget_of(epsilon, "1e-6")
 
 
 @reads(samples("exact"), spending)
 def gradient_descent(records: int, dimension: int, epsilon: float) -> tuple[GradientDescent, Problem]:
     """DP-GD with the noise and steps of its explicit bound: ‖∇F‖² at a random iterate (its average over them)."""
-    return at_budget(GradientDescent.calibrated, regression(records, dimension), _budget(epsilon))
+    return at_budget(GradientDescent.calibrated, smooth_design(records, dimension), _budget(epsilon))
 
 
 def selection(
@@ -81,17 +58,14 @@ def selection(
     """Algorithm 5 at the smallest n that its tests' guarantee asks for."""
     options = {"stationarity": stationarity, "failure_probability": FAILURE, "steps": steps, "variant": variant}
     algorithm, small = at_budget(StationaryPointSelection.calibrated, double_well(2), _budget(epsilon), **options)
-    problem = double_well(math.ceil(algorithm.records_needed(small).exact_upper))
-    return _success(ran((algorithm, problem), repetitions, seed), problem.records)
+    return _successes(algorithm, small, double_well, repetitions, seed)
 
 
 def negative_curvature(stationarity: str, epsilon: float, repetitions: int, seed: int) -> Numbers:
     """DP-NC at the smallest n that its guarantee asks for."""
     options = {"stationarity": stationarity, "failure_probability": FAILURE}
     algorithm, small = at_budget(NegativeCurvatureDescent.calibrated, double_well(2), _budget(epsilon), **options)
-    problem = double_well(math.ceil(algorithm.records_needed(small).exact_upper))
-    algorithm.bound(problem)  # raises where the guarantee does not hold at this size
-    return _success(ran((algorithm, problem), repetitions, seed), problem.records)
+    return _successes(algorithm, small, double_well, repetitions, seed)
 
 
 def constrained(
@@ -104,18 +78,11 @@ def constrained(
     seed: int,
 ) -> Numbers:
     """Algorithm 6 on an l2 ball at the smallest n that its guarantee asks for."""
-    algorithm, small = at_budget(
-        ConstrainedSecondOrder.calibrated,
-        double_well(2, dimension, radius),
-        _budget(epsilon),
-        L2Ball(dimension, radius),
-        gap_tolerance,
-        curvature_tolerance,
-        failure_probability=FAILURE,
-    )
-    problem = double_well(math.ceil(algorithm.records_needed(small).exact_upper), dimension, radius)
-    algorithm.bound(problem)
-    return _success(ran((algorithm, problem), repetitions, seed), problem.records)
+    posed = partial(double_well, dimension=dimension, radius=radius)
+    asked = (L2Ball(dimension, radius), gap_tolerance, curvature_tolerance)
+    calibrated = partial(ConstrainedSecondOrder.calibrated, failure_probability=FAILURE)
+    algorithm, small = at_budget(calibrated, posed(2), _budget(epsilon), *asked)
+    return _successes(algorithm, small, posed, repetitions, seed)
 
 
 def operator_norm(dimension: int, failure: float, draws: int, seed: int) -> Numbers:
@@ -132,9 +99,14 @@ def operator_norm(dimension: int, failure: float, draws: int, seed: int) -> Numb
     return {"hits": float(hits), "draws": float(draws)}
 
 
-def _success(run: Run, records: int) -> Numbers:
+def _successes(
+    algorithm: Any, small: Landscape, posed: Callable[[int], Landscape], repetitions: int, seed: int
+) -> Numbers:
+    problem = posed(math.ceil(algorithm.records_needed(small).exact_upper))
+    algorithm.bound(problem)  # raises where the guarantee does not hold at this size
+    run = ran((algorithm, problem), repetitions, seed)
     counts: Numbers = {"hits": float(run.measured["failure"].sum()), "draws": float(run.repetitions)}
-    sizes: Numbers = {"found": float(run.outputs["found"].sum()), "records": float(records)}
+    sizes: Numbers = {"found": float(run.outputs["found"].sum()), "records": float(problem.records)}
     return counts | sizes | step_count(run) | spending(run)
 
 
@@ -150,19 +122,18 @@ _noise = partial(cells, operator_norm, failure=float(FAILURE), draws=by_size(10_
 _ALPHAS = ("1/10", "1/14", "1/20")
 
 # Failures among independent runs at the smallest n of a guarantee; Clopper and Pearson's interval.
-_guaranteed = partial(rate_bounded, failure=lambda result: Enclosure.exactly(FAILURE))
-_tail = partial(rate_bounded, failure=lambda result: Enclosure.exactly(float(FAILURE)))
+_guaranteed = partial(kinds.rate_bounded, failure=lambda result: Enclosure.exactly(FAILURE))
+_tail = partial(kinds.rate_bounded, failure=lambda result: Enclosure.exactly(float(FAILURE)))
 _NOISE_NAME = "operator norm of symmetric noise, d = {dimension}"
 _IN_A_SET = (("1/2", "1"), ("1/2", "5/4"), ("1", "3/4"))
 
 CHECKS = (
     spent(f"{_PAPER}/theorem-7", "DP-GD, ledger", _dp_gd(records=500)),
-    *bounded(
+    *kinds.bounded(
         f"{_PAPER}/algorithm-4/explicit",
         "DP-GD, squared gradient norm, n = {records}",
         _dp_gd(records=(500, 1000, 2000)),
         "exact",
-        bound_of(gradient_descent),
     ),
     spent(f"{_PAPER}/algorithm-5", "SOSP selection, ledger", _sosp(stationarity="1/10")),
     *_guaranteed(
@@ -173,13 +144,13 @@ CHECKS = (
     *_guaranteed(
         f"{_PAPER}/theorem-9/explicit",
         "DP-GD-SO fails, a = {gap_tolerance}, b = {curvature_tolerance}",
-        together(*(_so(gap_tolerance=gap, curvature_tolerance=curvature) for gap, curvature in _IN_A_SET)),
+        kinds.together(*(_so(gap_tolerance=gap, curvature_tolerance=curvature) for gap, curvature in _IN_A_SET)),
     ),
     spent(_OWN, "DP-NC, ledger", _nc(stationarity="1/10")),
     *_guaranteed(_OWN, "DP-NC fails, α = {stationarity}", _nc(stationarity=_ALPHAS)),
 )
 
-_small = partial(regression, 400, 4)
+_small = partial(smooth_design, 400, 4)
 _sosp_example = partial(calibrated_on, StationaryPointSelection.calibrated, _small, stationarity="1/4", steps=10)
 _in_ball = (L2Ball(4, "1/2"), "1/50", "1/10")
 

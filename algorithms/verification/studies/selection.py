@@ -9,37 +9,20 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpbounds.algorithms import NetExponentialMechanism, ProjectedLangevin, RegularisedExponentialMechanism
 from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, landscape
 from dpbounds.algorithms.run import Run
 from dpbounds.algorithms.selection.net_exponential_mechanism import WhichVariant
 from dpbounds.algorithms.selection.nets import grid
+from dpbounds.algorithms.verification.judging import planned_checks as kinds
 from dpbounds.algorithms.verification.judging.checks import Check, Verdict
-from dpbounds.algorithms.verification.judging.planned_checks import (
-    CellsAt,
-    PlannedCheck,
-    bounded,
-    by_size,
-    cells,
-    computed,
-    quantile_bounded,
-    slope,
-    spent,
-    together,
-)
-from dpbounds.algorithms.verification.studies.running import (
-    Algorithm,
-    Example,
-    at_budget,
-    at_cell,
-    bound_of,
-    calibrated_on,
-    reads,
-)
+from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells, slope, spent, together
+from dpbounds.algorithms.verification.studies.running import Algorithm, Example, at_budget, budget_of, calibrated_on
 from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number
+from dpbounds.algorithms.verification.sweeping.trials import at_cell, reads
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.theorems.registry import theorem
@@ -51,10 +34,6 @@ _RADIUS = Fraction(3, 2)
 def double_well(records: int, dimension: int) -> Landscape:
     """Σ_j w_j⁴/4 - w_j²/2 on the ball of radius 3/2: its minimum, -p/4, lies within for p <= 2."""
     return landscape(DOUBLE_WELL, records, [0.0] * dimension, _RADIUS)
-
-
-def _budget(epsilon: float) -> PrivacyBudget:
-    return PrivacyBudget.of(Fraction(epsilon), _DELTA)
 
 
 def _excess(run: Run) -> Numbers:
@@ -70,13 +49,14 @@ def net_choice(
 ) -> tuple[NetExponentialMechanism, Landscape]:
     """A choice by the exponential mechanism on the net of Definition 4.1."""
     problem = double_well(records, dimension)
-    return at_budget(NetExponentialMechanism.calibrated, problem, _budget(epsilon), variant=variant)
+    return at_budget(NetExponentialMechanism.calibrated, problem, budget_of(epsilon, _DELTA), variant=variant)
 
 
 @reads(_excess)
 def gibbs_sample(records: int, dimension: int, epsilon: float) -> tuple[RegularisedExponentialMechanism, Landscape]:
     """A regularised Gibbs sample by the exact sampler."""
-    return at_budget(RegularisedExponentialMechanism.calibrated, double_well(records, dimension), _budget(epsilon))
+    problem, budget = double_well(records, dimension), budget_of(epsilon, _DELTA)
+    return at_budget(RegularisedExponentialMechanism.calibrated, problem, budget)
 
 
 def net_loss(records: int, epsilon: float, variant: WhichVariant, seed: int) -> Numbers:
@@ -88,11 +68,7 @@ def net_loss(records: int, epsilon: float, variant: WhichVariant, seed: int) -> 
     steep = Fraction(1000)
     problem = landscape(WAVY, records, [0.0], "0.1", shift_bound=steep)
     mechanism = NetExponentialMechanism(Fraction(epsilon), grid(1, "0.1", "0.001"), variant=variant)
-    x = mechanism.net.points[:, 0]
-    beta = float(mechanism.inverse_temperature(problem))
-    flat, tilt = problem.objective(mechanism.net.points), float(steep)
-    first, second = (_law(-beta * (flat + slope * x)) for slope in (tilt, tilt * (1 - 2 / records)))
-    return {"loss": float(np.abs(first - second).max())}
+    return _largest_loss(problem, steep, mechanism.net.points[:, 0], mechanism.inverse_temperature(problem))
 
 
 def gibbs_loss(records: int, epsilon: float, seed: int) -> Numbers:
@@ -101,16 +77,17 @@ def gibbs_loss(records: int, epsilon: float, seed: int) -> Numbers:
     problem = landscape(WAVY, records, [0.0], radius, shift_bound=steep)
     target = RegularisedExponentialMechanism(Fraction(epsilon), radius).target(problem)
     x = np.linspace(-float(radius), float(radius), 40_001)
-    beta, flat, tilt = float(target.inverse_temperature), problem.objective(x[:, None]), float(steep)
-    regulariser = float(target.precision) / 2 * x**2
-    first, second = (_law(-beta * (flat + slope * x) - regulariser) for slope in (tilt, tilt * (1 - 2 / records)))
+    return _largest_loss(problem, steep, x, target.inverse_temperature, float(target.precision) / 2 * x**2)
+
+
+def _largest_loss(
+    problem: Landscape, steep: Fraction, x: Array, beta: Any, regulariser: Array | float = 0.0
+) -> Numbers:
+    """Of the laws on the points x, shape (N,), that are proportional to exp(-βF - regulariser) on either data set."""
+    flat, tilt = problem.objective(x[:, None]), float(steep)
+    exponents = (-float(beta) * (flat + each * x) - regulariser for each in (tilt, tilt * (1 - 2 / problem.records)))
+    first, second = (each - np.logaddexp.reduce(each) for each in exponents)
     return {"loss": float(np.abs(first - second).max())}
-
-
-def _law(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithms of probabilities proportional to exp(exponents)."""
-    law: NDArray[np.float64] = exponents - np.logaddexp.reduce(exponents)
-    return law
 
 
 _PAPER = "ganesh-liu-oh-thakurta-2023"
@@ -120,8 +97,8 @@ _BALL, _GIBBS = "wang-chen-xu-2019/theorem-4/explicit", f"{_PAPER}/theorem-5.6/e
 _TAIL = 2  # -log of the failure probability
 
 _net = partial(cells, net_choice, epsilon=1.0, repetitions=by_size(1500, 12_000))
-_proven, _printed = partial(_net, variant="proven"), partial(_net, variant="as-printed", dimension=1)
-_gibbs = partial(cells, gibbs_sample, epsilon=1.0, repetitions=by_size(1500, 12_000))
+on_nets, _printed = partial(_net, variant="proven"), partial(_net, variant="as-printed", dimension=1)
+gibbs_samples = partial(cells, gibbs_sample, epsilon=1.0, repetitions=by_size(1500, 12_000))
 _SIZES = by_size((1000, 2000, 4000, 8000), (1000, 2000, 4000, 8000, 16_000, 32_000))
 _NEIGHBOURS = by_size(1000, 4000)
 _SMALL, _LARGE = (50, 100, 200), (1000, 4000, 8000)
@@ -135,7 +112,7 @@ def _quantile(result: Result) -> Enclosure:
     return theorem(_LEMMA).evaluate(None, lipschitz=lipschitz, diameter=diameter, **given).value
 
 
-def _loss(theorem: str, name: str, cells: CellsAt, promised: float) -> PlannedCheck:
+def _loss(theorem: str, name: str, cells: kinds.CellsAt, promised: float) -> kinds.PlannedCheck:
     """The loss of two neighbours, computed and not estimated, as a share of what is promised: at most and nearly 1."""
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
@@ -145,45 +122,43 @@ def _loss(theorem: str, name: str, cells: CellsAt, promised: float) -> PlannedCh
         verdict = Verdict.FAILS if share > 1 + 1e-9 else Verdict.HOLDS if share >= attained else Verdict.UNDECIDED
         of = f"{share:.4g} of the {promised:g} promised"
         reason = f"two neighbours have a privacy loss of {loss:.6g} (numerical), {of}"
-        return computed(theorem, share, Enclosure.exactly(1, "share"), verdict, reason)
+        return kinds.computed(theorem, share, Enclosure.exactly(1, "share"), verdict, reason)
 
-    return PlannedCheck(theorem, "formula", name, cells, judge)
+    return kinds.PlannedCheck(theorem, "formula", name, cells, judge)
 
 
-def _net_loss(theorem: str, variant: WhichVariant, promised: float) -> PlannedCheck:
+def _net_loss(theorem: str, variant: WhichVariant, promised: float) -> kinds.PlannedCheck:
     refuted = "refutes print: " if promised > 1 else ""
     runs = cells(net_loss, records=_NEIGHBOURS, epsilon=1.0, variant=variant)
     return _loss(theorem, f"{refuted}privacy loss on a net, {variant}", runs, promised)
 
 
 CHECKS = (
-    spent(_BALL, "choice on a net, ledger", _proven(records=1000, dimension=1)),
-    spent(_GIBBS, "regularised Gibbs sample, ledger", _gibbs(records=1000, dimension=1)),
+    spent(_BALL, "choice on a net, ledger", on_nets(records=1000, dimension=1)),
+    spent(_GIBBS, "regularised Gibbs sample, ledger", gibbs_samples(records=1000, dimension=1)),
     *bounded(
         _NET,
         "choice on a net, {variant}, n = {records}, d = {dimension}",
-        together(_proven(records=_LARGE, dimension=1), _proven(records=_SMALL, dimension=2), _printed(records=1000)),
+        together(on_nets(records=_LARGE, dimension=1), on_nets(records=_SMALL, dimension=2), _printed(records=1000)),
         "excess",
-        bound_of(net_choice),
     ),
-    *quantile_bounded(
+    *kinds.quantile_bounded(
         _LEMMA,
         f"choice on a net, as-printed, quantile at 1 - e^-{_TAIL}, n = {{records}}",
         _printed(records=_LARGE),
         "excess",
-        _quantile,
         math.exp(-_TAIL),
+        _quantile,
     ),
     *bounded(
         _GIBBS,
         "regularised Gibbs sample, n = {records}, d = {dimension}",
-        together(_gibbs(records=_LARGE, dimension=1), _gibbs(records=_SMALL, dimension=2)),
+        together(gibbs_samples(records=_LARGE, dimension=1), gibbs_samples(records=_SMALL, dimension=2)),
         "excess",
-        bound_of(gibbs_sample),
     ),
     # the excess falls like 1/n: d/(nε), but for a logarithm that a smooth minimum does not have
-    slope(_NET, "choice on a net against n", _proven(records=_SIZES, dimension=1), "excess", -1.0),
-    slope(_GIBBS, "regularised Gibbs sample against n", _gibbs(records=_SIZES, dimension=1), "excess", -1.0),
+    slope(_NET, "choice on a net against n", on_nets(records=_SIZES, dimension=1), "excess", -1.0),
+    slope(_GIBBS, "regularised Gibbs sample against n", gibbs_samples(records=_SIZES, dimension=1), "excess", -1.0),
     _net_loss(_NET, "proven", 1.0),
     _net_loss(_PRINTED, "as-printed", 0.5),
     _net_loss(_QUOTED, "as-quoted", 2.0),
@@ -214,9 +189,7 @@ EXAMPLES = (
         calibrated_on(RegularisedExponentialMechanism.calibrated, _small),
     ),
     Example(
-        "alternate-sample",
-        (f"{_PAPER}/algorithm-3", f"{_PAPER}/theorem-d.1", f"{_PAPER}/lemma-d.2"),
-        _alternating,
+        "alternate-sample", (f"{_PAPER}/algorithm-3", f"{_PAPER}/theorem-d.1", f"{_PAPER}/lemma-d.2"), _alternating
     ),
     Example("projected-langevin", (_SECTION,), calibrated_on(ProjectedLangevin.calibrated, _small, steps=30)),
 )

@@ -11,26 +11,12 @@ from dpbounds.algorithms import SelectedStochasticGradientDescent, StochasticGra
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.oracles import Poisson
 from dpbounds.algorithms.problems.linear_model import LinearModel
-from dpbounds.algorithms.verification.judging.planned_checks import (
-    bounded,
-    by_size,
-    cells,
-    quantile_bounded,
-    slope,
-    spent,
-    together,
-)
-from dpbounds.algorithms.verification.studies.running import (
-    Example,
-    at_budget,
-    bound_of,
-    calibrated_on,
-    reads,
-    samples,
-    spending,
-)
+from dpbounds.algorithms.verification.judging import planned_checks as kinds
+from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells
+from dpbounds.algorithms.verification.studies.running import Example, at_budget, budget_of, calibrated_on
+from dpbounds.algorithms.verification.sweeping.trials import reads, samples, spending
 
-_DELTA, _DISTANCE = Fraction(1, 10**5), Fraction(1)
+_DISTANCE = Fraction(1)
 
 
 def realisable(records: int, dimension: int, loss: str = "geman-mcclure") -> LinearModel:
@@ -53,7 +39,7 @@ def stochastic(
     return at_budget(
         StochasticGradientDescent.calibrated,
         realisable(records, dimension, loss),
-        PrivacyBudget.of(Fraction(epsilon), _DELTA),
+        budget_of(epsilon),
         distance=_DISTANCE,
         steps=None if sampling == "full" else 100,
         sampling=None if sampling == "full" else Poisson("1/10"),
@@ -74,7 +60,7 @@ def selected(
     records: int, dimension: int, epsilon: float, runs: int
 ) -> tuple[SelectedStochasticGradientDescent, LinearModel]:
     """The same at an ε: F at the output."""
-    return selected_at(records, dimension, PrivacyBudget.of(Fraction(epsilon), _DELTA), runs)
+    return selected_at(records, dimension, budget_of(epsilon), runs)
 
 
 _PAPER = "lowy-ullman-wright-2024"
@@ -84,29 +70,28 @@ _sgd = partial(cells, stochastic, dimension=5, epsilon=1.0, loss="geman-mcclure"
 _full, _poisson = partial(_sgd, sampling="full"), partial(_sgd, sampling="poisson")
 _selection = partial(cells, selected, dimension=5, epsilon=1.0, runs=3, repetitions=by_size(64, 1000))
 
-_SIZES = by_size((100, 200, 400, 800), (100, 200, 400, 800, 1600))
+SWEEP = _full(records=by_size((100, 200, 400, 800), (100, 200, 400, 800, 1600)))
 _NAME = "DP-SGD, {sampling} batch, {loss}, n = {records}"
 
 CHECKS = (
-    spent(
+    kinds.spent(
         f"{_PAPER}/algorithm-3",
         "DP-SGD, ledgers of full and Poisson batches, and of a selection",
-        together(_full(records=(200, 400)), _poisson(records=500), _selection(records=250)),
+        kinds.together(_full(records=(200, 400)), _poisson(records=500), _selection(records=250)),
     ),
-    *bounded(_EXPLICIT, _NAME, _full(records=(100, 200, 400)), "excess", bound_of(stochastic)),
-    *bounded(_EXPLICIT, _NAME, _full(records=400, loss="cauchy"), "excess", bound_of(stochastic)),
-    *bounded(_EXPLICIT, _NAME, _poisson(records=500), "excess", bound_of(stochastic)),
+    *bounded(_EXPLICIT, _NAME, _full(records=(100, 200, 400)), "excess"),
+    *bounded(_EXPLICIT, _NAME, _full(records=400, loss="cauchy"), "excess"),
+    *bounded(_EXPLICIT, _NAME, _poisson(records=500), "excess"),
     # The selected output exceeds its bound with a probability of at most ζ: its (1-ζ)-quantile is at most that. Below
     # these sizes the bound exceeds the largest loss there is.
-    *quantile_bounded(
+    *kinds.quantile_bounded(
         f"{_PROPOSITION}/explicit",
         "selected DP-SGD, quantile of the excess risk, n = {records}",
         _selection(records=(250, 300, 400)),
         "excess",
-        bound_of(selected, _FAILURE),
-        float(_FAILURE),
+        _FAILURE,
     ),
-    slope(_PROPOSITION, "DP-SGD, excess risk against n", _full(records=_SIZES), "excess", -1.0),  # at fixed ε and p
+    kinds.slope(_PROPOSITION, "DP-SGD, excess risk against n", SWEEP, "excess", -1.0),  # at fixed ε and p
 )
 
 _small = partial(realisable, 400, 4)
@@ -118,9 +103,7 @@ EXAMPLES = (
     Example("dp-sgd-poisson", (_EXPLICIT,), _one(sampling=Poisson("1/10"))),
     Example("dp-sgd-as-printed", (_PROPOSITION, f"{_PAPER}/algorithm-3"), _one(variant="as-printed"), printed=True),
     Example(
-        "dp-sgd-selected",
-        (f"{_PROPOSITION}/explicit",),
-        lambda budget: selected_at(400, 4, budget, runs=3, steps=10),
+        "dp-sgd-selected", (f"{_PROPOSITION}/explicit",), lambda budget: selected_at(400, 4, budget, runs=3, steps=10)
     ),
     Example("dp-sgd-selected-as-printed", (_PROPOSITION,), _several(variant="as-printed"), printed=True),
 )

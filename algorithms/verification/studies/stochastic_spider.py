@@ -18,37 +18,19 @@ from dpbounds.algorithms.run import Run
 from dpbounds.algorithms.selection.above_threshold import THEOREMS, Variant
 from dpbounds.algorithms.selection.above_threshold_attack import attack
 from dpbounds.algorithms.spider.stochastic_spider import StochasticSpider, claimed_zcdp
+from dpbounds.algorithms.verification.judging import planned_checks as kinds
 from dpbounds.algorithms.verification.judging.checks import Check, Numerical, Verdict, finite_samples
-from dpbounds.algorithms.verification.judging.planned_checks import (
-    PlannedCheck,
-    always_bounded,
-    by_size,
-    cells,
-    computed,
-    formula,
-    quantile_bounded,
-    spent,
-)
-from dpbounds.algorithms.verification.studies.running import (
-    Algorithm,
-    Example,
-    at_budget,
-    at_cell,
-    bound_of,
-    calibrated_on,
-    measured,
-    ran,
-    reads,
-    spending,
-)
+from dpbounds.algorithms.verification.judging.planned_checks import by_size, cells, quantile_bounded, spent
+from dpbounds.algorithms.verification.studies.running import Algorithm, Example, at_budget, calibrated_on
 from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number, vector
+from dpbounds.algorithms.verification.sweeping.trials import at_cell, bound_of, measured, ran, reads, spending
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import lemma_3_7_explicit
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 
 _BUDGET = PrivacyBudget.of(1, Fraction(1, 10**5))
-FAILURE = Fraction(1, 10)
+FAILURE = Fraction(1, 10)  # ω, with which every bound here may fail
 
 
 def wavy(records: int) -> Landscape:
@@ -134,7 +116,6 @@ def _fresh_shares(result: Result) -> list[float]:
 
 _PAPER = "ganesh-liu-oh-thakurta-2023"
 _EXPLICIT = f"{_PAPER}/theorem-4.2/explicit"
-_OMEGA = float(FAILURE)  # with which every bound here may fail
 # So many runs that the upper end of a 1 - 2e-5 interval of the (1-ω)-quantile, ω = 1/10, is one of them.
 _REPETITIONS = by_size(128, 512)
 _SIZES, _POPULATION_SIZES = (4000, 8000, 16_000), (25_000, 50_000, 100_000)
@@ -151,10 +132,12 @@ def _printed(results: Sequence[Result], confidence: float) -> Check:
     right = math.isclose(replaced, 4, rel_tol=1e-9) and math.isclose(added, 1, rel_tol=1e-9)
     reason = f"the printed noise spends {replaced:.10g} φ (record replaced) and {added:.10g} φ (added); φ/2 is claimed"
     verdict = Verdict.HOLDS if right else Verdict.FAILS
-    return computed(_EXPLICIT, 0.5 / replaced, Enclosure.exactly(Fraction(1, 8), "claimed over spent"), verdict, reason)
+    return kinds.computed(
+        _EXPLICIT, 0.5 / replaced, Enclosure.exactly(Fraction(1, 8), "claimed over spent"), verdict, reason
+    )
 
 
-def _loss(variant: Variant, candidates: int) -> PlannedCheck:
+def _loss(variant: Variant, candidates: int) -> kinds.PlannedCheck:
     """The realised loss on two neighbouring data sets: above ε for print (and at most 2ε), at most ε if repaired."""
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
@@ -162,16 +145,16 @@ def _loss(variant: Variant, candidates: int) -> PlannedCheck:
         low, high = (1, 2) if variant == "as-printed" else (0, 1)
         verdict = Verdict.HOLDS if low < loss <= high else Verdict.FAILS
         reason = f"two neighbouring data sets have a loss of {loss:.5g} ε by quadrature (numerical), in ({low}, {high}]"
-        return computed(THEOREMS[variant], loss, Enclosure.exactly(high, "in units of ε"), verdict, reason)
+        return kinds.computed(THEOREMS[variant], loss, Enclosure.exactly(high, "in units of ε"), verdict, reason)
 
     # the repaired Lemma 4.1 is what says 2ε of the printed algorithm, and names the loss above ε among its errata
     refuted = "refutes print: " if variant == "as-printed" else ""
     runs = cells(realised_loss, candidates=by_size(candidates, (candidates, 5 * candidates)), variant=variant)
     name = f"{refuted}realised loss ({variant}), k = {candidates}"
-    return PlannedCheck(THEOREMS[variant], "formula", name, runs, judge)
+    return kinds.PlannedCheck(THEOREMS[variant], "formula", name, runs, judge)
 
 
-def _simulated(sign: int) -> tuple[PlannedCheck, ...]:
+def _simulated(sign: int) -> kinds.Checks:
     """The literal algorithm returns the last of 5 points as often as the quadrature says."""
 
     def chance(result: Result) -> Numerical:
@@ -181,7 +164,7 @@ def _simulated(sign: int) -> tuple[PlannedCheck, ...]:
     draws = 40_000 if sign > 0 else 96_000  # the rarer, the more
     runs = cells(attacked, candidates=5, variant="as-printed", sign=sign, draws=by_size(draws, 4 * draws))
     which = "one data set" if sign > 0 else "its neighbour"
-    return formula(THEOREMS["as-printed"], f"chance of the last of 5 points, {which}", runs, chance)
+    return kinds.formula(THEOREMS["as-printed"], f"chance of the last of 5 points, {which}", runs, chance)
 
 
 CHECKS = (
@@ -192,7 +175,7 @@ CHECKS = (
         _population(records=_POPULATION_SIZES),
         _BUDGET.epsilon,
     ),
-    PlannedCheck(
+    kinds.PlannedCheck(
         _EXPLICIT,
         "formula",
         "refutes print: the noise of Theorem 4.2 spends 4 φ",
@@ -204,26 +187,24 @@ CHECKS = (
         "Stochastic Spider, quantile of the smallest gradient, n = {records}",
         _search(records=_SIZES),
         "smallest",
-        bound_of(search, FAILURE),
-        _OMEGA,
+        FAILURE,
     ),
     *quantile_bounded(
         f"{_PAPER}/theorem-4.6/explicit",
         "Stochastic Spider on fresh batches, quantile of the smallest gradient, n = {records}",
         _population(records=_POPULATION_SIZES),
         "smallest",
-        bound_of(population_search, FAILURE),
-        _OMEGA,
+        FAILURE,
     ),
     *quantile_bounded(
         f"{_PAPER}/lemma-3.3/explicit",
         "Stochastic Spider, quantile of the largest error, n = {records}",
         _search(records=_SIZES),
         "largest_error",
-        bound_of(search, FAILURE, method="error_bound"),
-        _OMEGA,
+        FAILURE,
+        bound_of(FAILURE, method="error_bound"),
     ),
-    *always_bounded(
+    *kinds.always_bounded(
         f"{_PAPER}/lemma-3.7/explicit",
         "Stochastic Spider, fresh estimates over their bound, n = {records}",
         _search(records=_SIZES),
@@ -239,8 +220,8 @@ CHECKS = (
             "selection ({variant}), quantile of the slope of one of {candidates}",
             _selection(candidates=(100, 400), variant=variant),
             "gradient",
-            bound_of(selection),
-            _OMEGA,
+            FAILURE,
+            kinds.OWN_BOUND,
         )
     ),
     *(_loss(variant, count) for variant in _VARIANTS for count in (20, 100)),
@@ -265,10 +246,7 @@ _SEARCH, _THRESHOLD = f"{_PAPER}/algorithm-1", (f"{_PAPER}/algorithm-2", f"{_PAP
 EXAMPLES = (
     Example("stochastic-spider", (_SEARCH, _EXPLICIT), _example()),
     Example(
-        "stochastic-spider-as-printed",
-        (_SEARCH, f"{_PAPER}/theorem-4.2"),
-        _example(variant="as-printed"),
-        printed=True,
+        "stochastic-spider-as-printed", (_SEARCH, f"{_PAPER}/theorem-4.2"), _example(variant="as-printed"), printed=True
     ),
     Example(
         "stochastic-spider-population",

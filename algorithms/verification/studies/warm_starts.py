@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache, partial
 
 import numpy as np
 
 from dpbounds.algorithms import PopulationWarmStart, RandomProjection, Spider, WarmStartedSpider, problems
-from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.problems import LinearModel
 from dpbounds.algorithms.run import Run
 from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells, in_turn, spent
-from dpbounds.algorithms.verification.studies.running import (
-    Example,
-    at_budget,
-    at_cell,
-    bound_of,
-    calibrated_on,
-    means,
-    measured,
-    ran,
-    reads,
-    spending,
-    step_count,
-)
+from dpbounds.algorithms.verification.studies.running import Example, at_budget, budget_of, calibrated_on
 from dpbounds.algorithms.verification.studies.stochastic import realisable
 from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result
+from dpbounds.algorithms.verification.sweeping.trials import at_cell, means, measured, ran, reads, spending, step_count
 from dpbounds.algorithms.warm_starts.random_projection import THEOREMS as PROJECTION
 from dpbounds.algorithms.warm_starts.warm_started_spider import THEOREMS
 from dpbounds.expressions.enclosure import Enclosure
 
-DELTA = Fraction(1, 10**5)
 _NOISE = 0.3  # of the targets: nothing is realisable
 
 
@@ -49,10 +35,6 @@ def regression(records: int, dimension: int, rank: int = 0) -> LinearModel:
     return problems.geman_mcclure(features, targets)
 
 
-def _budget(epsilon: float) -> PrivacyBudget:
-    return PrivacyBudget.of(Fraction(epsilon), DELTA)
-
-
 _NORMS = (means("gradient_norm"), step_count, spending)
 
 
@@ -63,19 +45,19 @@ def warm(
 ) -> tuple[WarmStartedSpider, LinearModel]:
     """A net of the unit ball in front, SPIDER behind: gradient norms, the start's risk, ε spent."""
     problem, net = regression(records, dimension), {"radius": 1, "covering_radius": covering_radius}
-    return at_budget(WarmStartedSpider.calibrated, problem, _budget(epsilon), **net)
+    return at_budget(WarmStartedSpider.calibrated, problem, budget_of(epsilon), **net)
 
 
 @reads(*_NORMS, measured(start_objective="start_objective"))
 @cache
 def after_descent(records: int, dimension: int, epsilon: float) -> tuple[WarmStartedSpider, LinearModel]:
     """DP-SGD on a quasar-convex loss in front, SPIDER behind: the same; inf F = 0."""
-    return at_budget(WarmStartedSpider.behind_descent, realisable(records, dimension), _budget(epsilon))
+    return at_budget(WarmStartedSpider.behind_descent, realisable(records, dimension), budget_of(epsilon))
 
 
 def cold(records: int, dimension: int, epsilon: float, repetitions: int, seed: int) -> Numbers:
     """SPIDER from the origin, with all of the budget."""
-    method, problem = at_budget(Spider.calibrated, regression(records, dimension), _budget(epsilon))
+    method, problem = at_budget(Spider.calibrated, regression(records, dimension), budget_of(epsilon))
     run = ran((method, problem), repetitions, seed)
     return {"bound": method.bound(problem).upper} | means("gradient_norm")(run) | step_count(run) | spending(run)
 
@@ -91,14 +73,14 @@ def projected(
 ) -> tuple[RandomProjection, LinearModel]:
     """SPIDER in a random projection: the gradient's norm in both spaces."""
     problem, inner = regression(records, dimension, rank), (Spider.calibrated, projected_dimension)
-    return at_budget(RandomProjection.calibrated, problem, _budget(epsilon), *inner, steps=20)
+    return at_budget(RandomProjection.calibrated, problem, budget_of(epsilon), *inner, steps=20)
 
 
 def _start_bound(result: Result) -> Enclosure:
     """ψ of the start: the bound on its risk."""
     method, problem = at_cell(after_descent.posed, result)
-    bound: Enclosure = method.start.bound(problem)
-    return bound
+    start: Enclosure = method.start.bound(problem)
+    return start
 
 
 _RECORDS, _REPETITIONS = (300, 600, 1200), by_size(16, 64)
@@ -112,16 +94,10 @@ _BEHIND, _NAME = THEOREMS["quasar-convex"], "SPIDER behind DP-SGD, n = {records}
 
 CHECKS = (
     spent(THEOREMS["algorithm"], "exponential mechanism, then SPIDER: every ledger", _warm(records=_RECORDS)),
-    *bounded(
-        THEOREMS["bound"],
-        "SPIDER behind a net, n = {records}",
-        _warm(records=_RECORDS),
-        "gradient_norm",
-        bound_of(warm),
-    ),
+    *bounded(THEOREMS["bound"], "SPIDER behind a net, n = {records}", _warm(records=_RECORDS), "gradient_norm"),
     *in_turn(
         bounded(_BEHIND, f"{_NAME}: the start", _after(records=_RECORDS), "start_objective", _start_bound),
-        bounded(_BEHIND, _NAME, _after(records=_RECORDS), "gradient_norm", bound_of(after_descent)),
+        bounded(_BEHIND, _NAME, _after(records=_RECORDS), "gradient_norm"),
     ),
     # what the lemma says without constants of the gradient is a rate; what it says with them is that Φ costs nothing
     spent(PROJECTION["algorithm"], "SPIDER in a random projection, k = 30: ledger", _PROJECTED),

@@ -55,11 +55,7 @@ def name_of(task: Task) -> str:
 
 
 def task_named(name: str) -> Task:
-    """The function that has this name.
-
-    Raises:
-        InvalidValue: There is none.
-    """
+    """The function that has this name, or ``InvalidValue``."""
     module, _, function = name.partition(":")
     if module.startswith(_NAMES):
         family = module.removeprefix(_NAMES)
@@ -207,16 +203,18 @@ def run(cell: Cell) -> Result:
         InvalidValue: The task does not exist, or returns something else than named numbers.
     """
     task = task_named(cell.task)
+    numbers: Numbers = {}
+    refused = unproven = None
     started = time.perf_counter()
     try:
         # the limit is the process's and not the thread's: the first to leave would lift it for the others
         with _ALONE, threadpool_limits(limits=1):
-            numbers = task(**dict(cell.parameters), seed=cell.entropy)
+            numbers = _plain(cell, task(**dict(cell.parameters), seed=cell.entropy))
     except BudgetExceeded as error:
-        return Result(cell.key, {}, time.perf_counter() - started, refused=str(error))
+        refused = str(error)
     except NO_PROOF as error:
-        return Result(cell.key, {}, time.perf_counter() - started, unproven=str(error))
-    return Result(cell.key, _plain(cell, numbers), time.perf_counter() - started)
+        unproven = str(error)
+    return Result(cell.key, numbers, time.perf_counter() - started, refused, unproven)
 
 
 def _plain(cell: Cell, numbers: Any) -> Numbers:

@@ -8,6 +8,7 @@ stands which code gave it (see ``fingerprint``): rows of other code stay in the 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import math
@@ -16,16 +17,20 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-from dpbounds import documents
+import numpy as np
+import scipy
+
+import dpbounds
+from dpbounds import algorithms, documents
 from dpbounds.algorithms.verification.sweeping.cells import Cell, Result
-from dpbounds.algorithms.verification.sweeping.fingerprint import fingerprint
 from dpbounds.documents import quoted
 from dpbounds.errors import InvalidValue
 
+_PACKAGES = (algorithms, dpbounds)  # whose code computes
 _MEMORY = ":memory:"
 _FORMAT = 2
 _APPLICATION = 0x44504256  # "DPBV": whose file it is, in its header
@@ -43,12 +48,26 @@ create view if not exists finished as
     select key, code, numbers, seconds, null as refused from cells
     union all select key, code, '{}', seconds, reason from refusals;
 """
-_NEW = "select :key, :code, :content, :seconds where not exists"
-_NEW += " (select 1 from finished where key = :key and code = :code)"
-_PUT_NUMBERS = f"insert into cells {_NEW}"
-_PUT_REFUSAL = f"insert into refusals {_NEW}"
-_PUT_UNPROVEN = f"insert or replace into unproven {_NEW}"
+_NEW = "select ?1, ?2, ?3, ?4 where not exists (select 1 from finished where key = ?1 and code = ?2)"
 _FINISHED = "select key, numbers, seconds, refused from finished where code = ?"
+
+
+@cache
+def fingerprint() -> str:
+    """A digest of the source text of ``algorithms`` and ``dpbounds`` and of the versions of numpy and scipy.
+
+    Any change of a file changes it, one of a comment too: it costs a run, and no judgement of what matters. Computed
+    once per process, which goes on running what it has loaded.
+    """
+    digest = hashlib.sha256(f"numpy {np.__version__}, scipy {scipy.__version__}".encode())
+    roots = [Path(str(package.__file__)).parent for package in _PACKAGES]
+    for root in roots:
+        for path in sorted(root.rglob("*.py")):
+            if any(path.is_relative_to(other) and other.is_relative_to(root) for other in roots if other != root):
+                continue  # of a package inside this one, which has its own turn, be it a folder or a link
+            name, text = path.relative_to(root.parent).as_posix(), path.read_bytes()
+            digest.update(f"\n{name} {len(text)}\n".encode() + text)
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +79,11 @@ class Row:
 
 
 class Store:
-    """A file of finished cells; a context manager.
-
-    Args:
-        path: The file; it is made if it does not exist. ":memory:" keeps everything in memory.
-        code: Whose results are kept and used; this code's by default.
+    """A file of finished cells; a context manager. One that is something else, or of another version, is left as it is.
 
     Attributes:
-        path: The file.
-        code: Whose results are kept and used.
-
-    Raises:
-        InvalidValue: The file is something else (it is left as it is), or of another version.
+        path: The file; it is made if it does not exist. ":memory:" keeps everything in memory.
+        code: Whose results are kept and used; this code's by default.
     """
 
     def __init__(self, path: str | Path, code: str | None = None) -> None:
@@ -95,9 +107,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -109,14 +119,13 @@ class Store:
 
         One of which nothing could be proven is kept beside the finished cells, until there is another.
         """
-        statement, content = _PUT_NUMBERS, _to_text(result.numbers)
+        into, content = "insert into cells", _to_text(result.numbers)
         if result.refused is not None:
-            statement, content = _PUT_REFUSAL, result.refused
+            into, content = "insert into refusals", result.refused
         elif result.unproven is not None:
-            statement, content = _PUT_UNPROVEN, result.unproven
-        row = {"key": result.key, "code": self.code, "content": content, "seconds": result.seconds}
+            into, content = "insert or replace into unproven", result.unproven
         with self._told():
-            self._connection.execute(statement, row)
+            self._connection.execute(f"{into} {_NEW}", (result.key, self.code, content, result.seconds))
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -180,8 +189,7 @@ class Store:
 
         A refused run has one line, with the reason for its numbers.
         """
-        table = list(self._flat())
-        names = list(dict.fromkeys(name for line in table for name in line))
+        table, names = self._flat()
         text = io.StringIO()
         writer = csv.DictWriter(text, names, lineterminator="\n", restval="")
         writer.writeheader()
@@ -190,47 +198,40 @@ class Store:
         return len(table)
 
     def to_parquet(self, path: str | Path) -> int:
-        """The same as ``to_csv``, as a Parquet file.
-
-        Raises:
-            InvalidValue: pyarrow is not installed.
-        """
+        """The same as ``to_csv``, as a Parquet file; it needs pyarrow."""
         try:
             import pyarrow as pa
             from pyarrow import parquet
         except ModuleNotFoundError:
             raise InvalidValue("parquet", path, "left out: it needs pyarrow", "pip install pyarrow") from None
-        table = list(self._flat())
-        names = list(dict.fromkeys(name for line in table for name in line))
+        table, names = self._flat()
         columns = {name: [line.get(name) for line in table] for name in names}
         content = io.BytesIO()
         parquet.write_table(pa.table(columns), content)
         documents.write(path, content.getvalue())
         return len(table)
 
-    def _flat(self) -> Iterator[dict[str, object]]:
+    def _flat(self) -> tuple[list[dict[str, object]], list[str]]:
+        """The lines, and the names of all their columns."""
+        table = []
         for row in self.rows():
-            vectors = [value for value in row.result.numbers.values() if isinstance(value, list)]
-            repetitions = max((len(value) for value in vectors), default=1)
-            for repetition in range(repetitions):
-                line: dict[str, object] = {"task": row.cell.task, "seed": row.cell.seed, "repetition": repetition}
-                line.update(row.cell.parameters)
-                if row.result.refused is not None:
-                    line["refused"] = row.result.refused
-                for name, value in row.result.numbers.items():
-                    if not isinstance(value, list):
-                        line[name] = value
-                    elif repetition < len(value):
-                        line[name] = value[repetition]
-                yield line
+            shared: dict[str, object] = {"task": row.cell.task, "seed": row.cell.seed, "repetition": 0}
+            shared |= dict(row.cell.parameters)
+            if row.result.refused is not None:
+                shared["refused"] = row.result.refused
+            numbers = row.result.numbers.items()
+            for repetition in range(max((len(value) for _, value in numbers if isinstance(value, list)), default=1)):
+                own = {
+                    name: value[repetition] if isinstance(value, list) else value
+                    for name, value in numbers
+                    if not isinstance(value, list) or repetition < len(value)
+                }
+                table.append(shared | {"repetition": repetition} | own)
+        return table, list(dict.fromkeys(name for line in table for name in line))
 
 
 def _demand_own(path: Path) -> None:
-    """Refuse a file that is not empty and not of this kind, by its header alone: nothing is opened, let alone written.
-
-    Raises:
-        InvalidValue: It is something else, or cannot be read.
-    """
+    """Refuse a file that is neither empty nor of this kind, by its header alone: nothing is opened or written."""
     if not os.path.lexists(path):
         return
     header = documents.first_bytes(path, "store", _HEADER)

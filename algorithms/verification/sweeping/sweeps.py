@@ -13,8 +13,7 @@ import platform
 from collections.abc import Callable, Iterable, Iterator
 
 from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, run
-from dpbounds.algorithms.verification.sweeping.fingerprint import fingerprint
-from dpbounds.algorithms.verification.sweeping.store import Store
+from dpbounds.algorithms.verification.sweeping.store import Store, fingerprint
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
 

@@ -40,8 +40,7 @@ def landscape():
     return problems.landscape(problems.WAVY, 6, [0.0, 0.0], radius=2, shift_bound="1/2")
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Pairs
+# --- Pairs
 
 
 @pytest.mark.parametrize(("problem", "part"), [(sigmoid(), 1), (regression(), 1), (landscape(), 0.7)])
@@ -99,8 +98,7 @@ def test_pairs_that_are_not_known():
         worst_pair(object())
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Transcripts
+# --- Transcripts
 
 
 def test_listening_changes_nothing_and_ends():
@@ -143,14 +141,15 @@ Y = np.array([[0.1, 0.0], [0.2, -0.1], [0.0, 0.0]])
 
 def test_the_ratio_of_a_full_batch_answer_and_of_a_hessian():
     pair = worst_pair(sigmoid())
-    ratio, answer = ratio_of(pair, lambda *rest: GradientOracle(rest[0], Fraction(2), *rest[1:]), X)
-    sides = [gaussian_log(answer.noisy, side.gradient(X), answer.amount[0]) for side in (pair.first, pair.second)]
-    assert np.allclose(ratio, sides[1] - sides[0])
-    assert answer.amount[0] == pytest.approx(2 * float(pair.first.lipschitz) / 6)
-    ratio, answer = ratio_of(pair, lambda *rest: HessianOracle(rest[0], Fraction(2), *rest[1:]), X)
-    entries = [side.hessian(X)[:, [0, 0, 1], [0, 1, 1]] for side in (pair.first, pair.second)]
-    sides = [gaussian_log(answer.noisy, entry, answer.amount[0]) for entry in entries]
-    assert np.allclose(ratio, sides[1] - sides[0])
+    for oracle, exact in (
+        (GradientOracle, lambda side: side.gradient(X)),
+        (HessianOracle, lambda side: side.hessian(X)[:, [0, 0, 1], [0, 1, 1]]),
+    ):
+        ratio, answer = ratio_of(pair, lambda side, *rest, oracle=oracle: oracle(side, Fraction(2), *rest), X)
+        sides = [gaussian_log(answer.noisy, exact(side), answer.amount[0]) for side in (pair.first, pair.second)]
+        assert np.allclose(ratio, sides[1] - sides[0])
+        if oracle is GradientOracle:
+            assert answer.amount[0] == pytest.approx(2 * float(pair.first.lipschitz) / 6)
 
 
 def test_the_ratio_of_a_difference_has_its_own_noise_per_repetition():
@@ -175,38 +174,43 @@ def test_answers_about_points_that_nearly_coincide_are_heard_and_tell_nothing():
     assert ratio[0] == 0 != ratio[2]
 
 
-@pytest.mark.parametrize("problem", [sigmoid(5), landscape()])
-@pytest.mark.parametrize("replacement", [False, True])
-def test_the_ratio_of_a_batch_is_averaged_over_all_batches(problem, replacement):
+def batches(sampling, n):
+    """Every batch, as how often each record is in it, by what it is divided, and its chance."""
+    if isinstance(sampling, Poisson):
+        rate = float(sampling.sample_rate)
+        for taken in itertools.product((0, 1), repeat=n):
+            yield taken, rate * n, rate ** sum(taken) * (1 - rate) ** (n - sum(taken))
+        return
+    size, records = sampling.size, range(n)
+    drawn = itertools.product(records, repeat=size) if sampling.replacement else itertools.combinations(records, size)
+    drawn = list(drawn)
+    for rows in drawn:
+        yield np.bincount(rows, minlength=n), size, 1 / len(drawn)
+
+
+@pytest.mark.parametrize(
+    ("problem", "sampling"),
+    [
+        *(
+            (problem, Batch(3, problem.records, copies))
+            for problem in (sigmoid(5), landscape())
+            for copies in (False, True)
+        ),
+        (sigmoid(4), Poisson(0.25)),
+    ],
+)
+def test_the_ratio_of_a_batch_is_averaged_over_all_batches(problem, sampling):
     pair, n = worst_pair(problem), problem.records
-    batch = Batch(3, n, replacement)
-    ratio, answer = ratio_of(pair, lambda *rest: BatchGradientOracle(rest[0], batch, Fraction(1, 2), *rest[1:]), X)
-    batches = list(itertools.product(range(n), repeat=3) if replacement else itertools.combinations(range(n), 3))
+    ratio, answer = ratio_of(pair, lambda *rest: BatchGradientOracle(rest[0], sampling, Fraction(1, 2), *rest[1:]), X)
     likelihoods = []
     for side in (pair.first, pair.second):
-        logs = [
-            gaussian_log(answer.noisy, side.batch_gradient(X, np.tile(rows, (3, 1))), answer.amount[0])
-            for rows in batches
-        ]
-        likelihoods.append(np.mean(np.exp(logs), axis=0))
-    assert np.allclose(ratio, np.log(likelihoods[1] / likelihoods[0]), rtol=1e-9)
-
-
-def test_the_ratio_of_a_poisson_sample_is_averaged_over_all_samples():
-    pair = worst_pair(sigmoid(4))
-    rate = 0.25
-    ratio, answer = ratio_of(
-        pair, lambda *rest: BatchGradientOracle(rest[0], Poisson(rate), Fraction(1, 2), *rest[1:]), X
-    )
-    likelihoods = []
-    for side in (pair.first, pair.second):
-        of_each = [side.batch_gradient(X, np.full((3, 1), record)) for record in range(4)]
-        total = 0.0
-        for taken in itertools.product((0, 1), repeat=4):
-            mean = sum(used * one for used, one in zip(taken, of_each, strict=True)) / (rate * 4)
-            chance = rate ** sum(taken) * (1 - rate) ** (4 - sum(taken))
-            total = total + chance * np.exp(gaussian_log(answer.noisy, mean, answer.amount[0]))
-        likelihoods.append(total)
+        of_each = np.array([side.batch_gradient(X, np.full((3, 1), record)) for record in range(n)])
+        likelihoods.append(
+            sum(
+                chance * np.exp(gaussian_log(answer.noisy, np.tensordot(taken, of_each, 1) / size, answer.amount[0]))
+                for taken, size, chance in batches(sampling, n)
+            )
+        )
     assert np.allclose(ratio, np.log(likelihoods[1] / likelihoods[0]), rtol=1e-9)
 
 

@@ -6,40 +6,36 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpbounds.algorithms.descents.quoted_baselines import ZhangEtAl2017
 from dpbounds.algorithms.verification import experiments
 from dpbounds.algorithms.verification.experiments import ganesh_liu_oh_thakurta_2023 as ganesh
-from dpbounds.algorithms.verification.experiments import lowy_ullman_wright_2024 as lowy
 from dpbounds.algorithms.verification.experiments import sizes
-from dpbounds.algorithms.verification.experiments import wang_xu_2019_methods as methods
 from dpbounds.algorithms.verification.experiments.runs import quoted_noise
-from dpbounds.algorithms.verification.judging.checks import Measured, mean_interval
-from dpbounds.algorithms.verification.judging.planned_checks import Size
+from dpbounds.algorithms.verification.judging.checks import Measured
+from dpbounds.algorithms.verification.judging.planned_checks import OWN_BOUND, Size
 from dpbounds.algorithms.verification.studies import selection
-from dpbounds.algorithms.verification.studies.running import bound_of
 from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, parameter, run
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.render.curves import draw
 from dpbounds.theorems.registry import theorem
 
 
-def results_of(experiment):
-    return [run(cell) for cell in experiment.cells(Size.QUICK)]
-
-
-def named(name):
-    (found,) = (one for one in experiments.experiments() if one.name == name)
-    return found
+def results_of(experiment, fewer, smaller):
+    """At the quick size, with a part of the records, and some parameters smaller."""
+    for cell in experiment.cells(Size.QUICK):
+        given = dict(cell.parameters)
+        less = {"records": given["records"] // fewer} | smaller
+        yield run(Cell.of(cell.task, **given | {name: value for name, value in less.items() if name in given}))
 
 
 def scaled(results, which, number, factor):
-    """The results, with some numbers of some cells multiplied."""
-    changed = []
-    for each in results:
-        if which(each):
-            values = (np.asarray(each.numbers[number]) * factor).tolist()
-            each = replace(each, numbers={**each.numbers, number: values})
-        changed.append(each)
-    return changed
+    """The results, with a number of some cells multiplied."""
+    return [
+        replace(result, numbers={**result.numbers, number: (np.asarray(result.numbers[number]) * factor).tolist()})
+        if which in result.key
+        else result
+        for result in results
+    ]
 
 
 def shown(experiment, results):
@@ -60,51 +56,101 @@ def shown(experiment, results):
     return " ".join(findings)
 
 
-def test_statements_exist():
-    for one in experiments.experiments():
-        theorem(one.theorem)
-        assert all(one.cells(size) for size in Size)
+def test_statements_exist_and_names_are_unique():
+    drawn = experiments.experiments()
+    assert len({experiment.name for experiment in drawn}) == len(drawn)
+    for experiment in drawn:
+        theorem(experiment.theorem)
+        assert all(experiment.cells(size) for size in Size)
 
 
-@pytest.fixture(scope="module")
-def figure_4():
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"_RECORDS": 300, "_STEPS": 30, "_LAST": 5, "_REPETITIONS": {Size.QUICK: 3}}.items():
-            patch.setattr(methods, name, value)
-        return results_of(named("wang-xu-2019-figure-4"))
+WARM, COLD = "the gradient after a warm start", "that after a cold start"
+HOLDS, FAILS = "the bound holds at every n", "the bound fails somewhere"
+OURS = '"certified"'
+# Name, by how many times fewer records, other parameters, what is said how often, and what a planted error changes:
+# whose numbers, which of them, times what, and what is said of it how often.
+CASES = [
+    pytest.param(
+        "wang-xu-2019-figure-4",
+        1,
+        {"records": 300, "steps": 30, "last": 5, "repetitions": 3},
+        # all methods at both ε: 30 steps are few
+        {
+            "made honest they are our method": 2,
+            ", keeps it": 8,
+            "breaks its promise": 0,
+            "breaks it from T = 122 on": 1,
+        },
+        [
+            (OURS, "end", 1e-3, "better than all of them, as print says", 2),
+            (OURS, "end", 1e3, "that holds against none of them, and the other way round against Zhang et al.", 2),
+            (OURS, "average", 1e3, ", fails and is", 2),
+            ('"zhang"', "spent_lower", 100, "breaks its promise", 2),
+            ("quoted_noise", "zhang", 2, "differ from our method even if made honest", 2),
+        ],
+        marks=pytest.mark.thorough,
+    ),
+    pytest.param(
+        "ganesh-liu-oh-thakurta-2023-stochastic-spider",
+        1,
+        {"repetitions": 8},
+        {HOLDS: 1, "0 of 24 runs lie above it, a share of 0, at most the 0.1": 1},
+        [
+            ("", "smallest", 1e3, FAILS, 1),
+            ("", "smallest", 1e3, "24 of 24 runs lie above it, a share of 1, more than the 0.1", 1),
+        ],
+        marks=pytest.mark.thorough,
+    ),
+    pytest.param(
+        "ganesh-liu-oh-thakurta-2023-exponential-mechanism",
+        1,
+        {"repetitions": 200},
+        {HOLDS: 4},
+        [("net_choice", "excess", 1e3, "the excess on a net is larger than that of a Gibbs sample at every n", 2)],
+        marks=pytest.mark.rotating(4),
+    ),
+    pytest.param(
+        "lowy-ullman-wright-2024-warm-start",
+        2,
+        {"repetitions": 4},
+        {HOLDS: 2},
+        [
+            (":warm", "gradient_norm", 1e-3, f"{WARM} is smaller than {COLD} at every n", 1),
+            (":warm", "gradient_norm", 1e3, f"{WARM} is larger than {COLD} at every n", 1),
+        ],
+        marks=pytest.mark.thorough,
+    ),
+    pytest.param(
+        "lowy-ullman-wright-2024-quasar-convex",
+        4,
+        {"repetitions": 8},
+        {HOLDS: 1},
+        [("200,", "excess", 100, FAILS, 1)],
+        marks=pytest.mark.rotating(4),
+    ),
+    pytest.param(
+        "polyak-lojasiewicz-restarted-spider",
+        2,
+        {"repetitions": 8},
+        {"Stages: ": 1},
+        [('"records": 128000', "gradient", 30, "it falls more slowly than its bound", 1)],
+        marks=pytest.mark.thorough,
+    ),
+]
 
 
-@pytest.mark.thorough
-def test_figure_4(figure_4):
-    said = shown(named("wang-xu-2019-figure-4"), figure_4)
-    assert "made honest they are our method" in said
-    assert said.count(", keeps it") == 8  # all methods at both ε: 30 steps are few
-    assert "breaks its promise" not in said
-    assert "breaks it from T = 122 on" in said
-
-
-@pytest.mark.thorough
-def test_figure_4_follows_a_planted_order(figure_4):
-    def ours(each):
-        return '"certified"' in each.key
-
-    experiment = named("wang-xu-2019-figure-4")
-    better = " ".join(experiment.findings(scaled(figure_4, ours, "end", 1e-3)))
-    worse = " ".join(experiment.findings(scaled(figure_4, ours, "end", 1e3)))
-    assert better.count("better than all of them, as print says") == 2
-    assert worse.count("that holds against none of them, and the other way round against Zhang et al.") == 2
-    spent = " ".join(experiment.findings(scaled(figure_4, lambda each: '"zhang"' in each.key, "spent_lower", 100)))
-    assert spent.count("breaks its promise") == 2
-    broken = scaled(figure_4, lambda each: "quoted_noise" in each.key, "zhang", 2)
-    assert "differ from our method even if made honest" in " ".join(experiment.findings(broken))
-    high = " ".join(experiment.findings(scaled(figure_4, ours, "average", 1e3)))
-    assert high.count(", fails and is") == 2
+@pytest.mark.parametrize(("name", "fewer", "smaller", "said", "planted"), CASES)
+def test_sentences_follow_the_numbers(name, fewer, smaller, said, planted):
+    (experiment,) = (drawn for drawn in experiments.experiments() if drawn.name == name)
+    results = list(results_of(experiment, fewer, smaller))
+    found = shown(experiment, results)
+    assert {words: found.count(words) for words in said} == said
+    for *change, words, count in planted:
+        assert " ".join(experiment.findings(scaled(results, *change))).count(words) == count, words
 
 
 @pytest.mark.rotating(4)
 def test_where_the_quoted_noise_breaks_is_the_first_such_step():
-    from dpbounds.algorithms.descents.quoted_baselines import ZhangEtAl2017
-
     found = quoted_noise(300, 0.5, 10, seed=0)
     first = int(found["broken_from"])
     assert ZhangEtAl2017.quoted("0.5", "1e-3", first).spent.lower > 0.5
@@ -112,73 +158,12 @@ def test_where_the_quoted_noise_breaks_is_the_first_such_step():
     assert found["spent_before"] <= 0.5
 
 
-@pytest.mark.thorough
-def test_stochastic_spider(monkeypatch):
-    monkeypatch.setattr(ganesh, "_SEARCH_REPETITIONS", {Size.QUICK: 8})
-    experiment = named("ganesh-liu-oh-thakurta-2023-stochastic-spider")
-    results = results_of(experiment)
-    said = shown(experiment, results)
-    assert "the bound holds at every n" in said
-    assert "0 of 24 runs lie above it, a share of 0, at most the 0.1" in said
-    planted = " ".join(experiment.findings(scaled(results, lambda each: True, "smallest", 1e3)))
-    assert "the bound fails somewhere" in planted
-    assert "24 of 24 runs lie above it, a share of 1, more than the 0.1" in planted
-
-
-@pytest.mark.rotating(4)
-def test_exponential_mechanisms(monkeypatch):
-    monkeypatch.setattr(ganesh, "_REPETITIONS", {Size.QUICK: 200})
-    monkeypatch.setattr(ganesh, "_SIZES", {Size.QUICK: (500, 1000, 2000)})
-    monkeypatch.setattr(ganesh, "_PLANE_SIZES", {Size.QUICK: (50, 100, 200)})
-    experiment = named("ganesh-liu-oh-thakurta-2023-exponential-mechanism")
-    results = results_of(experiment)
-    said = shown(experiment, results)
-    assert said.count("the bound holds at every n") == 4
-    planted = experiment.findings(scaled(results, lambda each: "net_choice" in each.key, "excess", 1e3))
-    assert "the excess on a net is larger than that of a Gibbs sample at every n" in " ".join(planted)
-
-
 @pytest.mark.parametrize(("records", "dimension"), [(1000, 1), (32_000, 1), (50, 2), (400, 2)])
 def test_the_bound_on_a_net_covers_its_real_number_of_points(records, dimension):
     cell = Cell.of(selection.net_choice, records=records, dimension=dimension, epsilon=1.0, variant="proven")
     result = Result(cell.key, {}, 0.0)
-    exact = bound_of(selection.net_choice)(result)
+    exact = OWN_BOUND(result)
     assert exact.upper <= ganesh.net_bound(result).upper <= 1.5 * exact.upper
-
-
-@pytest.mark.thorough
-def test_warm_and_cold_starts(monkeypatch):
-    monkeypatch.setattr(lowy, "_START_SIZES", {Size.QUICK: (150, 200, 300)})
-    monkeypatch.setattr(lowy, "_START_REPETITIONS", {Size.QUICK: 4})
-    experiment = named("lowy-ullman-wright-2024-warm-start")
-    results = results_of(experiment)
-    said = shown(experiment, results)
-    assert said.count("the bound holds at every n") == 2
-    first, second = "the gradient after a warm start", "that after a cold start"
-    for factor, word in ((1e-3, "smaller"), (1e3, "larger")):
-        planted = experiment.findings(scaled(results, lambda each: ":warm" in each.key, "gradient_norm", factor))
-        assert f"{first} is {word} than {second} at every n" in " ".join(planted)
-
-
-def test_quasar_convex_descent(monkeypatch):
-    monkeypatch.setattr(lowy, "_QUASAR_SIZES", {Size.QUICK: (50, 100, 200)})
-    monkeypatch.setattr(lowy, "_QUASAR_REPETITIONS", {Size.QUICK: 8})
-    experiment = named("lowy-ullman-wright-2024-quasar-convex")
-    results = results_of(experiment)
-    assert "the bound holds at every n" in shown(experiment, results)
-    planted = experiment.findings(scaled(results, lambda each: '"records": 200' in each.key, "excess", 100))
-    assert "the bound fails somewhere" in planted[0]
-
-
-@pytest.mark.thorough
-def test_restarts(monkeypatch):
-    monkeypatch.setattr(lowy, "_RESTARTS_SIZES", {Size.QUICK: (2000, 4000, 8000)})
-    monkeypatch.setattr(lowy, "_RESTARTS_REPETITIONS", {Size.QUICK: 8})
-    experiment = named("polyak-lojasiewicz-restarted-spider")
-    results = results_of(experiment)
-    assert "Stages: " in shown(experiment, results)
-    planted = experiment.findings(scaled(results, lambda each: '"records": 8000' in each.key, "gradient", 10))
-    assert "it falls more slowly than its bound" in planted[0]
 
 
 def made(records, values):
@@ -203,10 +188,3 @@ def test_comparisons_name_the_sizes():
     assert sizes.compared([low, high], [high, low], ("a", "b"), n).startswith("a against b: smaller at n = 10, larger")
     assert "not told apart at n = 20" in sizes.compared([low, low], [high, low], ("a", "b"), n)
     assert sizes.held([low], [1.0]).startswith("whether the bound holds everywhere is open")
-
-
-def test_intervals_are_students():
-    found = mean_interval([1.0, 2.0, 3.0], 0.95)
-    assert found.mean == 2
-    assert found.high - found.mean == pytest.approx(4.302652729911275 / math.sqrt(3))
-    assert mean_interval([1.0]).low == -math.inf

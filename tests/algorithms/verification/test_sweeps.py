@@ -13,20 +13,20 @@ import types
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
-import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from dpbounds.algorithms.verification.sweeping import fingerprint as fingerprints
+from dpbounds.algorithms.verification.sweeping import store as stores
 from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, number, run
-from dpbounds.algorithms.verification.sweeping.fingerprint import fingerprint
-from dpbounds.algorithms.verification.sweeping.store import Store
+from dpbounds.algorithms.verification.sweeping.store import Store, fingerprint
 from dpbounds.algorithms.verification.sweeping.sweeps import run_same, sweep
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified
 
 TASKS = """
+import pathlib
 import time
 import numpy as np
+from dpbounds.errors import BudgetExceeded, NotCertified
 
 def means(size, spread, seed, pause=0.0):
     draw = np.random.default_rng(seed)
@@ -42,14 +42,11 @@ def nothing(seed):
     return 3
 
 def refused(size, seed):
-    from dpbounds.errors import BudgetExceeded
     if size == 50:
         raise BudgetExceeded("too little noise\\n5 x Gaussian")
     return {"size": size}
 
 def unproven(size, path, seed):
-    import pathlib
-    from dpbounds.errors import NotCertified
     if size == 50 and not pathlib.Path(path).exists():
         raise NotCertified("the tail did not close\\nwithin 10 digits")
     return {"size": size}
@@ -83,9 +80,18 @@ def cells(pause=0.0):
     ]
 
 
+REFUSED = [Cell.of("tasks_of_a_test:refused", size=size) for size in (5, 50, 500)]
+
+
 def numbers(path):
     with Store(path) as store:
         return {row.result.key: row.result.numbers for row in store.rows()}
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "store.db") as store:
+        yield store
 
 
 @pytest.fixture
@@ -97,24 +103,22 @@ def uninterrupted(tmp_path):
 
 
 def test_numbers_do_not_depend_on_the_number_of_workers(tmp_path, uninterrupted):
-    refused = Cell.of("tasks_of_a_test:refused", size=50)
     for jobs in (2, 4):
         path = tmp_path / f"{jobs}.db"
         with Store(path) as store:
-            assert sweep([refused, *cells(0.02)], store, jobs=jobs) == 25
-            assert store.result(refused).refused == "too little noise\n5 x Gaussian"
-        assert numbers(path) == uninterrupted | {refused.key: {}}  # bit for bit
+            assert sweep([REFUSED[1], *cells(0.02)], store, jobs=jobs) == 25
+            assert store.result(REFUSED[1]).refused == "too little noise\n5 x Gaussian"
+        assert numbers(path) == uninterrupted | {REFUSED[1].key: {}}  # bit for bit
 
 
-def test_what_is_there_is_not_run_again(tmp_path):
-    with Store(tmp_path / "store.db") as store:
-        assert sweep(cells()[:5], store) == 5
-        seen = []
-        assert sweep([*cells(), *cells()], store, progress=lambda done, total: seen.append((done, total))) == 19
-        assert seen == [(number, 24) for number in range(6, 25)]
-        assert sweep(cells(), store, jobs=2) == 0
-        assert store.result(cells()[0]) is not None
-        assert store.result(Cell.of("tasks_of_a_test:means", 99, size=1, spread=1.0)) is None
+def test_what_is_there_is_not_run_again(store):
+    assert sweep(cells()[:5], store) == 5
+    seen = []
+    assert sweep([*cells(), *cells()], store, progress=lambda done, total: seen.append((done, total))) == 19
+    assert seen == [(number, 24) for number in range(6, 25)]
+    assert sweep(cells(), store, jobs=2) == 0
+    assert store.result(cells()[0]) is not None
+    assert store.result(Cell.of("tasks_of_a_test:means", 99, size=1, spread=1.0)) is None
 
 
 def started(path, jobs):
@@ -143,20 +147,19 @@ def test_killed_at_random_moments(tmp_path, uninterrupted, kills):
     assert numbers(path) == uninterrupted
 
 
-def test_a_failing_task_leaves_what_is_finished(tmp_path):
-    with Store(tmp_path / "store.db") as store:
-        with pytest.raises(ValueError, match="no such data"):
-            sweep([*cells()[:2], Cell.of("tasks_of_a_test:broken")], store)
-        assert len(store.keys()) == 2
+def test_a_failing_task_leaves_what_is_finished(store):
+    with pytest.raises(ValueError, match="no such data"):
+        sweep([*cells()[:2], Cell.of("tasks_of_a_test:broken")], store)
+    assert len(store.keys()) == 2
 
 
 def test_a_refused_run_is_a_result(tmp_path):
-    path, sizes = tmp_path / "store.db", [Cell.of("tasks_of_a_test:refused", size=size) for size in (5, 50, 500)]
+    path = tmp_path / "store.db"
     with Store(path) as store:
-        assert sweep(sizes, store) == 3  # the others are run
+        assert sweep(REFUSED, store) == 3  # the others are run
     with Store(path) as store:
-        assert sweep(sizes, store) == 0
-        found = [store.result(cell) for cell in sizes]
+        assert sweep(REFUSED, store) == 0
+        found = [store.result(cell) for cell in REFUSED]
         assert [one.refused for one in found] == [None, "too little noise\n5 x Gaussian", None]
         assert [dict(one.numbers) for one in found] == [{"size": 5}, {}, {"size": 500}]
         assert [row.result for row in store.rows()] == sorted(found, key=lambda one: one.key)
@@ -165,7 +168,7 @@ def test_a_refused_run_is_a_result(tmp_path):
         # the first result stays, of whichever kind
         store.put(Result(found[1].key, {"size": 1.0}, 0.0))
         store.put(Result(found[0].key, {}, 0.0, refused="later"))
-        assert [store.result(cell) for cell in sizes] == found
+        assert [store.result(cell) for cell in REFUSED] == found
         assert store.to_csv(tmp_path / "store.csv") == 3
 
 
@@ -191,29 +194,25 @@ def test_what_nothing_could_be_proven_of_is_tried_again(tmp_path):
         assert store.result(sizes[1]).unproven is None
 
 
-def foreign_files(folder):
-    """Files that are no stores: text, somebody's database (in two journal modes), a store of an earlier version."""
-    (folder / "text.db").write_text("this is no database, and it is long enough to be taken for one" * 40)
-    (folder / "short.db").write_text("x")
-    for name, mode in (("foreign.db", "delete"), ("logged.db", "wal")):
-        with closing(sqlite3.connect(folder / name)) as connection, connection:
-            connection.execute(f"pragma journal_mode = {mode}")
-            connection.execute("create table cells (mine text)")
-    with Store(folder / "old.db"):
-        pass
-    with closing(sqlite3.connect(folder / "old.db")) as connection, connection:
-        connection.execute("pragma journal_mode = delete")
-        connection.execute("pragma application_id = 0")
-    return sorted(folder.glob("*.db*"))
+def execute(path, *statements):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
 
 
 def test_a_foreign_file_is_refused_and_left_as_it_is(tmp_path):
+    """Text, somebody's database (in two journal modes), a store of an earlier version."""
     folder = tmp_path / "theirs"
     folder.mkdir()
-    files = foreign_files(folder)
-    before = {path: path.read_bytes() for path in files}
+    (folder / "text.db").write_text("this is no database, and it is long enough to be taken for one" * 40)
+    (folder / "short.db").write_text("x")
+    for mode in ("delete", "wal"):
+        execute(folder / f"{mode}.db", f"pragma journal_mode = {mode}", "create table cells (mine text)")
+    Store(folder / "old.db").close()
+    execute(folder / "old.db", "pragma journal_mode = delete", "pragma application_id = 0")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
     assert len(before) == 5
-    for path in files:
+    for path in before:
         with pytest.raises(InvalidValue, match="left as it is"):
             Store(path)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
@@ -221,26 +220,20 @@ def test_a_foreign_file_is_refused_and_left_as_it_is(tmp_path):
         Store(folder)
 
 
-def test_an_empty_file_becomes_a_store(tmp_path):
-    (tmp_path / "empty.db").touch()
+def test_an_empty_file_becomes_a_store_and_one_of_another_format_is_refused(tmp_path):
+    path = tmp_path / "empty.db"
+    path.touch()
     for _ in range(2):
-        with Store(tmp_path / "empty.db") as store:
+        with Store(path) as store:
             sweep(cells()[:1], store)
             assert len(store.keys()) == 1
-
-
-def test_a_store_of_another_format_is_refused(tmp_path):
-    path = tmp_path / "later.db"
-    with Store(path):
-        pass
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("update about set value = '99' where name = 'format'")
+    execute(path, "update about set value = '99' where name = 'format'")
     with pytest.raises(InvalidValue, match="this one has 99"):
         Store(path)
 
 
 def test_rows_of_other_code_are_kept_and_not_used(tmp_path):
-    path, few = tmp_path / "store.db", [*cells()[:3], Cell.of("tasks_of_a_test:refused", size=50)]
+    path, few = tmp_path / "store.db", [*cells()[:3], REFUSED[1]]
     with Store(path, "before") as store:
         assert sweep(few, store) == 4
     with Store(path) as store:
@@ -259,16 +252,20 @@ def test_rows_of_other_code_are_kept_and_not_used(tmp_path):
         assert sweep(few, store) == 0
 
 
+def package(folder):
+    made = types.ModuleType(folder.name)
+    made.__file__ = str(folder / "__init__.py")
+    return made
+
+
 def test_the_fingerprint_follows_the_code(tmp_path, monkeypatch):
-    package = types.ModuleType("some_package")
-    package.__file__ = str(tmp_path / "some_package" / "__init__.py")
-    monkeypatch.setattr(fingerprints, "_PACKAGES", (package,))
+    monkeypatch.setattr(stores, "_PACKAGES", (package(tmp_path / "some_package"),))
     file = tmp_path / "some_package" / "room" / "one.py"
     file.parent.mkdir(parents=True)
     found = []
     for change in (lambda: file.write_text("x = 1"), lambda: file.write_text("x = 2"),
                    lambda: file.rename(file.with_name("two.py")),
-                   lambda: monkeypatch.setattr(fingerprints.np, "__version__", "0")):  # fmt: skip
+                   lambda: monkeypatch.setattr(stores.np, "__version__", "0")):  # fmt: skip
         change()
         found.append(fingerprint.__wrapped__())
         assert fingerprint.__wrapped__() == found[-1]
@@ -279,18 +276,15 @@ def test_the_fingerprint_is_that_of_the_text_wherever_a_package_lies(tmp_path, m
     """One package inside another, as a folder (installed) or as a link (a checkout)."""
     found = []
     for kind in ("folder", "link"):
-        outer = tmp_path / kind / "outer"
+        outer, elsewhere = tmp_path / kind / "outer", tmp_path / kind / "elsewhere" / "inner"
         inner = outer / "inner"
-        (tmp_path / kind / "elsewhere" / "inner" if kind == "link" else inner).mkdir(parents=True)
+        for folder in (outer, elsewhere if kind == "link" else inner):
+            folder.mkdir(parents=True)
         if kind == "link":
-            outer.mkdir()
-            inner.symlink_to(tmp_path / kind / "elsewhere" / "inner")
+            inner.symlink_to(elsewhere)
         for folder in (outer, inner):
             (folder / "__init__.py").write_text(f"x = {len(folder.name)}")
-        packages = [types.ModuleType(folder.name) for folder in (inner, outer)]
-        for package, folder in zip(packages, (inner, outer), strict=True):
-            package.__file__ = str(folder / "__init__.py")
-        monkeypatch.setattr(fingerprints, "_PACKAGES", packages)
+        monkeypatch.setattr(stores, "_PACKAGES", [package(inner), package(outer)])
         found.append(fingerprint.__wrapped__())
     assert found[0] == found[1]
 
@@ -302,10 +296,9 @@ def test_a_worker_with_other_code_is_refused(monkeypatch):
         run_same(cell, "0" * 64)
 
 
-def test_an_export(tmp_path):
-    with Store(tmp_path / "store.db") as store:
-        sweep(cells()[:3], store)
-        assert store.to_csv(tmp_path / "store.csv") == 24
+def test_an_export(tmp_path, store):
+    sweep(cells()[:3], store)
+    assert store.to_csv(tmp_path / "store.csv") == 24
     with open(tmp_path / "store.csv", newline="") as file:
         lines = list(csv.DictReader(file))
     first = run(cells()[0]).numbers
@@ -336,16 +329,9 @@ def test_threads_of_one_process_run_one_cell_at_a_time(monkeypatch):
     assert {number(one, "threads") for one in found} == {1}
 
 
-def test_cells_never_share_a_stream():
-    entropies = {cell.entropy for cell in cells()}
-    assert len(entropies) == 24
-    first, second = (np.random.default_rng(cell.entropy).normal(size=4) for cell in cells()[:2])
-    assert not np.array_equal(first, second)
-
-
-def test_a_key_gives_its_cell_back():
-    for cell in cells():
-        assert Cell.from_key(cell.key) == cell
+def test_cells_never_share_a_stream_and_their_keys_give_them_back():
+    assert len({cell.entropy for cell in cells()}) == 24
+    assert [Cell.from_key(cell.key) for cell in cells()] == cells()
 
 
 @pytest.fixture
@@ -354,12 +340,7 @@ def cluster():
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
                "--no-dashboard"]  # fmt: skip
     scheduler = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    address = None
-    for line in scheduler.stderr:
-        if "Scheduler at:" in line:
-            address = "tcp://" + line.split("tcp://")[1].strip()
-            break
-    assert address is not None
+    address = next("tcp://" + line.split("tcp://")[1].strip() for line in scheduler.stderr if "Scheduler at:" in line)
     worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--nworkers", "1",
               "--no-dashboard", "--death-timeout", "60"]  # fmt: skip
     workers = [subprocess.Popen(worker, stderr=subprocess.DEVNULL, start_new_session=True) for _ in range(2)]
