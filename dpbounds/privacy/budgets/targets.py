@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from dpbounds.errors import InvalidValue, NotCertified, demand_function
-from dpbounds.expressions.exact import ExactLike, exact
-from dpbounds.privacy.accountants.certified import valid_delta, valid_epsilon
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.algebra import listed_pairs
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.privacy.renyi.accountant import renyi_epsilon
+from dpbounds.privacy.renyi.accountant import converted
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.values import Budget, positive
 
 _LARGEST = 2.0**60
 _RESOLUTION = 1e-9  # relative, of the noise
@@ -100,12 +100,8 @@ def calibrate_to_zcdp(
     >>> calibrate_to_zcdp(lambda z: Gaussian(z) ** 8, 1)
     Fraction(2, 1)
     """
-    budget = exact(rho, "rho")
-    if budget <= 0:
-        raise InvalidValue("rho", rho, "greater than 0")
-    neighbours = as_relation(relation)
-    demand_function("factory", factory)
-    return _least_noise(lambda z: zcdp_rho(factory(z), neighbours) <= budget)
+    most, neighbours = positive(rho, "rho"), as_relation(relation)
+    return _least_noise(factory, lambda mechanism: zcdp_rho(mechanism, neighbours) <= most)
 
 
 def calibrate_by_renyi(
@@ -122,21 +118,28 @@ def calibrate_by_renyi(
         InvalidValue: A value is not allowed.
         NotCertified: No noise up to 2^60 suffices.
     """
-    budget, failure = valid_epsilon(target_epsilon, "target_epsilon"), valid_delta(target_delta, "target_delta")
-    neighbours = as_relation(relation)
-    demand_function("factory", factory)
-    return _least_noise(lambda z: renyi_epsilon(factory(z), failure, neighbours).enclosure.exact_upper <= budget)
+    budget = Budget.of(target_epsilon, target_delta, relation)
+
+    def suffices(mechanism: Mechanism) -> bool:
+        return converted(mechanism, budget.at_delta, budget.relation).enclosure.exact_upper <= budget.epsilon
+
+    return _least_noise(factory, suffices)
 
 
-def _least_noise(suffices: Callable[[Fraction], bool]) -> Fraction:
+def _least_noise(factory: Callable[[Fraction], Mechanism], keeps: Callable[[Mechanism], bool]) -> Fraction:
     """By bisection of the logarithm; what is returned was itself found to suffice."""
+    demand_function("factory", factory)
+
+    def suffices(noise: float) -> bool:
+        return keeps(factory(Fraction(noise)))
+
     high = 1.0
-    while not suffices(Fraction(high)):
+    while not suffices(high):
         high *= 2
         if high > _LARGEST:
             raise NotCertified(f"no noise up to {_LARGEST:g} keeps the budget")
     low = high / 2
-    while suffices(Fraction(low)):
+    while suffices(low):
         low, high = low / 2, low
         if low < 1 / _LARGEST:
             return Fraction(high)
@@ -144,5 +147,5 @@ def _least_noise(suffices: Callable[[Fraction], bool]) -> Fraction:
         middle = math.sqrt(low * high)
         if not low < middle < high:
             break
-        low, high = (low, middle) if suffices(Fraction(middle)) else (middle, high)
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return Fraction(high)

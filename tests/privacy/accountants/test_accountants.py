@@ -33,7 +33,6 @@ from dpbounds.privacy.mechanisms import (
     SampledWithoutReplacement,
     SampledWithReplacement,
 )
-from dpbounds.privacy.pairs.pairs import as_gaussian
 from dpbounds.privacy.relations import as_relation
 from dpbounds.privacy.renyi.accountant import renyi_delta, renyi_epsilon
 from tests.privacy.products import products_of
@@ -246,12 +245,11 @@ def test_what_is_left_where_every_route_declines_is_sound(
 ) -> None:
     mechanism = training(q, z, steps)
     for product in products_of(mechanism, as_relation(relation)):
-        gaussian = as_gaussian(product)
-        between = _epsilon_between(product, gaussian, Fraction(target)).enclosure
+        between = _epsilon_between(product, Fraction(target)).enclosure
         truth = prove_epsilon(product, Fraction(target), 1e-9).enclosure
         assert between.contains(truth)
         assert between.upper < 2 * truth.upper  # a Chernoff bound, not any bound
-        above = _delta_between(product, gaussian, Fraction(truth.exact_lower)).enclosure
+        above = _delta_between(product, Fraction(truth.exact_lower)).enclosure
         assert above.exact_lower <= Fraction(target)
         assert Fraction(target) <= above.exact_upper < 50 * Fraction(target)
 

@@ -24,6 +24,7 @@ from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.publishing.interoperability import get_noise_multiplier, steps_for_epochs
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.accountant import renyi_epsilon
+from dpbounds.privacy.values import Budget
 
 
 def sampled(q: object, steps: int):
@@ -243,7 +244,7 @@ def test_the_products_of_several_classes_count_all() -> None:
             for each in neighbour_classes(mechanism(value), Relation.ADD_OR_REMOVE_ONE).every()
         )
 
-    safe, unsafe = crossing.Crossing(pairs, Fraction(1), Fraction("1e-5"), "noise").search()
+    safe, unsafe = crossing.Crossing(pairs, Budget.of(1, "1e-5", "add-or-remove-one"), "noise").search()
     assert safe is not None
     assert unsafe is not None
     assert all(delta(mechanism(safe), 1).exact_upper <= Fraction("1e-5") for mechanism in products)
