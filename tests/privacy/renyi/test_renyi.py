@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -54,6 +55,7 @@ from dpbounds.privacy.pairs.pairs import (
     TwoGuarantees,
     TwoPoints,
     UniformBalls,
+    enlarged,
 )
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.accountant import renyi_curve, renyi_delta, renyi_epsilon
@@ -62,6 +64,7 @@ from dpbounds.privacy.renyi.guarantees import mirrored
 from dpbounds.privacy.renyi.moments import has_exact_moments, log_moment
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
 from tests.privacy.products import products_of
+from tests.privacy.small_laws import divergence, m, swapped
 from tests.work import calls
 
 Density = Callable[[mpf], mpf]
@@ -77,49 +80,41 @@ def poisson(q: str, z: str, steps: int) -> Mechanism:
 # --- Twins: plain integrals of P^λ Q^(1-λ), written down again from the densities -------------------------------------
 
 
-def normal(x: mpf, mean: mpf, variance: mpf) -> mpf:
-    return mp.exp(-((x - mean) ** 2) / (2 * variance)) / mp.sqrt(2 * mp.pi * variance)
+def normal(x: mpf, mean: mpf) -> mpf:
+    return mp.exp(-((x - mean) ** 2) / 2) / mp.sqrt(2 * mp.pi)
 
 
 def laplace(x: mpf, centre: mpf) -> mpf:
     return mp.exp(-abs(x - centre)) / 2
 
 
-def sampled_normals(pair: SampledGaussians) -> tuple[Density, Density]:
-    q, v = mpf(pair.sample_rate.numerator) / pair.sample_rate.denominator, mpf(pair.variance.numerator)
-    v = v / pair.variance.denominator
+def densities(pair: Pair) -> tuple[Density, Density]:
+    """P and Q on the line, in units of the noise: means with their weights, for either sign."""
+    match pair:
+        case SampledGaussians(direction=direction, sample_rate=rate, variance=variance):
+            noise, q = normal, m(rate)
+            weights = {0: 1 - q, 1 / mp.sqrt(m(variance)): q}
+        case DrawnGaussians(direction=direction, draws=draws, squared_shift=squared):
+            noise, q, n = normal, m(draws.rate), draws.slots
+            weights = {k * mp.sqrt(m(squared)): mp.binomial(n, k) * q**k * (1 - q) ** (n - k) for k in range(n + 1)}
+        case Sampled(direction=direction, draws=draws, base=ShiftedLaplaces(shift=shift)):
+            noise, weights = laplace, {0: 1 - m(draws.rate), m(shift): m(draws.rate)}
+        case SampledLaplaces(sample_rate=rate, shift=shift):
+            noise, direction, weights = laplace, Direction.REPLACE, {0: 1 - m(rate), m(shift): m(rate)}
+        case ShiftedLaplaces(shift=shift):
+            noise, direction, weights = laplace, Direction.REMOVE, {m(shift): mpf(1)}
 
     def mixture(sign: int) -> Density:
-        return lambda x: (1 - q) * normal(x, mpf(0), v) + q * normal(x, mpf(sign), v)
+        return lambda x: mp.fsum(weight * noise(x, sign * mean) for mean, weight in weights.items())
 
     def alone(x: mpf) -> mpf:
-        return normal(x, mpf(0), v)
+        return noise(x, mpf(0))
 
-    pairs = {
+    return {
         Direction.REMOVE: (mixture(1), alone),
         Direction.ADD: (alone, mixture(1)),
         Direction.REPLACE: (mixture(1), mixture(-1)),
-    }
-    return pairs[pair.direction]
-
-
-def twin(p: Density, q: Density, order: Fraction, corners: list[float]) -> mpf:
-    """Log of ∫ P^λ Q^(1-λ)."""
-    power = mpf(order.numerator) / order.denominator
-    value = mp.quad(lambda x: p(x) ** power * q(x) ** (1 - power), corners)
-    return mp.log(value)
-
-
-def symmetrised_twin(profile: Callable[[mpf], mpf], rate: mpf, order: Fraction, top: mpf) -> mpf:
-    """The replace pair of a fixed-size sample through its profile: 1 + λ(λ-1) ∫ (a^(λ-2) + a^(-λ-1)) q h(1+(a-1)/q)."""
-    power = mpf(order.numerator) / order.denominator
-    total = mp.quad(
-        lambda b: (
-            (mp.power(1 + rate * (b - 1), power - 2) + mp.power(1 + rate * (b - 1), -power - 1)) * rate**2 * profile(b)
-        ),
-        [1, 1 + (top - 1) / 50, 1 + (top - 1) / 7, top],
-    )
-    return mp.log1p(power * (power - 1) * total)
+    }[direction]
 
 
 def agrees(value: arb, expected: mpf, digits: int = 30) -> bool:
@@ -129,188 +124,127 @@ def agrees(value: arb, expected: mpf, digits: int = 30) -> bool:
         return bool(distance < arb(10) ** -digits * (abs(arb(mp.nstr(expected, 20))) + arb(10) ** -8))
 
 
-SAMPLED = [
-    ("1/100", "1"),
-    *(
-        pytest.param(q, v, marks=pytest.mark.slow)
-        for q, v in (("1/2", "9"), ("1/2", "1"), ("1/100", "9"), ("1/1000", "1/4"))
-    ),
-]
 REAL_ORDERS = [F("1.01"), F("2.5"), F(17)]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "direction", [Direction.REMOVE, Direction.ADD, pytest.param(Direction.REPLACE, marks=pytest.mark.thorough)]
-)
-@pytest.mark.parametrize(("q", "v"), SAMPLED)
-def test_sampled_gaussians_equal_their_integral(direction: Direction, q: str, v: str) -> None:
-    pair = SampledGaussians(direction, F(q), F(v))
-    z = math.sqrt(F(v))
-    for order in REAL_ORDERS:
-        reach = 16 * z + (abs(float(order)) + 1 if direction is not Direction.ADD else 0)
-        with mp.workdps(DIGITS):
-            corners = [float(x) for x in mp.linspace(-reach - 2, reach + 2, 17)]
-            expected = twin(*sampled_normals(pair), order, corners)
-        value = log_moment(pair, order, 120)
-        assert agrees(value, expected), (value, expected)
-        nearby = SampledGaussians(direction, F(q) * (1 + F(1, 10**9)), F(v))  # a planted error the twin must see
-        assert not agrees(log_moment(nearby, order, 120), expected, 12)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.ADD])
-def test_drawn_gaussians_equal_their_integral(direction: Direction) -> None:
-    pair = DrawnGaussians(direction, Draws(F(1, 20), 4), F(9, 4))
-    with mp.workdps(DIGITS):
-        masses = [mp.binomial(4, k) * mpf("0.05") ** k * mpf("0.95") ** (4 - k) for k in range(5)]
-
-        def mixture(x: mpf) -> mpf:
-            return mp.fsum(mass * normal(x, mpf("1.5") * k, mpf(1)) for k, mass in enumerate(masses))
-
-        def alone(x: mpf) -> mpf:
-            return normal(x, mpf(0), mpf(1))
-
-        p, q = (mixture, alone) if direction is Direction.REMOVE else (alone, mixture)
-        for order in (F("2.25"),):
-            reach = 16.0 + (6 * float(order) if direction is Direction.REMOVE else 6)
-            expected = twin(p, q, order, [float(x) for x in mp.linspace(-16, reach, 13)])
-            assert agrees(log_moment(pair, order, 120), expected)
+LAPLACE = [-120.0, -20.0, -0.75, 0.0, 0.75, 20.0, 120.0]
+SAMPLED = [(way, F(q), F(v)) for q, v in (("1/2", "9"), ("1/2", "1"), ("1/1000", "1/4")) for way in Direction]
+INTEGRALS = [
+    *(pytest.param(SampledGaussians(*case), None, marks=pytest.mark.slow) for case in SAMPLED),
+    *(pytest.param(SampledGaussians(way, F(1, 100), F(1)), None, marks=pytest.mark.thorough) for way in Direction),
+    *(
+        pytest.param(DrawnGaussians(way, Draws(F(1, 20), 4), F(9, 4)), None, marks=pytest.mark.thorough)
+        for way in (Direction.REMOVE, Direction.ADD)
+    ),
+    *((Sampled(way, Draws(F(1, 10)), ShiftedLaplaces(F(3, 4))), LAPLACE) for way in (Direction.REMOVE, Direction.ADD)),
+    pytest.param(ShiftedLaplaces(F(3, 4)), LAPLACE, marks=pytest.mark.thorough),
+    pytest.param(SampledLaplaces(F(1, 10), F(3, 4)), LAPLACE, marks=pytest.mark.thorough),
+]
 
 
 @pytest.mark.rotating(4)
-@pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.ADD])
-def test_laplace_on_a_sample_equals_its_integral(direction: Direction) -> None:
-    shift = mpf(3) / 4
+@pytest.mark.parametrize(("pair", "corners"), INTEGRALS)
+def test_moments_equal_their_integrals(pair: Pair, corners: list[float] | None) -> None:
     with mp.workdps(DIGITS):
-
-        def mixture(x: mpf) -> mpf:
-            return mpf("0.9") * laplace(x, mpf(0)) + mpf("0.1") * laplace(x, shift)
-
-        def alone(x: mpf) -> mpf:
-            return laplace(x, mpf(0))
-
-        p, q = (mixture, alone) if direction is Direction.REMOVE else (alone, mixture)
-        for order in REAL_ORDERS:
-            expected = twin(p, q, order, [-120, -20, 0, 0.75, 20, 120])
-            assert agrees(
-                log_moment(Sampled(direction, Draws(F(1, 10)), ShiftedLaplaces(F(3, 4))), order, 120), expected
-            )
+        p, q = densities(pair)
+    for order in REAL_ORDERS if not isinstance(pair, DrawnGaussians) else [F("2.25")]:
+        with mp.workdps(DIGITS):
+            power = m(order)
+            ends = corners or mp.linspace(-18 - 6 * float(order), 18 + 6 * float(order), 25)
+            expected = mp.log(mp.quad(lambda x, power=power: p(x) ** power * q(x) ** (1 - power), list(ends)))
+        value = log_moment(pair, order, 120)
+        assert agrees(value, expected), (value, expected)
+        if isinstance(pair, SampledGaussians):  # a planted error the twin must see
+            nearby = replace(pair, sample_rate=pair.sample_rate * (1 + F(1, 10**9)))
+            assert not agrees(log_moment(nearby, order, 120), expected, 12)
 
 
-@pytest.mark.thorough
-def test_laplace_alone_and_replaced_on_a_sample_equal_their_integrals() -> None:
-    shift = mpf(3) / 4
-    with mp.workdps(DIGITS):
-        for order in REAL_ORDERS:
-            whole = twin(
-                lambda x: laplace(x, shift), lambda x: laplace(x, mpf(0)), order, [-120, -20, 0, 0.75, 20, 120]
-            )
-            assert agrees(log_moment(ShiftedLaplaces(F(3, 4)), order, 120), whole)
-
-            def mixture(sign: int) -> Density:
-                return lambda x: mpf("0.9") * laplace(x, mpf(0)) + mpf("0.1") * laplace(x, sign * shift)
-
-            replaced = twin(mixture(1), mixture(-1), order, [-120, -20, -0.75, 0, 0.75, 20, 120])
-            assert agrees(log_moment(SampledLaplaces(F(1, 10), F(3, 4)), order, 120), replaced)
+def gaussian_profile(a: mpf) -> mpf:
+    return mp.ncdf(mpf(1) / 4 - 2 * mp.log(a)) - a * mp.ncdf(-mpf(1) / 4 - 2 * mp.log(a))
 
 
-def gaussian_profile(mu: mpf) -> Callable[[mpf], mpf]:
-    return lambda a: mp.ncdf(mu / 2 - mp.log(a) / mu) - a * mp.ncdf(-mu / 2 - mp.log(a) / mu)
-
-
-def laplace_profile(shift: mpf) -> Callable[[mpf], mpf]:
-    return lambda a: -mp.expm1((mp.log(a) - shift) / 2)
+def laplace_profile(a: mpf) -> mpf:
+    return -mp.expm1((mp.log(a) - mpf(3) / 4) / 2)
 
 
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", REAL_ORDERS)
-def test_fixed_size_samples_under_replace_one_equal_the_integral_of_their_profile(order: Fraction) -> None:
-    with mp.workdps(DIGITS):
-        expected = symmetrised_twin(laplace_profile(mpf(3) / 4), mpf("0.1"), order, mp.exp(mpf(3) / 4))
-        pair = Sampled(Direction.REPLACE, Draws(F(1, 10)), ShiftedLaplaces(F(3, 4)))
-        assert agrees(log_moment(pair, order, 120), expected)
-    with mp.workdps(30):
-        power = mpf(order.numerator) / order.denominator
-        rate, mu = mpf("0.1"), mpf(1) / 2
+@pytest.mark.parametrize(
+    ("base", "profile", "top", "digits"),
+    [
+        (ShiftedLaplaces(F(3, 4)), laplace_profile, lambda power: mpf(3) / 4, 30),
+        (ShiftedGaussians(F(1, 4)), gaussian_profile, lambda power: (power + 14) / 2, 16),
+    ],
+)
+def test_fixed_size_samples_under_replace_one_equal_the_integral_of_their_profile(
+    order: Fraction, base: Pair, profile: Density, top: Density, digits: int
+) -> None:
+    """1 + λ(λ-1) ∫ (a^(λ-2) + a^(-λ-1)) q h(b) db over a = 1 + q(b-1), b = e^loss."""
+    with mp.workdps(DIGITS if digits == 30 else 30):
+        power, rate = m(order), mpf("0.1")
 
         def integrand(loss: mpf) -> mpf:
             b = mp.exp(loss)
             a = 1 + rate * (b - 1)
-            return (a ** (power - 2) + a ** (-power - 1)) * rate**2 * gaussian_profile(mu)(b) * b
+            return (a ** (power - 2) + a ** (-power - 1)) * rate**2 * profile(b) * b
 
-        top = (power + 14) * mu
-        total = mp.quad(integrand, [float(x) for x in mp.linspace(0, top, 12)])
-        pair = Sampled(Direction.REPLACE, Draws(F(1, 10)), ShiftedGaussians(F(1, 4)))
-        assert agrees(log_moment(pair, order, 90), mp.log1p(power * (power - 1) * total), 16)
+        total = mp.quad(integrand, [float(x) for x in mp.linspace(0, float(top(power)), 12)])
+        expected = mp.log1p(power * (power - 1) * total)
+        found = log_moment(Sampled(Direction.REPLACE, Draws(F(1, 10)), base), order, 120 if digits == 30 else 90)
+        assert agrees(found, expected, digits)
 
 
-def test_several_draws_average_over_their_number() -> None:
+@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize("base", [ShiftedLaplaces(F(1, 4)), ShiftedGaussians(F(1, 16)), Responses(F(1, 4))])
+def test_several_draws_average_over_their_number(base: Pair, direction: Direction) -> None:
     masses = [math.comb(3, k) * 0.1**k * 0.9 ** (3 - k) for k in range(4)]
-    eta = 1 - masses[0]
-    for base in (ShiftedLaplaces(F(1, 4)), ShiftedGaussians(F(1, 16)), Responses(F(1, 4))):
-        enlarged = {
-            ShiftedLaplaces: lambda k: ShiftedLaplaces(F(k, 4)),
-            ShiftedGaussians: lambda k: ShiftedGaussians(F(k * k, 16)),
-            Responses: lambda k: Responses(F(k, 4)),
-        }[type(base)]
-        for direction in Direction:
-            for order in (F("1.5"), F(6)):
-                once = [
-                    math.exp(float(log_moment(Sampled(direction, Draws(F(eta)), enlarged(k)), order).mid()))
-                    for k in (1, 2, 3)
-                ]
-                mean = sum(mass / eta * value for mass, value in zip(masses[1:], once, strict=True))
-                whole = log_moment(Sampled(direction, Draws(F(1, 10), 3), base), order)
-                assert float(whole.mid()) == pytest.approx(math.log(mean), rel=1e-10), (base, direction, order)
+    eta = F(1 - masses[0])
+    for order in (F("1.5"), F(6)):
+        once = [log_moment(Sampled(direction, Draws(eta), enlarged(base, k)), order) for k in (1, 2, 3)]
+        mean = sum(mass * math.exp(value) for mass, value in zip(masses[1:], once, strict=True)) / float(eta)
+        whole = log_moment(Sampled(direction, Draws(F(1, 10), 3), base), order)
+        assert float(whole) == pytest.approx(math.log(mean), rel=1e-10)
 
 
 def test_discrete_pairs_are_sums_over_their_atoms() -> None:
     for pair in (Responses(F(1, 2)), Responses(F(1, 2), 5), TwoPoints(F(1, 4), F(1, 2)), FourPoints(F(1, 2), F(0))):
-        atoms = [(float(point.loss.mid()), float(point.p.mid())) for point in law_of(pair).points]
-        assert sum(p for _, p in atoms) == pytest.approx(1)
+        atoms = [(float(point.p), float(point.p) / math.exp(point.loss)) for point in law_of(pair).points]
+        assert sum(p for p, _ in atoms) == pytest.approx(1)
+        drawn = [(0.9 * q + 0.1 * p, q) for p, q in atoms]
         for order in (F("1.5"), F(9)):
-            direct = math.log(sum(p * math.exp(float(order - 1) * loss) for loss, p in atoms))
-            assert float(log_moment(pair, order).mid()) == pytest.approx(direct, rel=1e-12)
+            cases = [(atoms, pair)]
             if pair == Responses(F(1, 2)):
-                for way, swap in ((Direction.REMOVE, 1), (Direction.ADD, -1)):
-                    mixed = [(math.log(0.9 + 0.1 * math.exp(loss)), p * math.exp(-loss)) for loss, p in atoms]
-                    power = float(order) if swap == 1 else 1 - float(order)
-                    direct = math.log(sum(q * math.exp(power * loss) for loss, q in mixed))
-                    found = log_moment(Sampled(way, Draws(F(1, 10)), pair), order)
-                    assert float(found.mid()) == pytest.approx(direct, rel=1e-9)
+                remove, add = (Sampled(way, Draws(F(1, 10)), pair) for way in (Direction.REMOVE, Direction.ADD))
+                cases += [(drawn, remove), (swapped(drawn), add)]
+            for law, known in cases:
+                direct = float(divergence(law, float(order))) * float(order - 1)
+                assert float(log_moment(known, order)) == pytest.approx(direct, rel=1e-9)
 
 
-def test_a_sample_that_always_holds_the_record_is_none() -> None:
-    always = Draws(F(1), 3)
+def test_samples_that_are_none_and_samples_of_samples() -> None:
+    """A sample that always holds the record is none, and of nested samples the rates multiply."""
+    always, order = Draws(F(1), 3), F("2.5")
     for direction in Direction:
         for base, whole in ((ShiftedGaussians(F(1)), ShiftedGaussians(F(9))), (Responses(F(1)), Responses(F(3)))):
-            assert log_moment(Sampled(direction, always, base), F("2.5")).overlaps(log_moment(whole, F("2.5")))
-    drawn = log_moment(DrawnGaussians(Direction.ADD, always, F(1)), F("2.5"))
-    assert drawn.overlaps(log_moment(ShiftedGaussians(F(9)), F("2.5")))
-    full = SampledWithReplacement(Gaussian(2), 3, 1)
-    assert renyi_epsilon(full, "1e-5", REPLACE).enclosure.overlaps(
-        renyi_epsilon(Gaussian(noise_stddev=2, sensitivity=6), "1e-5").enclosure
-    )
-
-
-def test_a_sample_of_a_sample_is_the_sample_of_the_product_of_rates() -> None:
+            assert log_moment(Sampled(direction, always, base), order).overlaps(log_moment(whole, order))
+    drawn = log_moment(DrawnGaussians(Direction.ADD, always, F(1)), order)
+    assert drawn.overlaps(log_moment(ShiftedGaussians(F(9)), order))
+    full = renyi_epsilon(SampledWithReplacement(Gaussian(2), 3, 1), "1e-5", REPLACE).enclosure
+    assert full.overlaps(renyi_epsilon(Gaussian(noise_stddev=2, sensitivity=6), "1e-5").enclosure)
     for direction in (Direction.REMOVE, Direction.ADD):
         inner = SampledGaussians(Direction.REMOVE, F(1, 2), F(1))
-        nested = log_moment(Sampled(direction, Draws(F(1, 5)), inner), F("2.5"))
-        assert nested.overlaps(log_moment(SampledGaussians(direction, F(1, 10), F(1)), F("2.5")))
-        direct = log_moment(Sampled(direction, Draws(F(1, 10)), ShiftedGaussians(F(1))), F("2.5"))
-        assert nested.overlaps(direct)
+        nested = log_moment(Sampled(direction, Draws(F(1, 5)), inner), order)
+        for same in (
+            SampledGaussians(direction, F(1, 10), F(1)),
+            Sampled(direction, Draws(F(1, 10)), ShiftedGaussians(F(1))),
+        ):
+            assert nested.overlaps(log_moment(same, order))
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 40])
 def test_integer_orders_are_binomial_sums(n: int) -> None:
     for q, v in ((F(1, 100), F(1)), (F(1, 3), F(4))):
         with ctx.workprec(200):
-            total = arb(0)
-            for k in range(n + 1):
-                weight = ball(math.comb(n, k) * (1 - q) ** (n - k) * q**k)
-                total = total + weight * (ball(F(k * (k - 1)) / (2 * v))).exp()
+            weights = (ball(math.comb(n, k) * (1 - q) ** (n - k) * q**k) for k in range(n + 1))
+            total = sum(weight * ball(F(k * (k - 1)) / (2 * v)).exp() for k, weight in enumerate(weights))
             assert log_moment(SampledGaussians(Direction.REMOVE, q, v), n, 100).overlaps(total.log())
 
 
@@ -320,80 +254,58 @@ def test_integer_orders_are_binomial_sums(n: int) -> None:
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize("span", [F(1, 10), F(1), F(5)])
 def test_the_bounded_range_bound_is_the_worst_two_point_pair(span: Fraction) -> None:
+    whole = BoundedRangeProfile(span)
+    drawn = [lambda pair, way=way: Sampled(way, Draws(F(1, 10)), pair) for way in (Direction.REMOVE, Direction.ADD)]
     for order in (F("1.1"), F(2), F("6.5"), F(50)):
-        bound = float(log_moment(BoundedRangeProfile(span), order).mid())
-        values = [float(log_moment(TwoPoints(F(j, 2000) * span, span), order).mid()) for j in range(1, 2000)]
-        assert max(values) <= bound * (1 + 1e-12)
-        assert max(values) >= bound * (1 - 1e-3)
-        assert bound <= float(order * (order - 1) * span**2 / 8)
-        for direction in (Direction.REMOVE, Direction.ADD):
-            for draws in (Draws(F(1, 10)), Draws(F(1, 30), 3)):
-                sampled = float(log_moment(Sampled(direction, draws, BoundedRangeProfile(span)), order).mid())
-                least = math.inf if draws.slots > 1 else 0.0
-                if draws.slots == 1:
-                    least = max(
-                        float(log_moment(Sampled(direction, draws, TwoPoints(F(j, 300) * span, span)), order).mid())
-                        for j in range(1, 300)
-                    )
-                    assert least <= sampled * (1 + 1e-12)
-                    assert least >= sampled * (1 - 1e-2)
+        assert float(log_moment(whole, order)) <= float(order * (order - 1) * span**2 / 8)
+        for seen, near in ((lambda pair: pair, 1e-3), *((sample, 1e-2) for sample in drawn)):
+            bound = float(log_moment(seen(whole), order).mid())
+            values = [float(log_moment(seen(TwoPoints(F(j, 300) * span, span)), order).mid()) for j in range(1, 300)]
+            assert bound * (1 - near) <= max(values) <= bound * (1 + 1e-12)
 
 
 # --- Guarantees: nothing that keeps them exceeds the bounds -----------------------------------------------------------
 
 
-def divergence(p: list[float], q: list[float], order: float) -> float:
-    return math.log(sum(a**order * b ** (1 - order) for a, b in zip(p, q, strict=True)))
-
-
 def random_laws(generator: random.Random, count: int) -> list[list[float]]:
-    laws = []
-    for _ in range(count):
-        weights = [math.exp(generator.gauss(0, 0.7)) for _ in range(3)]
-        laws.append([weight / sum(weights) for weight in weights])
-    return laws
+    rows = [[math.exp(generator.gauss(0, 0.7)) for _ in range(3)] for _ in range(count)]
+    return [[weight / sum(weights) for weight in weights] for weights in rows]
+
+
+def moment(p: list[float], q: list[float], order: float) -> float:
+    return math.log(sum(a**order * b ** (1 - order) for a, b in zip(p, q, strict=True)))
 
 
 def mixed(q: float, without: list[float], drawn: list[float]) -> list[float]:
     return [(1 - q) * a + q * b for a, b in zip(without, drawn, strict=True)]
 
 
-GIVEN = tuple(range(2, 13))
-
-
 def curve_of(laws: list[list[float]]) -> RenyiProfile:
     """The divergences between any two of the laws, at integer orders, rounded up."""
-    points = []
-    for order in GIVEN:
-        worst = max(divergence(p, q, order) / (order - 1) for p, q in itertools.permutations(laws, 2))
-        points.append((F(order), F(worst * (1 + 1e-9))))
-    return RenyiProfile(tuple(points))
+    ordered = list(itertools.permutations(laws, 2))
+    worst = {order: max(moment(p, q, order) for p, q in ordered) / (order - 1) for order in range(2, 13)}
+    return RenyiProfile(tuple((F(order), F(value * (1 + 1e-9))) for order, value in worst.items()))
 
 
 def test_no_mechanism_that_keeps_a_curve_exceeds_what_is_derived_for_samples() -> None:
     generator = random.Random(7)
     closest = dict.fromkeys(("remove", "add", "replace", "poisson"), 0.0)
     for _ in range(60):
-        without, drawn, other = random_laws(generator, 3)
+        without, drawn, other = laws = random_laws(generator, 3)
         q = generator.choice((0.01, 0.1, 0.4))
-        rate = F(q)
-        present = curve_of([without, drawn])
-        both = curve_of([without, drawn, other])
-        sides = curve_of([drawn, other])
-        p, swapped = mixed(q, without, drawn), mixed(q, without, other)
+        draws, every = Draws(F(q)), curve_of(laws)
+        present, sides = curve_of([without, drawn]), curve_of([drawn, other])
+        p, exchanged = mixed(q, without, drawn), mixed(q, without, other)
         pairs = {
-            "remove": (Sampled(Direction.REMOVE, Draws(rate), present), p, without),
-            "add": (Sampled(Direction.ADD, Draws(rate), present), without, p),
-            "replace": (Sampled(Direction.REPLACE, Draws(rate), both), p, swapped),
+            "remove": (Sampled(Direction.REMOVE, draws, present), p, without),
+            "add": (Sampled(Direction.ADD, draws, present), without, p),
+            "replace": (Sampled(Direction.REPLACE, draws, every), p, exchanged),
+            "poisson": (TwoGuarantees(F(q), every, sides), p, exchanged),
         }
-        worst_presence = curve_of([without, drawn, other])
-        pairs["poisson"] = (TwoGuarantees(rate, worst_presence, sides), p, swapped)
-        for order in (1.3, 2.0, 2.6, 5.0, 9.5):
-            for name, (pair, first, second) in pairs.items():
-                true = divergence(first, second, order)
-                bound = float(log_moment(pair, F(order)).upper())
-                assert true <= bound, (name, order, true, bound)
-                closest[name] = max(closest[name], true / bound)
+        for order, (name, (pair, first, second)) in itertools.product((1.3, 2.0, 2.6, 5.0, 9.5), pairs.items()):
+            true, bound = moment(first, second, order), float(log_moment(pair, F(order)).upper())
+            assert true <= bound, (name, order, true, bound)
+            closest[name] = max(closest[name], true / bound)
     assert closest["remove"] > 0.97
     assert closest["add"] > 0.5
     assert closest["replace"] > 0.2
@@ -468,18 +380,17 @@ SYMMETRIC = [
 
 @pytest.mark.parametrize("base", SYMMETRIC)
 def test_add_spends_less_than_remove_at_every_order(base: Pair) -> None:
-    for q in (F(1, 100), F(9, 10)):
-        for order in (F("1.001"), F("1.5"), F(2), F(20)):
-            remove = log_moment(Sampled(Direction.REMOVE, Draws(q), base), order)
-            add = log_moment(Sampled(Direction.ADD, Draws(q), base), order)
-            assert add <= remove
+    for q, order in itertools.product((F(1, 100), F(9, 10)), (F("1.001"), F("1.5"), F(2), F(20))):
+        add, remove = (log_moment(Sampled(way, Draws(q), base), order) for way in (Direction.ADD, Direction.REMOVE))
+        assert add <= remove
 
 
 def test_an_asymmetric_base_breaks_the_reversal_lemma() -> None:
     """Why the lemma asks for symmetry: a base whose losses are mostly slightly positive, rarely very negative."""
-    base = TwoPoints(F(1, 50), F(4))
-    remove = log_moment(Sampled(Direction.REMOVE, Draws(F(9, 10)), base), F(8))
-    add = log_moment(Sampled(Direction.ADD, Draws(F(9, 10)), base), F(8))
+    add, remove = (
+        log_moment(Sampled(way, Draws(F(9, 10)), TwoPoints(F(1, 50), F(4))), F(8))
+        for way in (Direction.ADD, Direction.REMOVE)
+    )
     assert add > remove
 
 
@@ -497,19 +408,15 @@ EVERY_PAIR: list[Pair] = [
 @pytest.mark.parametrize("pair", EVERY_PAIR)
 def test_the_curve_is_convex_and_its_divergence_grows(pair: Pair) -> None:
     assert has_exact_moments(pair)
-    orders = [F("1.25"), F("1.5"), F("1.75"), F(3), F(5), F(7)]
-    moments = [log_moment(pair, order) for order in orders]
-    for (left, low), (right, high) in itertools.pairwise(zip(orders, moments, strict=True)):
-        assert low / ball(left - 1) < high / ball(right - 1)
-    for first, second, third in (moments[:3], moments[3:]):
-        assert second < (first + third) / 2
-
-    def interpolated(index: int) -> arb:
-        order = orders[index]
-        return (moments[index].expm1() / ball(order * (order - 1))).log()
-
-    for start in (0, 3):
-        assert interpolated(start + 1) < (interpolated(start) + interpolated(start + 2)) / 2
+    for orders in ([F("1.25"), F("1.5"), F("1.75")], [F(3), F(5), F(7)]):
+        moments = [log_moment(pair, order) for order in orders]
+        rates = [value / ball(order - 1) for order, value in zip(orders, moments, strict=True)]
+        assert rates[0] < rates[1] < rates[2]
+        interpolated = [
+            (value.expm1() / ball(order * (order - 1))).log() for order, value in zip(orders, moments, strict=True)
+        ]
+        for curve in (moments, interpolated):
+            assert curve[1] < (curve[0] + curve[2]) / 2
     assert mirrored(mirrored(pair)) == pair
 
 
@@ -562,27 +469,25 @@ def test_infinite_losses_have_infinite_divergences() -> None:
 
 
 @pytest.mark.parametrize(
-    ("q", "z", "steps", "delta", "digits"),
-    [(0.01, 1.0, 10_000, 1e-6, 1e-4), (0.01, 1.0, 10_000, 1e-50, 1e-4), (0.1, 2.0, 100, 1e-5, 1e-4)],
+    ("q", "z", "steps", "delta"), [(0.01, 1.0, 10_000, 1e-6), (0.01, 1.0, 10_000, 1e-50), (0.1, 2.0, 100, 1e-5)]
 )
-def test_no_worse_than_dp_accounting_and_equal_at_the_same_order(
-    q: float, z: float, steps: int, delta: float, digits: float
-) -> None:
-    found = renyi_epsilon(PoissonSampled(Gaussian(z), q) ** steps, delta)
+def test_no_worse_than_dp_accounting_and_equal_at_the_same_order(q: float, z: float, steps: int, delta: float) -> None:
+    mechanism = PoissonSampled(Gaussian(z), q) ** steps
+    found = renyi_epsilon(mechanism, delta)
     assert found.order is not None
 
-    def theirs(orders: list[float] | None) -> float:
-        accountant = RdpAccountant() if orders is None else RdpAccountant(orders)
+    def theirs(*orders: float) -> float:
+        accountant = RdpAccountant(orders) if orders else RdpAccountant()
         accountant.compose(PoissonSampledDpEvent(q, GaussianDpEvent(z)), steps)
         return float(accountant.get_epsilon(delta))
 
-    assert found.enclosure.upper <= theirs(None) <= found.enclosure.upper * (1 + digits)
+    assert found.enclosure.upper <= theirs() <= found.enclosure.upper * (1 + 1e-4)
     # their series at fractional orders stops early: a little above
-    assert found.enclosure.upper <= theirs([float(found.order)]) <= found.enclosure.upper * (1 + 2e-5)
+    assert found.enclosure.upper <= theirs(float(found.order)) <= found.enclosure.upper * (1 + 2e-5)
     whole = round(float(found.order))
-    level = float(renyi_curve(PoissonSampled(Gaussian(z), q) ** steps).upper(whole))
+    level = float(renyi_curve(mechanism).upper(whole))
     expected = level + math.log1p(-1 / whole) - (math.log(delta) + math.log(whole)) / (whole - 1)
-    assert theirs([float(whole)]) == pytest.approx(expected, rel=1e-9)
+    assert theirs(float(whole)) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.rotating(4)
