@@ -36,29 +36,13 @@ from dpbounds.privacy.mechanisms import (
 from dpbounds.privacy.relations import as_relation
 from dpbounds.privacy.renyi.accountant import renyi_delta, renyi_epsilon
 from tests.privacy.products import products_of
+from tests.privacy.small_laws import m
 
 RELATIONS = ("add-or-remove-one", "replace-one")
 
 
 def training(q: ExactLike, z: ExactLike, steps: int) -> Mechanism:
     return PoissonSampled(Gaussian(z), q) ** steps
-
-
-def gaussian_epsilon(mu: mp.mpf, target: mp.mpf) -> mp.mpf:
-    """ε(δ) of one Gaussian, 80 digits, by bisection on the definition."""
-
-    def profile(e: mp.mpf) -> mp.mpf:
-        return mp.ncdf(mu / 2 - e / mu) - mp.exp(e) * mp.ncdf(-mu / 2 - e / mu)
-
-    if profile(mp.mpf(0)) <= target:
-        return mp.mpf(0)
-    low, high = mp.mpf(0), mp.mpf(1)
-    while profile(high) > target:
-        high *= 2
-    for _ in range(400):
-        middle = (low + high) / 2
-        low, high = (middle, high) if profile(middle) > target else (low, middle)
-    return low
 
 
 @pytest.mark.rotating(4)
@@ -70,10 +54,13 @@ def gaussian_epsilon(mu: mp.mpf, target: mp.mpf) -> mp.mpf:
 def test_composed_gaussians_hold_the_closed_form(z: str, steps: int, target: str, relation: str) -> None:
     found = epsilon(Gaussian(z) ** steps, target, relation)
     with mp.workdps(120):
-        mu = mp.sqrt(steps) * (2 if relation == "replace-one" else 1) / mp.mpf(z)
-        truth = gaussian_epsilon(mu, mp.mpf(target))
-        low, high = found.exact_lower, found.exact_upper
-        assert mp.mpf(low.numerator) / low.denominator <= truth <= mp.mpf(high.numerator) / high.denominator
+        mu = mp.sqrt(steps) * (2 if relation == "replace-one" else 1) / m(z)
+
+        def profile(e: mp.mpf) -> mp.mpf:
+            return mp.ncdf(mu / 2 - e / mu) - mp.exp(e) * mp.ncdf(-mu / 2 - e / mu)
+
+        assert profile(m(found.exact_upper)) <= m(target)
+        assert found.exact_lower == 0 or m(target) <= profile(m(found.exact_lower))
     assert found.upper == 0 or found.width / found.upper < 1e-14
 
 
@@ -87,33 +74,24 @@ def test_composed_gaussians_hold_the_closed_form(z: str, steps: int, target: str
         ("0.1", "1", 100, "1e-6"),
         ("0.3", "2", 5, "1e-10"),
         pytest.param("0.001", "0.5", 200, "1e-6", marks=pytest.mark.thorough),
+        pytest.param("0.01", "1", 100_000, "1e-6", marks=pytest.mark.slow),
+        pytest.param("1e-5", "0.5", 100_000, "1e-8", marks=pytest.mark.slow),
+        pytest.param("0.01", "1", 10_000, "1e-300", marks=pytest.mark.slow),
+        pytest.param("1e-5", "0.3", 1000, "1e-8", marks=pytest.mark.slow),
     ],
 )
 def test_the_two_routes_agree(q: str, z: str, steps: int, target: str, relation: str) -> None:
-    contour = account(training(q, z, steps), delta=target, relation=relation, route="contour")
-    lattice = account(training(q, z, steps), delta=target, relation=relation, route="lattice")
-    assert contour.enclosure.overlaps(lattice.enclosure)
-    assert contour.enclosure.width < 1e-6 * contour.enclosure.upper
-    assert lattice.enclosure.width < 2e-3 * lattice.enclosure.upper
+    contour, lattice = (
+        account(training(q, z, steps), delta=target, relation=relation, route=route).enclosure
+        for route in ("contour", "lattice")
+    )
+    assert contour.overlaps(lattice)
+    if steps <= 10_000 and q != "1e-5" and target != "1e-300":  # of what is harder, that they agree is enough
+        assert contour.width < 1e-6 * contour.upper
+        assert lattice.width < 2e-3 * lattice.upper
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("q", "z", "steps", "target"),
-    [
-        ("0.01", "1", 100_000, "1e-6"),
-        ("1e-5", "0.5", 100_000, "1e-8"),
-        ("0.01", "1", 10_000, "1e-300"),
-        ("1e-5", "0.3", 1000, "1e-8"),
-    ],
-)
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_the_two_routes_agree_on_long_runs(q: str, z: str, steps: int, target: str, relation: str) -> None:
-    contour = account(training(q, z, steps), delta=target, relation=relation, route="contour")
-    lattice = account(training(q, z, steps), delta=target, relation=relation, route="lattice")
-    assert contour.enclosure.overlaps(lattice.enclosure)
-
-
+@pytest.mark.thorough_cases("0.01-*")
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("relation", "neighbours"),
@@ -131,9 +109,9 @@ def test_another_accountant_lies_just_above(
     """dp_accounting's pessimistic losses, where δ is large enough for its round-off not to matter."""
     theirs = pld.PLDAccountant(neighbours, value_discretization_interval=1e-4)
     theirs.compose(dp_accounting.PoissonSampledDpEvent(q, dp_accounting.GaussianDpEvent(z)), steps)
-    ours = epsilon(training(q, z, steps), target, relation)
-    assert ours.upper <= theirs.get_epsilon(target) * (1 + 1e-9)
-    assert theirs.get_epsilon(target) <= ours.lower * 1.001
+    ours, promised = epsilon(training(q, z, steps), target, relation), theirs.get_epsilon(target)
+    assert ours.upper <= promised * (1 + 1e-9)
+    assert promised <= ours.lower * 1.001
 
 
 @pytest.mark.thorough
@@ -157,7 +135,7 @@ def test_extremes_are_answered(q: str, z: str, steps: int, target: str, relation
     epsilons=st.lists(st.floats(0, 20), min_size=2, max_size=3, unique=True),
     relation=st.sampled_from(RELATIONS),
 )
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 def test_delta_does_not_increase(q: str, z: str, steps: int, epsilons: list[float], relation: str) -> None:
     found = [delta(training(q, z, steps), e, relation) for e in sorted(epsilons)]
     for value in found:
@@ -184,19 +162,16 @@ def test_relations_differ_as_they_should() -> None:
 
 
 def test_a_composition_can_be_said_in_many_ways() -> None:
-    plain = epsilon(training("0.02", "1.2", 4000), "1e-7")
-    split = epsilon(training("0.02", "1.2", 1000) @ training("0.02", "1.2", 3000), "1e-7")
-    assert plain == split
-    mixed = training("0.02", "1.2", 500) @ Gaussian(30) ** 7
-    merged = training("0.02", "1.2", 500) @ Gaussian(60) ** 28
-    assert epsilon(mixed, "1e-7") == epsilon(merged, "1e-7")
+    split = training("0.02", "1.2", 1000) @ training("0.02", "1.2", 3000)
+    assert epsilon(training("0.02", "1.2", 4000), "1e-7") == epsilon(split, "1e-7")
+    some = training("0.02", "1.2", 500)
+    assert epsilon(some @ Gaussian(30) ** 7, "1e-7") == epsilon(some @ Gaussian(60) ** 28, "1e-7")
 
 
 def test_more_steps_less_noise_higher_rate_spend_more() -> None:
     base = epsilon(training("0.01", "1", 5000), "1e-6")
-    assert base < epsilon(training("0.01", "1", 5001), "1e-6")
-    assert base < epsilon(training("0.01", "0.999999", 5000), "1e-6")
-    assert base < epsilon(training("0.010001", "1", 5000), "1e-6")
+    for more in (("0.01", "1", 5001), ("0.01", "0.999999", 5000), ("0.010001", "1", 5000)):
+        assert base < epsilon(training(*more), "1e-6")
 
 
 def test_dominated_order_is_reported() -> None:
@@ -301,9 +276,7 @@ def test_divergences_that_can_help_are_asked() -> None:
 
 @pytest.mark.parametrize("delta", ["1e-5", "0.1", "1/3"])
 def test_a_guarantee_asked_about_at_its_own_delta_is_a_tie_that_is_decided(delta: str) -> None:
-    found = epsilon(ApproximateDP("3/2", delta, relation="replace-one"), delta, relation="replace-one")
+    guarantee = ApproximateDP("3/2", delta, relation="replace-one")
+    found = epsilon(guarantee, delta, relation="replace-one")
     assert (found.exact_lower, found.exact_upper) == (Fraction(3, 2), Fraction(3, 2))
-    a_hair_less = epsilon(
-        ApproximateDP("3/2", delta, relation="replace-one"), Fraction(delta) * 999 / 1000, relation="replace-one"
-    )
-    assert a_hair_less.exact_lower == math.inf
+    assert epsilon(guarantee, Fraction(delta) * 999 / 1000, relation="replace-one").exact_lower == math.inf
