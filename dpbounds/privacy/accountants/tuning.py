@@ -41,9 +41,6 @@ class RandomRuns:
     Args:
         gamma: γ, in (0, 1): the smaller, the more runs.
         eta: η, greater than 0; 1 is the geometric law with mean 1/γ.
-
-    Raises:
-        InvalidValue: A value is out of its domain.
     """
 
     gamma: Fraction
@@ -102,9 +99,6 @@ def tuned_divergence(
         runs: The law of the number of runs.
         order: λ > 1.
         other_order: λ̂ > 1, free to choose.
-
-    Raises:
-        InvalidValue: An order is not above 1.
 
     Source: Papernot & Steinke 2022, Theorem 2; proven in ``tuning.md``, section 3.
     """

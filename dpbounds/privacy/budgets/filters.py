@@ -77,11 +77,7 @@ _SIGNIFICANT_BITS = 256
 
 
 def squared_shift(step: Chargeable, relation: Relation) -> Fraction:
-    """Return μ², exact, of a release that is full-batch Gaussian: several are summed, of blocks the worst counts.
-
-    Raises:
-        UnsupportedMechanism: It is something else.
-    """
+    """Return μ², exact, of a release that is full-batch Gaussian: several are summed, of blocks the worst counts."""
     found = _shift_of(step, relation) if isinstance(step, Mechanism) else None
     if found is None:
         raise UnsupportedMechanism(
@@ -102,12 +98,7 @@ def _shift_of(step: Mechanism, relation: Relation) -> Fraction | None:
 
 
 def zcdp_cost(step: Chargeable, relation: Relation) -> Fraction:
-    """Return ρ of a release, rounded up.
-
-    Raises:
-        InvalidValue: The release's guarantee is for another relation, or for groups.
-        UnsupportedMechanism: No zCDP guarantee is proven for it.
-    """
+    """Return ρ of a release, rounded up; ``UnsupportedMechanism`` where no zCDP guarantee is proven for it."""
     if isinstance(step, Notion):
         found = convert(_comparable(step, relation), ZeroConcentratedDP).notion
         assert isinstance(found, ZeroConcentratedDP)
@@ -118,7 +109,7 @@ def zcdp_cost(step: Chargeable, relation: Relation) -> Fraction:
 
 
 def renyi_cost(step: Chargeable, order: Fraction, relation: Relation) -> Fraction:
-    """Return a bound on D_λ of a release, rounded up; errors as for :func:`zcdp_cost`, and ``NotCertified``."""
+    """Return a bound on D_λ of a release, rounded up."""
     if isinstance(step, Notion):
         found = convert(_comparable(step, relation), RenyiDP, orders=(order,)).notion
         assert isinstance(found, RenyiDP)

@@ -113,10 +113,6 @@ def calibrate_by_renyi(
     """Return the smallest noise (a double, to nine digits) that the Rényi accountant proves to keep (ε, δ).
 
     It is what other libraries' Rényi accountants would ask for had they all real orders; ``calibrate`` needs less.
-
-    Raises:
-        InvalidValue: A value is not allowed.
-        NotCertified: No noise up to 2^60 suffices.
     """
     budget = Budget.of(target_epsilon, target_delta, relation)
 

@@ -68,14 +68,7 @@ OPTIMAL = CompositionTheorem(
 
 @dataclass(frozen=True, slots=True, init=False)
 class EpsilonDelta:
-    """What is known of one release: it is (ε, δ)-differentially private.
-
-    Args:
-        epsilon: At least 0; text such as ``"0.1"`` is exact.
-        delta: In [0, 1].
-
-    Raises:
-        InvalidValue: A number outside its domain.
+    """What is known of one release: it is (ε, δ)-differentially private, ε >= 0 and δ in [0, 1].
 
     >>> EpsilonDelta("0.1", "1e-6").epsilon
     Fraction(1, 10)
@@ -100,13 +93,7 @@ def checked(parts: Parts) -> Parts:
 
 
 def basic(parts: Parts) -> EpsilonDelta:
-    """The basic composition theorem: (Σ ε_i, min(1, Σ δ_i)), exactly.
-
-    Args:
-        parts: (guarantee, count) pairs; counts are positive integers.
-
-    Raises:
-        InvalidValue: There are no parts, or a count is not a positive integer.
+    """The basic composition theorem: (Σ k_i ε_i, min(1, Σ k_i δ_i)), exactly, for guarantees taken k_i times.
 
     Source: Dwork, Kenthapadi, McSherry, Mironov & Naor 2006.
 
@@ -131,7 +118,8 @@ def advanced_epsilon(parts: Parts, delta: ExactLike, form: Form = "sharp") -> En
     """ε by advanced composition, μ + √(2 V ln(1/δ')), with V = Σ k_i ε_i² over guarantees (ε_i, δ_i) taken k_i times.
 
     "classical": μ = Σ k_i ε_i (e^ε_i - 1), δ' = δ - Σ k_i δ_i. "sharp": μ = Σ k_i ε_i tanh(ε_i/2), and δ' solves
-    1 - (1-δ') Π (1-δ_i)^k_i = δ. Both hold for guarantees that differ; the sharp value is never the larger one.
+    1 - (1-δ') Π (1-δ_i)^k_i = δ. Both hold for guarantees that differ; the sharp value is never the larger one. For few
+    releases it exceeds basic composition.
 
     Args:
         parts: (guarantee, count) pairs; counts are positive integers.
@@ -139,12 +127,7 @@ def advanced_epsilon(parts: Parts, delta: ExactLike, form: Form = "sharp") -> En
         form: Which of the two.
 
     Returns:
-        An enclosure of the theorem's value (publish its upper end); infinite where δ' is not positive. For few releases
-        it exceeds basic composition.
-
-    Raises:
-        InvalidValue: A value outside its domain.
-        NotCertified: The value is too large to be written down.
+        An enclosure of the theorem's value (publish its upper end); infinite where δ' is not positive.
 
     Source: Dwork, Rothblum & Vadhan 2010 (classical, equal guarantees: Dwork & Roth 2014, Theorem 3.20); Kairouz, Oh &
     Viswanath 2015 (the sharp mean and δ').

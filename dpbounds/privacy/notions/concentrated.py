@@ -32,11 +32,7 @@ _FARTHEST_ORDER = float(1 << 20)  # |log2(λ - 1)| that the search for the best 
 
 
 def proven_end(compute: Callable[[], arb], direction: Direction) -> Fraction:
-    """Evaluate a formula in balls, at growing precision, and return the end on the safe side as an exact number.
-
-    Raises:
-        NotCertified: The ball is not finite at any precision.
-    """
+    """Evaluate a formula in balls, at growing precision, and return the end on the safe side as an exact number."""
     precision = 2 * _ACCURACY_BITS
     while precision <= _LARGEST_PRECISION:
         with working(precision):
@@ -82,9 +78,6 @@ def renyi_epsilon(points: Iterable[tuple[ExactLike, ExactLike]], delta: ExactLik
     Returns:
         The bound, rounded up; 0 where it would be negative, and for δ >= 1.
 
-    Raises:
-        InvalidValue: A value is out of range.
-
     Source: Canonne, Kamath & Steinke 2020; proven in section 4.
 
     >>> float(renyi_epsilon([(2, 1), (10, 5)], "1e-5"))
@@ -102,20 +95,7 @@ def renyi_epsilon(points: Iterable[tuple[ExactLike, ExactLike]], delta: ExactLik
 
 
 def renyi_delta(points: Iterable[tuple[ExactLike, ExactLike]], epsilon: ExactLike) -> Fraction:
-    """Bound δ(ε) of whatever has D_λ <= τ at each given (λ, τ): the least of e^{(λ-1)(τ-ε)} (λ-1)^{λ-1} λ^{-λ}.
-
-    Args:
-        points: At least one (order, τ); orders > 1, τ >= 0.
-        epsilon: At least 0.
-
-    Returns:
-        The bound, rounded up; at most 1.
-
-    Raises:
-        InvalidValue: A value is out of range.
-
-    Source: Canonne, Kamath & Steinke 2020; proven in section 4.
-    """
+    """Bound δ(ε) likewise, for ε >= 0: the least of e^{(λ-1)(τ-ε)} (λ-1)^{λ-1} λ^{-λ}, rounded up, at most 1."""
     curve, target = valid_points(points), at_least_zero(epsilon)
     if any(value == 0 for _, value in curve):
         return Fraction(0)
@@ -134,19 +114,10 @@ def best_zcdp_order(rho: ExactLike, delta: ExactLike) -> Fraction:
 
 
 def zcdp_epsilon(rho: ExactLike, delta: ExactLike, form: Form = "tight") -> Fraction:
-    """Bound ε(δ) of a ρ-zCDP mechanism.
+    """Bound ε(δ) of a ρ-zCDP mechanism, rounded up, at least 0, for ρ >= 0 and δ > 0.
 
-    Args:
-        rho: At least 0.
-        delta: Greater than 0.
-        form: "tight": the bound of :func:`renyi_epsilon` at τ = λρ, at (nearly) the best of all real orders λ > 1;
-            "classical": ρ + 2 sqrt(ρ log(1/δ)).
-
-    Returns:
-        The bound, rounded up; 0 where it would be negative, and for δ >= 1.
-
-    Raises:
-        InvalidValue: A value is out of range.
+    "tight": the bound of :func:`renyi_epsilon` at τ = λρ, at (nearly) the best of all real orders λ > 1; "classical":
+    ρ + 2 sqrt(ρ log(1/δ)).
 
     Sources: Bun & Steinke 2016, proposition 1.3 (classical); Canonne, Kamath & Steinke 2020 (tight). Section 4.
 
@@ -164,10 +135,7 @@ def zcdp_epsilon(rho: ExactLike, delta: ExactLike, form: Form = "tight") -> Frac
 
 
 def zcdp_delta(rho: ExactLike, epsilon: ExactLike, form: Form = "tight") -> Fraction:
-    """Bound δ(ε) of a ρ-zCDP mechanism, rounded up, at most 1; forms, errors and sources as for :func:`zcdp_epsilon`.
-
-    "tight": the bound of :func:`renyi_delta` at τ = λρ; "classical": e^{-(ε-ρ)²/4ρ} for ε > ρ, else 1.
-    """
+    """Bound δ(ε) likewise, for ε >= 0; "classical": e^{-(ε-ρ)²/4ρ} for ε > ρ, else 1."""
     rate, target = at_least_zero(rho, "rho"), at_least_zero(epsilon)
     demand_one_of("form", form, get_args(Form))
     if rate == 0:
@@ -181,13 +149,7 @@ def zcdp_delta(rho: ExactLike, epsilon: ExactLike, form: Form = "tight") -> Frac
 def renyi_budget(order: ExactLike, epsilon: ExactLike, delta: ExactLike) -> Fraction:
     """Return the largest τ for which D_λ <= τ still gives (ε, δ) by section 4, rounded down; it may be negative.
 
-    Args:
-        order: λ > 1.
-        epsilon: At least 0.
-        delta: In (0, 1).
-
-    Raises:
-        InvalidValue: A value is out of range.
+    For λ > 1, ε >= 0 and δ in (0, 1).
     """
     chosen, target_epsilon, target_delta = above_one(order), at_least_zero(epsilon), open_unit(delta)
 
@@ -199,14 +161,7 @@ def renyi_budget(order: ExactLike, epsilon: ExactLike, delta: ExactLike) -> Frac
 
 
 def zcdp_budget(epsilon: ExactLike, delta: ExactLike) -> Fraction:
-    """Return the largest ρ for which ρ-zCDP gives (ε, δ) by section 4, rounded down.
-
-    Args:
-        epsilon: At least 0.
-        delta: In (0, 1).
-
-    Raises:
-        InvalidValue: A value is out of range.
+    """Return the largest ρ for which ρ-zCDP gives (ε, δ) by section 4, rounded down, for ε >= 0 and δ in (0, 1).
 
     >>> float(zcdp_budget(1, "1e-6"))
     0.0243...

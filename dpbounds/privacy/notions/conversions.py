@@ -69,14 +69,7 @@ def _randomised_response_renyi(epsilon: Fraction, order: Fraction) -> Fraction:
 
 
 def gaussian_epsilon(squared_mu: ExactLike, delta: ExactLike) -> Fraction:
-    """Return ε(δ) of μ-Gaussian differential privacy, rounded up.
-
-    Args:
-        squared_mu: μ² >= 0.
-        delta: Greater than 0; ε is 0 from 1 on.
-
-    Raises:
-        InvalidValue: A value is out of range.
+    """Return ε(δ) of μ-Gaussian differential privacy, rounded up, for μ² >= 0 and δ > 0; 0 from δ = 1 on.
 
     Source: Balle & Wang 2018; Dong, Roth & Su 2022.
 
@@ -102,15 +95,7 @@ def gaussian_delta(squared_mu: ExactLike, epsilon: ExactLike) -> Fraction:
 
 
 def gaussian_budget(epsilon: ExactLike, delta: ExactLike) -> Fraction:
-    """Return the largest μ for which μ-Gaussian differential privacy gives (ε, δ), rounded down in about the 60th bit.
-
-    Args:
-        epsilon: At least 0.
-        delta: In (0, 1).
-
-    Raises:
-        InvalidValue: A value is out of range.
-    """
+    """Return the largest μ for which μ-Gaussian DP gives (ε, δ), rounded down in about the 60th bit, 0 < δ < 1."""
     target, allowed = at_least_zero(epsilon), open_unit(delta)
     high = Fraction(1)
     while gaussian_delta(high**2, target) <= allowed:

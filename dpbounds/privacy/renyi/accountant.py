@@ -76,15 +76,7 @@ class DivergenceCurve:
 
 
 def renyi_curve(mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE) -> DivergenceCurve:
-    """Return the Rényi divergences of a mechanism as a curve.
-
-    Args:
-        mechanism: What ran, or will run.
-        relation: The neighbouring relation.
-
-    Raises:
-        InvalidValue: There is no such relation.
-        UnsupportedMechanism: A part has no proven pair under this relation.
+    """Return the Rényi divergences of a mechanism as a curve; errors as for :func:`renyi_epsilon`.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> renyi_curve(Gaussian(2) ** 8).upper("1.5")
@@ -170,10 +162,9 @@ def renyi_epsilon(
 def renyi_delta(
     mechanism: Mechanism, epsilon: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
 ) -> Converted:
-    """Return the δ that the mechanism's Rényi divergences promise at ε.
+    """Return the δ that the mechanism's Rényi divergences promise at ε >= 0; errors as for :func:`renyi_epsilon`.
 
-    δ = inf over λ > 1 of e^((λ-1)(D_λ - ε)) (1 - 1/λ)^λ / (λ-1), at most 1: Canonne, Kamath & Steinke 2020,
-    Proposition 12. Arguments and errors as for :func:`renyi_epsilon`, with ε at least 0.
+    δ = inf over λ > 1 of e^((λ-1)(D_λ - ε)) (1 - 1/λ)^λ / (λ-1), at most 1: Canonne, Kamath & Steinke 2020, Prop. 12.
     """
     return converted(mechanism, Target("epsilon", at_least_zero(epsilon)), as_relation(relation))
 

@@ -110,14 +110,10 @@ def zcdp_epsilon(
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
     form: Form = "tight",
 ) -> Enclosure:
-    """Enclose the ε that the mechanism's ρ promises at δ, by one of two formulas.
+    """Enclose the ε that the mechanism's ρ promises at δ, by one of two formulas; errors as for :func:`zcdp_rho`.
 
     "classical": ρ + 2 sqrt(ρ log(1/δ)) (Bun & Steinke 2016, Proposition 1.3). "tight": the best order of the conversion
     in :func:`renyi_epsilon` at D_λ = λρ, never more (Canonne, Kamath & Steinke 2020).
-
-    Raises:
-        InvalidValue: δ, the relation or the form is not allowed.
-        UnsupportedMechanism: No finite ρ is proven.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> "5.75" < zcdp_epsilon(Gaussian(1), "1e-6", form="classical") < "5.76"
