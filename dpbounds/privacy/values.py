@@ -71,6 +71,11 @@ class Target:
     given: Given
     value: Fraction
 
+    @property
+    def for_epsilon(self) -> bool:
+        """Whether ε is asked for, at a δ."""
+        return self.given == "delta"
+
     @classmethod
     def of(cls, delta: ExactLike | None, epsilon: ExactLike | None) -> Target:
         """Return the one that is not None; ``InvalidValue`` for both, for neither, and for one out of range."""

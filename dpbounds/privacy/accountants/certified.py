@@ -29,7 +29,7 @@ from dpbounds.privacy.pairs.domination import NeighbourClasses, neighbour_classe
 from dpbounds.privacy.pairs.pairs import FourPoints, GaussianProduct, Product, as_gaussian
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.privacy.renyi.accountant import renyi_delta, renyi_epsilon
+from dpbounds.privacy.renyi.accountant import converted
 from dpbounds.privacy.renyi.moments import has_moments_of_its_own
 from dpbounds.privacy.routes.beside_gaussian import delta_beside, epsilon_beside, lies_beside
 from dpbounds.privacy.routes.closed_forms import (
@@ -216,24 +216,23 @@ def account_at(
     time_limit: ExactLike | None = None,
 ) -> Account:
     """The same for values that were checked before."""
-    question = _Question(target.given, target.value, tolerance, route, Work(_WORK))
+    question = _Question(target, tolerance, route, Work(_WORK))
     with time_limited(time_limit) as limit:
         (found,) = _accounted(mechanism, relation, (question,))
     if limit.passed:
         if found.enclosure.exact_upper == math.inf > found.enclosure.exact_lower:
             raise NotCertified("the time limit passed before any ε was proven to suffice; allow more time")
         return replace(found, enclosure=replace(found.enclosure, method=_STOPPED), complete=False)
+    return _demand_narrow(found, tolerance)
+
+
+def _demand_narrow(found: Account, tolerance: float) -> Account:
     if tolerance < DEFAULT_TOLERANCE:
-        _demand_narrow(found.proofs, tolerance)
+        width = max(_relative_width(proof) for _, proof in found.proofs if proof.route != "dominated")
+        if width > tolerance:
+            told = f"the relative width reached is {width:.2g}, not {tolerance:.2g}"
+            raise NotCertified(f"{told}; ask for a looser tolerance")
     return found
-
-
-def _demand_narrow(proofs: Named, tolerance: float) -> None:
-    width = max(_relative_width(proof) for _, proof in proofs if proof.route != "dominated")
-    if width > tolerance:
-        raise NotCertified(
-            f"the relative width reached is {width:.2g}, not {tolerance:.2g}; ask for a looser tolerance"
-        )
 
 
 @working(OUTER_PRECISION)
@@ -253,38 +252,27 @@ def delta_curve(
     ['0.382925', '0.126937']
     """
     tolerance = _valid_tolerance(tolerance)
-    targets = [at_least_zero(each) for each in listed(epsilons, "epsilons", "numbers that are at least 0")]
-    questions = [_Question("epsilon", target, tolerance, "auto", Work(_WORK)) for target in targets]
+    targets = [Target("epsilon", at_least_zero(e)) for e in listed(epsilons, "epsilons", "numbers that are at least 0")]
+    questions = [_Question(target, tolerance, "auto", Work(_WORK)) for target in targets]
     found = _accounted(mechanism, as_relation(relation), questions)
-    if tolerance < DEFAULT_TOLERANCE:
-        for each in found:
-            _demand_narrow(each.proofs, tolerance)
-    return tuple(each.enclosure for each in found)
+    return tuple(_demand_narrow(each, tolerance).enclosure for each in found)
 
 
-def _accounted(mechanism: Mechanism, neighbours: Relation, questions: Sequence[_Question]) -> list[Account]:
+def _accounted(mechanism: Mechanism, relation: Relation, questions: Sequence[_Question]) -> list[Account]:
     with without_time_limit():
-        classes = neighbour_classes(mechanism, neighbours)
+        classes = neighbour_classes(mechanism, relation)
     proofs = _all_classes(classes, questions)
     attacks = _attacked(classes, questions, proofs)
-    return [_account(mechanism, neighbours, classes, *each) for each in zip(questions, proofs, attacks, strict=True)]
-
-
-def _account(
-    mechanism: Mechanism,
-    neighbours: Relation,
-    classes: NeighbourClasses,
-    question: _Question,
-    proofs: Named,
-    attacks: Named,
-) -> Account:
-    enclosure = _together(classes, proofs, attacks)
-    moments: Proof | None = None
-    if question.route == "auto" and not classes.tight and _moments_may_help(classes, proofs, enclosure):
-        moments = _by_moments(enclosure, mechanism, question, neighbours)
-    if moments is not None:
-        enclosure = moments.enclosure
-    return Account(mechanism, neighbours, question.given, question.target, enclosure, proofs, attacks, moments)
+    found = []
+    for asked, known, attacked in zip(questions, proofs, attacks, strict=True):
+        enclosure, moments = _together(classes, known, attacked), None
+        if asked.route == "auto" and not classes.tight and _moments_may_help(classes, known, enclosure):
+            moments = _by_moments(enclosure, mechanism, asked.target, relation)
+        best = enclosure if moments is None else moments.enclosure
+        found.append(
+            Account(mechanism, relation, asked.target.given, asked.target.value, best, known, attacked, moments)
+        )
+    return found
 
 
 def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclosure) -> bool:
@@ -299,14 +287,13 @@ def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclo
     return not (upper <= lower or (upper < math.inf and upper - lower <= _ACCEPTED * upper))
 
 
-def _by_moments(enclosure: Enclosure, mechanism: Mechanism, question: _Question, relation: Relation) -> Proof | None:
+def _by_moments(enclosure: Enclosure, mechanism: Mechanism, target: Target, relation: Relation) -> Proof | None:
     """A smaller upper end by Rényi divergences; None where the pairs' is smaller, or nothing is proven.
 
     Where pairs are not attained, adding up divergences can be better than composing the pairs.
     """
-    convert = renyi_epsilon if question.given == "delta" else renyi_delta
     try:
-        found = convert(mechanism, question.target, relation)
+        found = converted(mechanism, target, relation)
     except (UnsupportedMechanism, NotCertified, TimeIsUp):  # the pairs' answer stands
         return None
     if found.enclosure.exact_upper >= enclosure.exact_upper:
@@ -320,17 +307,11 @@ def _by_moments(enclosure: Enclosure, mechanism: Mechanism, question: _Question,
 class _Question:
     """What is asked of every product, how narrowly, by which route, and with what share of the lattice's work."""
 
-    given: Given
-    target: Fraction
+    target: Target
     tolerance: float
     route: Route
     work: Work | None
     accuracy: float = ACCURACY
-
-    @property
-    def for_epsilon(self) -> bool:
-        """Whether ε at a δ is asked for, and not δ at an ε."""
-        return self.given == "delta"
 
     def answered(self, product: Product) -> Proof:
         try:
@@ -344,21 +325,25 @@ class _Question:
         try:
             return self.between(product, refine=False)
         except (NotCertified, Declined):
-            return Proof(Enclosure(Fraction(0), math.inf if self.for_epsilon else Fraction(1), _STOPPED), "bounds")
+            return Proof(
+                Enclosure(Fraction(0), math.inf if self.target.for_epsilon else Fraction(1), _STOPPED), "bounds"
+            )
 
     def between(self, product: Product, *, refine: bool = True) -> Proof:
         """What is left where every route declines."""
-        return (_epsilon_between if self.for_epsilon else _delta_between)(product, self.target, refine=refine)
+        return (_epsilon_between if self.target.for_epsilon else _delta_between)(
+            product, self.target.value, refine=refine
+        )
 
     def at_most(self, product: Product, least: Fraction) -> bool:
         """Whether a quick bound shows that the product spends no more than ``least``."""
         gaussian = as_gaussian(product)
-        if gaussian is None or has_closed_form(product) or not plannable(product, self.target):
+        if gaussian is None or has_closed_form(product) or not plannable(product, self.target.value):
             return False
         try:
-            if self.for_epsilon:
-                return contour_at_most(gaussian, least, self.target)
-            return least > 0 and contour_at_most(gaussian, self.target, least)
+            if self.target.for_epsilon:
+                return contour_at_most(gaussian, least, self.target.value)
+            return least > 0 and contour_at_most(gaussian, self.target.value, least)
         except TimeIsUp:
             return False
 
@@ -409,8 +394,8 @@ def _answered(product: Product, questions: Sequence[_Question]) -> list[Proof]:
     known: Mapping[Fraction, Proof] = {}
     if len(questions) > 1:
         with contextlib.suppress(TimeIsUp):
-            known = _shared_deltas(resolved(product), [each.target for each in questions], questions[0].tolerance)
-    return [known.get(each.target) or each.answered(product) for each in questions]
+            known = _shared_deltas(resolved(product), [each.target.value for each in questions], questions[0].tolerance)
+    return [known.get(each.target.value) or each.answered(product) for each in questions]
 
 
 def _shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> Mapping[Fraction, Proof]:
@@ -449,7 +434,7 @@ def prove_epsilon(
     product: Product, delta: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
 ) -> Proof:
     """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
-    return _proven(resolved(product), _Question("delta", delta, tolerance, route, work))
+    return _proven(resolved(product), _Question(Target("delta", delta), tolerance, route, work))
 
 
 @working(OUTER_PRECISION)
@@ -457,19 +442,19 @@ def prove_delta(
     product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
 ) -> Proof:
     """Prove an enclosure of δ(ε) for one product of pairs; the narrowest that the routes tried could reach."""
-    return _proven(resolved(product), _Question("epsilon", epsilon, tolerance, route, work))
+    return _proven(resolved(product), _Question(Target("epsilon", epsilon), tolerance, route, work))
 
 
 def _proven(product: Product, asked: _Question) -> Proof:
     any_route = asked.route == "auto"
     if asked.route == "closed form" or (any_route and has_closed_form(product)):
-        closed_form = _closed_form_epsilon if asked.for_epsilon else _closed_form_delta
-        return closed_form(product, asked.target, asked.tolerance)
+        closed_form = _closed_form_epsilon if asked.target.for_epsilon else _closed_form_delta
+        return closed_form(product, asked.target.value, asked.tolerance)
     if any_route:
         found = _without_all_levels(product, asked)
         if found is not None:
             return found
-    elif not plannable(product, asked.target):
+    elif not plannable(product, asked.target.value):
         raise NotCertified(_NOT_PLANNABLE)
     try:
         found = _first_good(product, asked)
@@ -484,17 +469,17 @@ def _proven(product: Product, asked: _Question) -> Proof:
 
 def _without_all_levels(product: Product, asked: _Question) -> Proof | None:
     """What needs no contour or lattice for all levels: taken where it is narrow, or where these cannot plan."""
-    if _infinite_losses(product, asked.target if asked.for_epsilon else Fraction(1)):
-        end = math.inf if asked.for_epsilon else Fraction(1)
+    if _infinite_losses(product, asked.target.value if asked.target.for_epsilon else Fraction(1)):
+        end = math.inf if asked.target.for_epsilon else Fraction(1)
         return Proof(Enclosure(end, end, "infinite losses"), "closed form")
     summed = _summed(product, asked)
     if summed is not None:
         return summed
-    if not asked.for_epsilon:
+    if not asked.target.for_epsilon:
         gaussian = as_gaussian(product)
-        if gaussian is not None and negligible(gaussian, asked.target):
+        if gaussian is not None and negligible(gaussian, asked.target.value):
             return asked.between(product, refine=False)
-    if not plannable(product, asked.target):
+    if not plannable(product, asked.target.value):
         return asked.between(product)
     if nearly_full_batch(product):
         found = asked.between(product)
@@ -510,13 +495,13 @@ def _without_all_levels(product: Product, asked: _Question) -> Proof | None:
 def _summed(product: Product, asked: _Question) -> Proof | None:
     """The sum over few outcomes, or over one other release's losses beside Gaussian ones, if narrow as a lattice's."""
     by_outcomes, beside = (
-        (epsilon_by_outcomes, epsilon_beside) if asked.for_epsilon else (delta_by_outcomes, delta_beside)
+        (epsilon_by_outcomes, epsilon_beside) if asked.target.for_epsilon else (delta_by_outcomes, delta_beside)
     )
     try:
         if has_few_outcomes(product):
-            found = by_outcomes(product, asked.target, asked.tolerance)
+            found = by_outcomes(product, asked.target.value, asked.tolerance)
         elif lies_beside(product):
-            found = beside(product, asked.target, max(asked.tolerance, _BESIDE_AIM))
+            found = beside(product, asked.target.value, max(asked.tolerance, _BESIDE_AIM))
         else:
             return None
     except (Declined, NotCertified):
@@ -555,9 +540,9 @@ def _groups_for(product: Product, asked: _Question) -> int | None:
 
 def _frequencies(few: GaussianProduct, asked: _Question) -> int:
     """How many frequencies a plain contour for few laws takes, roughly."""
-    target = asked.target
-    log_delta = math.log(target.numerator) - math.log(target.denominator) if asked.for_epsilon else None
-    epsilon = None if asked.for_epsilon else float(target)
+    target = asked.target.value
+    log_delta = math.log(target.numerator) - math.log(target.denominator) if asked.target.for_epsilon else None
+    epsilon = None if asked.target.for_epsilon else float(target)
     landscape, saddle = survey(few, 1.0, math.log(ACCURACY), log_delta, epsilon)
     return plain_draft(few, landscape, saddle, ACCURACY).frequencies
 
@@ -658,18 +643,18 @@ def _first_good(product: Product, asked: _Question) -> Proof:
     found: list[Proof] = []
     reasons: list[str] = []
     if gaussian is not None and route in ("auto", "contour"):
-        contour = contour_epsilon if asked.for_epsilon else contour_delta
+        contour = contour_epsilon if asked.target.for_epsilon else contour_delta
         try:
-            found.append(contour(gaussian, asked.target, asked.accuracy))
+            found.append(contour(gaussian, asked.target.value, asked.accuracy))
             if _relative_width(found[0]) <= enough or route == "contour":
                 return found[0]
         except Declined as reason:
             reasons.append(f"contour: {reason}")
     if route in ("auto", "lattice"):
-        bounds = epsilon_bounds if asked.for_epsilon else delta_bounds
+        bounds = epsilon_bounds if asked.target.for_epsilon else delta_bounds
 
         def lattice(width: float, left: Work, kept: list[Proof]) -> Proof:
-            return bounds(product, asked.target, tolerance=width, work=left, kept=kept)
+            return bounds(product, asked.target.value, tolerance=width, work=left, kept=kept)
 
         widths = sorted({enough, max(enough, _ACCEPTED), max(enough, _LOOSE)})
         every = route == "auto" or is_limited()

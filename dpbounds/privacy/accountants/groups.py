@@ -105,19 +105,18 @@ def group_account(
     k, target, neighbours = positive_integer(group_size, "group_size"), Target.of(delta, epsilon), as_relation(relation)
     if k == 1:
         return account_at(mechanism, target, neighbours).enclosure
-    for_epsilon = target.given == "delta"
     classes = neighbour_classes(mechanism, neighbours)  # refuses what has no proven pair
     try:
         directions = orders_of(neighbours)
         ways = tuple(dict.fromkeys(way for direction in directions for way in _grown(mechanism, direction, k)))
     except UnsupportedMechanism:
         chains = _chains(classes, neighbours, k)
-        if not for_epsilon and target.value == 0:  # the total variation, which has no direction
+        if not target.for_epsilon and target.value == 0:  # the total variation, which has no direction
             chains = chains[:1]
-        bounds = [chain.epsilon(target.value) if for_epsilon else chain.delta(target.value) for chain in chains]
+        bounds = [chain.epsilon(target.value) if target.for_epsilon else chain.delta(target.value) for chain in chains]
         found = Enclosure(Fraction(0), max(bounds), "group privacy")
     else:
-        prove = prove_epsilon if for_epsilon else prove_delta
+        prove = prove_epsilon if target.for_epsilon else prove_delta
         found, *others = (prove(way, target.value, DEFAULT_TOLERANCE).enclosure for way in ways)
         for other in others:
             found = found.larger(other)

@@ -139,7 +139,7 @@ def all_methods(
 def _by_method(method: Method, mechanism: Mechanism, target: Target, relation: Relation) -> MethodValue:
     if method == "certified":
         return replace(_proven(method, account_at(mechanism, target, relation).enclosure), ratio=1.0)
-    if target.given == "epsilon":
+    if not target.for_epsilon:
         return _delta_by(method, mechanism, target.value, relation)
     if method == "gdp":
         return _approximated(gdp_clt_epsilon(mechanism, target.value, relation).epsilon)

@@ -215,14 +215,14 @@ class _Conversion:
     def convex(self, s: Fraction, bits: int = _PROOF_BITS) -> arb:
         """N(s) or G(s)."""
         target = self.target.value
-        last = ball(target).log() if self.target.given == "delta" else ball(s * target)
+        last = ball(target).log() if self.target.for_epsilon else ball(s * target)
         x = ball(s)
         entropy = x * x.log() - (1 + x) * x.log1p()  # convex in s, and 0 at s = 0
         return self.moment(1 + s, bits) + entropy - last
 
     def value(self, s: Fraction, bits: int = _PROOF_BITS) -> arb:
         """What is to be made small: N(s)/s or G(s)."""
-        return self.convex(s, bits) / ball(s) if self.target.given == "delta" else self.convex(s, bits)
+        return self.convex(s, bits) / ball(s) if self.target.for_epsilon else self.convex(s, bits)
 
     def best(self, exact_ends: bool = True, hints: tuple[Fraction, ...] = ()) -> Found:
         """Enclose the least.
@@ -231,7 +231,7 @@ class _Conversion:
             exact_ends: Whether the lower ends of ``moment`` mean something.
             hints: Orders to try in any case.
         """
-        for_epsilon = self.target.given == "delta"
+        for_epsilon = self.target.for_epsilon
 
         def objective(s: Fraction) -> float:
             with working(_SEARCH_BITS + 64):
@@ -262,7 +262,7 @@ class _Conversion:
                 value = self.value(order - 1)
             except NotCertified:
                 return False
-            if self.target.given == "epsilon":
+            if not self.target.for_epsilon:
                 value = value.exp()
             return value.is_finite() and ball_end(value, "up") <= enclosure.exact_upper
 
