@@ -190,16 +190,10 @@ def account(
     route: Route = "auto",
     time_limit: ExactLike | None = None,
 ) -> Account:
-    """Prove ε(δ) or δ(ε), whichever was not given, and keep the proofs; errors as for :func:`epsilon`.
+    """Prove ε(δ) or δ(ε), whichever was not given, and keep the proofs.
 
-    Args:
-        mechanism: What ran, or will run.
-        delta: In (0, 1), or None.
-        epsilon: At least 0, or None; exactly one of the two is given.
-        relation: The neighbouring relation.
-        tolerance: Relative width aimed at; one below the default, 1e-9, is a demand.
-        route: One route alone, or "auto".
-        time_limit: Seconds after which the best that is proven by then is returned (None: no limit).
+    Arguments and errors as for :func:`epsilon`; exactly one of δ in (0, 1) and ε >= 0 is given, and ``route`` asks for
+    one route alone.
     """
     target, tolerance = Target.of(delta, epsilon), _valid_tolerance(tolerance)
     demand_one_of("route", route, get_args(Route))
@@ -688,17 +682,18 @@ def _by_lattice(
     for width in reversed(widths) if is_limited() else widths:
         try:
             found.append(lattice(width, work, kept))
-            if not is_limited():
-                break
         except TimeIsUp:
             if not found + kept:
                 raise
-            return found + [each for each in kept if every or _relative_width(each) <= widths[-1]]
+            break
         except Declined as reason:
             reasons.append(f"lattice to {width:g}: {reason}")
             if any(_relative_width(each) <= widths[-1] for each in kept):
                 break
             work.reserve()
+        else:
+            if not is_limited():
+                break
     return found + [each for each in kept if every or _relative_width(each) <= widths[-1]]
 
 

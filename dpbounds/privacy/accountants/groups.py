@@ -83,20 +83,8 @@ def group_account(
 ) -> Enclosure:
     """Enclose ε(δ) or δ(ε) for groups of at most ``group_size`` records.
 
-    Args:
-        mechanism: What ran, or will run.
-        group_size: k >= 1; 1 is what ``account`` answers.
-        delta: In (0, 1), or None.
-        epsilon: At least 0, or None; exactly one of the two.
-        relation: The neighbouring relation whose steps are counted.
-
-    Returns:
-        Proven ends; publish the upper one. The lower end is what one record spends, unless the pairs enlarge exactly.
-
-    Raises:
-        InvalidValue: A value is not allowed.
-        UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
-        NotCertified: No route could prove an answer.
+    Arguments and errors as for :func:`dpbounds.privacy.accountants.certified.account`, which is what a group of 1 asks.
+    The upper end is to be published. The lower end is what one record spends, unless the pairs enlarge exactly.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> group_account(Gaussian(15), 3, delta="1e-5").contains("0.72552175085779582692")  # as Gaussian(5) for one

@@ -91,19 +91,10 @@ def by_method(
     epsilon: ExactLike | None = None,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> MethodValue:
-    """Return ε(δ), or δ(ε), by one method.
+    """Return ε(δ), or δ(ε), by one of ``METHODS``.
 
-    Args:
-        method: One of ``METHODS``.
-        mechanism: What ran, or will run.
-        delta: In (0, 1), or None.
-        epsilon: At least 0, or None; exactly one of the two.
-        relation: The neighbouring relation.
-
-    Raises:
-        InvalidValue: There is no such method, or a value is not allowed.
-        UnsupportedMechanism: The method does not apply to the mechanism.
-        NotCertified: The method could not prove an answer.
+    Arguments and errors as for :func:`dpbounds.privacy.accountants.certified.account`; a method that does not apply to
+    the mechanism raises ``UnsupportedMechanism``.
     """
     demand_one_of("method", method, METHODS)
     return _by_method(method, mechanism, Target.of(delta, epsilon), as_relation(relation))

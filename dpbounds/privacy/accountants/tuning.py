@@ -131,8 +131,6 @@ def tuned_epsilon(
         relation: The neighbouring relation.
 
     Raises:
-        InvalidValue: A value is not allowed.
-        UnsupportedMechanism: A part of the mechanism has no proven pair under this relation.
         NotCertified: No Rényi divergence of the mechanism is finite (uniform noise, δ > 0).
 
     >>> from dpbounds.privacy.mechanisms import Gaussian

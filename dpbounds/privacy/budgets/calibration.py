@@ -217,7 +217,7 @@ def hidden_constant(
     """What c2 really is in "noise multiplier σ >= c2 q sqrt(T log(1/δ))/ε suffices" (Abadi et al. 2016, Theorem 1).
 
     The theorem says that some constant works for ε < c1 q² T. For given numbers the smallest one is the smallest noise
-    multiplier that suffices, divided by q sqrt(T log(1/δ))/ε.
+    multiplier that suffices, divided by q sqrt(T log(1/δ))/ε. Errors as for :func:`calibrate`.
 
     Args:
         sample_rate: q, in (0, 1].
@@ -228,10 +228,6 @@ def hidden_constant(
 
     Returns:
         Proven ends of c2 (no unit).
-
-    Raises:
-        InvalidValue: A value is outside its domain.
-        NotCertified: The proof did not close on either side.
     """
     q, count = exact(sample_rate, "sample_rate"), positive_integer(steps, "steps")
     budget = Budget.of(practical(target_epsilon, "target_epsilon"), target_delta, relation)

@@ -28,11 +28,7 @@ def least_by_moments(
 ) -> Fraction:
     """Return the least noise (the most steps, the largest rate) at which Rényi divergences prove the budget kept.
 
-    Args:
-        factory: From the parameter to a mechanism.
-        safe: A value that suffices, at which the divergences prove so too; else it is returned as it is.
-        budget: ε, δ and the relation.
-        solve: Which parameter.
+    ``safe`` suffices; where the divergences do not prove so too, it is returned as it is.
     """
 
     def excess(value: Fraction) -> float:

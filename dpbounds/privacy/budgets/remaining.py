@@ -72,17 +72,8 @@ def remaining(
 ) -> Remaining:
     """Hold what a mechanism spends against a budget, and find what else would fit.
 
-    Args:
-        mechanism: What was released; its last part is the kind of which more are counted.
-        target_epsilon: The budget's ε, at least 0.
-        target_delta: The budget's δ, in (0, 1).
-        relation: The neighbouring relation.
-        time_limit: Seconds after which what is proven by then is returned (None: no limit).
-
-    Raises:
-        InvalidValue: A target is not allowed.
-        UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
-        NotCertified: No route could prove what was spent.
+    Arguments and errors as for :func:`dpbounds.privacy.budgets.calibration.calibrate`. The mechanism is what was
+    released; its last part is the kind of which more are counted.
 
     >>> left = remaining(Gaussian(20) ** 10, target_epsilon=1, target_delta="1e-6")
     >>> left.within, left.more, left.too_many

@@ -58,19 +58,10 @@ def calibrate_to_total_variation(
     target: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Calibration:
-    """Find the smallest noise with which nobody tells neighbours apart better than by ``target``.
+    """Find the smallest noise with which nobody tells neighbours apart better than by ``target``, in (0, 1).
 
     The total variation is δ(0). It is also the membership advantage: the largest true positive rate minus false
-    positive rate of any test for one record.
-
-    Args:
-        factory: As for :func:`calibrate_to_curve`.
-        target: In (0, 1).
-        relation: The neighbouring relation.
-
-    Raises:
-        InvalidValue: The target is not in (0, 1).
-        NotCertified: The proof did not close.
+    positive rate of any test for one record. Factory and errors as for :func:`calibrate_to_curve`.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> round(float(calibrate_to_total_variation(Gaussian, "0.1").value), 6)  # 2Φ(1/2z) - 1 = 0.1
@@ -84,15 +75,11 @@ def calibrate_to_zcdp(
     rho: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Fraction:
-    """Return noise for which the mechanism is proven to be ρ-zCDP, the smallest such double to nine digits.
+    """Return noise for which the mechanism is proven to be ρ-zCDP, ρ > 0: the smallest such double to nine digits.
 
-    Args:
-        factory: As for :func:`calibrate_to_curve`; sampling gains nothing in zCDP.
-        rho: Greater than 0.
-        relation: The neighbouring relation.
+    Factory as for :func:`calibrate_to_curve`; sampling gains nothing in zCDP.
 
     Raises:
-        InvalidValue: ρ is not positive.
         UnsupportedMechanism: No finite ρ is proven for such a mechanism.
         NotCertified: No noise up to 2^60 suffices.
 

@@ -62,7 +62,6 @@ def optimal_delta(parts: Parts, epsilon: ExactLike, tolerance: ExactLike = DEFAU
         Proven ends of a number that is attained by some mechanisms. Publish the upper one.
 
     Raises:
-        InvalidValue: A value outside its domain.
         NotCertified: The tolerance is out of reach within a few seconds.
 
     Sources: Kairouz, Oh & Viswanath 2015, Theorem 3.3, for equal (ε_i, δ_i) and ε = ε_i (k - 2i); Murtagh & Vadhan 2016

@@ -136,15 +136,10 @@ class Converted:
 def renyi_epsilon(
     mechanism: Mechanism, delta: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
 ) -> Converted:
-    """Return the ε that the mechanism's Rényi divergences promise at δ.
+    """Return the ε that the mechanism's Rényi divergences promise at δ in (0, 1).
 
     ε = inf over λ > 1 of D_λ + log((λ-1)/λ) - (log δ + log λ)/(λ-1), at least 0: Canonne, Kamath & Steinke 2020,
     Proposition 12. ``inf`` where a likelihood ratio is unbounded with positive probability (uniform noise, δ > 0).
-
-    Args:
-        mechanism: What ran, or will run.
-        delta: In (0, 1); text such as ``"1e-6"`` is exact.
-        relation: The neighbouring relation.
 
     Raises:
         InvalidValue: δ or the relation is not allowed.

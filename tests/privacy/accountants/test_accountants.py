@@ -144,10 +144,9 @@ def test_delta_does_not_increase(q: str, z: str, steps: int, epsilons: list[floa
         assert later.exact_lower <= earlier.exact_upper
 
 
+@pytest.mark.rotating(2)
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize(
-    ("q", "z", "steps", "target"), [("0.01", "1", 10_000, "1e-6"), ("0.2", "3", 3000, "1e-40"), ("1", "9", 4, "1e-5")]
-)
+@pytest.mark.parametrize(("q", "z", "steps", "target"), [("0.01", "1", 10_000, "1e-6"), ("1", "9", 4, "1e-5")])
 def test_round_trip(q: str, z: str, steps: int, target: str, relation: str) -> None:
     spent = epsilon(training(q, z, steps), target, relation)
     assert delta(training(q, z, steps), spent.exact_upper, relation).exact_lower <= Fraction(target)

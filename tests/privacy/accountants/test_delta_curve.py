@@ -78,7 +78,7 @@ def test_one_contour_holds_the_closed_form_of_one_release(order, rate, variance)
 
 
 def test_one_lattice_holds_composed_gaussians() -> None:
-    epsilons = [Fraction(k, 3) for k in range(13)]
+    epsilons = [Fraction(k) for k in range(5)]
     found = delta_bounds_at(((ShiftedGaussians(Fraction(1, 4)), 4),), epsilons)
     assert set(found) == set(epsilons)
     for epsilon, proof in found.items():
@@ -98,10 +98,10 @@ def test_a_curve_sums_over_nodes_a_few_times_not_once_per_point(monkeypatch) -> 
 
 
 def test_what_a_shared_proof_leaves_out_is_proven_alone(monkeypatch) -> None:
-    whole = delta_curve(DP_SGD, SMALL)
+    whole = delta_curve(DP_SGD, SMALL[::2])
     shared = accountants.contour_deltas
     monkeypatch.setattr(accountants, "contour_deltas", lambda *given: dict([*shared(*given).items()][::2]))
-    for one, other in zip(whole, delta_curve(DP_SGD, SMALL), strict=True):
+    for one, other in zip(whole, delta_curve(DP_SGD, SMALL[::2]), strict=True):
         assert one.exact_lower <= other.exact_upper
         assert other.exact_lower <= one.exact_upper
 
@@ -112,9 +112,9 @@ def test_order_and_repetition_do_not_matter() -> None:
 
 
 def test_demands_are_kept_and_errors_kind() -> None:
-    assert all(ends.width <= 1e-11 * ends.upper for ends in delta_curve(DP_SGD, SMALL, tolerance=1e-11))
+    assert all(ends.width <= 1e-11 * ends.upper for ends in delta_curve(DP_SGD, SMALL[::4], tolerance=1e-11))
     with pytest.raises(NotCertified, match="ask for a looser tolerance"):
-        delta_curve(DP_SGD, SMALL, tolerance=1e-40)
+        delta_curve(DP_SGD, [1], tolerance=1e-40)
     for bad in (1, "12", None):
         with pytest.raises(InvalidValue, match="epsilons"):
             delta_curve(DP_SGD, bad)

@@ -27,9 +27,10 @@ from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 AR, RE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
 
 SUBJECTS: list[Any] = [
-    (dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 1000, AR),
+    pytest.param(dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 1000, AR, marks=pytest.mark.thorough),
     (dp.Gaussian(5) ** 10, RE),
-    (dp.Laplace(20) ** 40, AR),
+    pytest.param(dp.Laplace(20) ** 40, AR, marks=pytest.mark.thorough),
+    (dp.Laplace(20) ** 4, AR),
     pytest.param(dp.PoissonSampled(dp.Laplace(2), "0.1") ** 20, RE, marks=pytest.mark.thorough),
     pytest.param(dp.SampledWithoutReplacement(dp.Gaussian(2), 10, 1000) ** 50, RE, marks=pytest.mark.thorough),
     (dp.PureDP("0.05", relation=AR) ** 100, AR),

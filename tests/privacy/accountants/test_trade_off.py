@@ -28,7 +28,7 @@ def test_it_is_below_the_gaussian_one_and_touches_it(noise, relation, shift) -> 
         assert float(curve(a)) == pytest.approx(exactly, rel=3e-3, abs=1e-6)
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.fractions(0, 8), st.fractions(0, 1))
 def test_every_test_of_randomised_response_obeys_it(epsilon, weight) -> None:
     with mpmath.workdps(50):

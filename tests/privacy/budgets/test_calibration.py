@@ -39,8 +39,8 @@ def sampled(q: object, steps: int):
     ("factory", "target_epsilon", "target_delta"),
     [
         (sampled("0.01", 10_000), "1", "1e-6"),
-        (sampled("0.1", 1000), "0.1", "1e-9"),
-        (sampled("0.001", 100_000), "8", "1e-12"),
+        pytest.param(sampled("0.1", 1000), "0.1", "1e-9", marks=pytest.mark.thorough),
+        pytest.param(sampled("0.001", 100_000), "8", "1e-12", marks=pytest.mark.thorough),
         (lambda z: Gaussian(z) ** 300, "2", "1e-5"),
         (lambda z: Gaussian(z), "0.5", "1e-100"),
         (lambda z: PoissonSampled(Gaussian(z), "0.1"), "1", "1e-5"),

@@ -290,7 +290,7 @@ def curve_of(laws: list[list[float]]) -> RenyiProfile:
 def test_no_mechanism_that_keeps_a_curve_exceeds_what_is_derived_for_samples() -> None:
     generator = random.Random(7)
     closest = dict.fromkeys(("remove", "add", "replace", "poisson"), 0.0)
-    for _ in range(60):
+    for _ in range(40):
         without, drawn, other = laws = random_laws(generator, 3)
         q = generator.choice((0.01, 0.1, 0.4))
         draws, every = Draws(F(q)), curve_of(laws)
@@ -358,12 +358,10 @@ def test_two_guarantees_dominate_the_tight_pairs() -> None:
     for order in (F("1.2"), F(2), F("4.5"), F(12)):
         tight = log_moment(SampledLaplaces(rate, F(1, 2)), order)
         assert tight <= log_moment(vector, order) < 1.6 * tight
-        tight = log_moment(SampledGaussians(Direction.REPLACE, rate, F(1)), order)
-        assert tight <= log_moment(gaussian, order)
-        unsampled = TwoGuarantees(F(1, 2**30) * (2**30 - 1), ShiftedLaplaces(F(1, 2)), ShiftedLaplaces(F(1)))
-        assert float(log_moment(unsampled, order).mid()) == pytest.approx(
-            float(log_moment(ShiftedLaplaces(F(1)), order).mid()), rel=1e-3
-        )
+        assert log_moment(SampledGaussians(Direction.REPLACE, rate, F(1)), order) <= log_moment(gaussian, order)
+    unsampled = replace(vector, sample_rate=1 - F(1, 2**30))
+    nearly, whole = (float(log_moment(pair, F("4.5")).mid()) for pair in (unsampled, ShiftedLaplaces(F(1))))
+    assert nearly == pytest.approx(whole, rel=1e-3)
 
 
 # --- Structure ------------------------------------------------------------------------------------------------------
