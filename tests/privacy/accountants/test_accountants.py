@@ -14,6 +14,7 @@ from dp_accounting import pld
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import DpboundsError, InvalidValue, NotCertified
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.accountants.certified import (
@@ -24,15 +25,6 @@ from dpbounds.privacy.accountants.certified import (
     epsilon,
     prove_epsilon,
 )
-from dpbounds.privacy.mechanisms import (
-    ApproximateDP,
-    ExponentialMechanism,
-    Gaussian,
-    Mechanism,
-    PoissonSampled,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-)
 from dpbounds.privacy.relations import as_relation
 from dpbounds.privacy.renyi.accountant import renyi_delta, renyi_epsilon
 from tests.privacy.products import products_of
@@ -41,8 +33,8 @@ from tests.privacy.small_laws import m
 RELATIONS = ("add-or-remove-one", "replace-one")
 
 
-def training(q: ExactLike, z: ExactLike, steps: int) -> Mechanism:
-    return PoissonSampled(Gaussian(z), q) ** steps
+def training(q: ExactLike, z: ExactLike, steps: int) -> dp.Mechanism:
+    return dp.PoissonSampled(dp.Gaussian(z), q) ** steps
 
 
 @pytest.mark.rotating(4)
@@ -52,7 +44,7 @@ def training(q: ExactLike, z: ExactLike, steps: int) -> Mechanism:
 )
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_composed_gaussians_hold_the_closed_form(z: str, steps: int, target: str, relation: str) -> None:
-    found = epsilon(Gaussian(z) ** steps, target, relation)
+    found = epsilon(dp.Gaussian(z) ** steps, target, relation)
     with mp.workdps(120):
         mu = mp.sqrt(steps) * (2 if relation == "replace-one" else 1) / m(z)
 
@@ -157,14 +149,14 @@ def test_relations_differ_as_they_should() -> None:
     steps = training("0.01", "1", 1000)
     assert epsilon(steps, "1e-6") < epsilon(steps, "1e-6", "replace-one")
     # full batch: replacing one record is as bad as half the noise
-    assert epsilon(Gaussian(4) ** 9, "1e-6", "replace-one") == epsilon(Gaussian(2) ** 9, "1e-6")
+    assert epsilon(dp.Gaussian(4) ** 9, "1e-6", "replace-one") == epsilon(dp.Gaussian(2) ** 9, "1e-6")
 
 
 def test_a_composition_can_be_said_in_many_ways() -> None:
     split = training("0.02", "1.2", 1000) @ training("0.02", "1.2", 3000)
     assert epsilon(training("0.02", "1.2", 4000), "1e-7") == epsilon(split, "1e-7")
     some = training("0.02", "1.2", 500)
-    assert epsilon(some @ Gaussian(30) ** 7, "1e-7") == epsilon(some @ Gaussian(60) ** 28, "1e-7")
+    assert epsilon(some @ dp.Gaussian(30) ** 7, "1e-7") == epsilon(some @ dp.Gaussian(60) ** 28, "1e-7")
 
 
 def test_more_steps_less_noise_higher_rate_spend_more() -> None:
@@ -187,20 +179,20 @@ def test_total_variation_or_more_costs_nothing() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: epsilon(Gaussian(1), 0),
-        lambda: epsilon(Gaussian(1), 1),
-        lambda: epsilon(Gaussian(1), "1.5"),
-        lambda: epsilon(Gaussian(1), -1e-6),
-        lambda: epsilon(Gaussian(1), math.nan),
-        lambda: epsilon(Gaussian(1), "much"),
-        lambda: epsilon(Gaussian(1), "1e-6", "neighbours"),
-        lambda: delta(Gaussian(1), -1),
-        lambda: delta(Gaussian(1), math.inf),
-        lambda: epsilon(Gaussian(1), "1e-6", tolerance=0),
-        lambda: epsilon(Gaussian(1), "1e-6", tolerance=cast(Any, "narrow")),
-        lambda: account(Gaussian(1), delta="1e-6", route=cast(Any, "numerical")),
-        lambda: account(Gaussian(1)),
-        lambda: account(Gaussian(1), delta="1e-6", epsilon=1),
+        lambda: epsilon(dp.Gaussian(1), 0),
+        lambda: epsilon(dp.Gaussian(1), 1),
+        lambda: epsilon(dp.Gaussian(1), "1.5"),
+        lambda: epsilon(dp.Gaussian(1), -1e-6),
+        lambda: epsilon(dp.Gaussian(1), math.nan),
+        lambda: epsilon(dp.Gaussian(1), "much"),
+        lambda: epsilon(dp.Gaussian(1), "1e-6", "neighbours"),
+        lambda: delta(dp.Gaussian(1), -1),
+        lambda: delta(dp.Gaussian(1), math.inf),
+        lambda: epsilon(dp.Gaussian(1), "1e-6", tolerance=0),
+        lambda: epsilon(dp.Gaussian(1), "1e-6", tolerance=cast(Any, "narrow")),
+        lambda: account(dp.Gaussian(1), delta="1e-6", route=cast(Any, "numerical")),
+        lambda: account(dp.Gaussian(1)),
+        lambda: account(dp.Gaussian(1), delta="1e-6", epsilon=1),
     ],
 )
 def test_bad_input_is_one_kind_of_error(call: object) -> None:
@@ -256,9 +248,9 @@ def test_a_requested_tolerance_is_met(relation: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("sampled", [SampledWithReplacement, SampledWithoutReplacement])
+@pytest.mark.parametrize("sampled", [dp.SampledWithReplacement, dp.SampledWithoutReplacement])
 def test_divergences_that_are_not_asked_would_not_have_helped(sampled: Any, relation: str) -> None:
-    mechanism = sampled(Gaussian(2), batch_size=4, dataset_size=40) ** 5
+    mechanism = sampled(dp.Gaussian(2), batch_size=4, dataset_size=40) ** 5
     found = account(mechanism, delta="1e-5", relation=relation)
     assert found.moments is None
     assert renyi_epsilon(mechanism, "1e-5", relation).enclosure.exact_upper >= found.enclosure.exact_upper
@@ -268,14 +260,14 @@ def test_divergences_that_are_not_asked_would_not_have_helped(sampled: Any, rela
 
 def test_divergences_that_can_help_are_asked() -> None:
     """A bounded range: one pair has to serve all ε at once, its two-point mechanisms have smaller divergences."""
-    found = account(ExponentialMechanism("0.2", relation="replace-one") ** 200, delta="1e-6", relation="replace-one")
+    found = account(dp.ExponentialMechanism("0.2", relation="replace-one") ** 200, delta="1e-6", relation="replace-one")
     assert found.moments is not None
     assert found.enclosure.method == "Rényi divergences"
 
 
 @pytest.mark.parametrize("delta", ["1e-5", "0.1", "1/3"])
 def test_a_guarantee_asked_about_at_its_own_delta_is_a_tie_that_is_decided(delta: str) -> None:
-    guarantee = ApproximateDP("3/2", delta, relation="replace-one")
+    guarantee = dp.ApproximateDP("3/2", delta, relation="replace-one")
     found = epsilon(guarantee, delta, relation="replace-one")
     assert (found.exact_lower, found.exact_upper) == (Fraction(3, 2), Fraction(3, 2))
     assert epsilon(guarantee, Fraction(delta) * 999 / 1000, relation="replace-one").exact_lower == math.inf

@@ -6,21 +6,12 @@ from fractions import Fraction
 
 import pytest
 
+import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.privacy.accountants.certified import delta, delta_curve
 from dpbounds.privacy.accountants.trade_off import TradeOff
-from dpbounds.privacy.mechanisms import (
-    Composed,
-    Gaussian,
-    InParallel,
-    Laplace,
-    PoissonSampled,
-    PureDP,
-    RenyiDP,
-    SampledWithoutReplacement,
-)
 from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
 from dpbounds.privacy.routes.contour import contour_deltas
@@ -28,7 +19,7 @@ from dpbounds.privacy.routes.contour.power_sums import power_sums
 from dpbounds.privacy.routes.lattice.bounds import delta_bounds_at
 
 ADDED = "add-or-remove-one"
-DP_SGD = PoissonSampled(Gaussian(1), "0.01") ** 1000
+DP_SGD = dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 1000
 SMALL = [Fraction(k, 4) for k in range(9)]
 
 
@@ -37,20 +28,25 @@ SMALL = [Fraction(k, 4) for k in range(9)]
 @pytest.mark.parametrize(
     ("mechanism", "relation"),
     [
-        (Gaussian(2) ** 4, ADDED),
+        (dp.Gaussian(2) ** 4, ADDED),
         (DP_SGD, ADDED),
         (DP_SGD, "replace-one"),
-        (PoissonSampled(Gaussian(5), "0.01") ** 10000, ADDED),
-        (Composed(((PoissonSampled(Gaussian(1), "0.01"), 100), (Gaussian(3), 2))), ADDED),
-        pytest.param(PoissonSampled(Laplace(1), "0.1") ** 30, ADDED, marks=pytest.mark.thorough),
+        (dp.PoissonSampled(dp.Gaussian(5), "0.01") ** 10000, ADDED),
+        (dp.Composed(((dp.PoissonSampled(dp.Gaussian(1), "0.01"), 100), (dp.Gaussian(3), 2))), ADDED),
+        pytest.param(dp.PoissonSampled(dp.Laplace(1), "0.1") ** 30, ADDED, marks=pytest.mark.thorough),
         pytest.param(
-            SampledWithoutReplacement(Gaussian(2), 100, 10000) ** 3, "replace-one", marks=pytest.mark.thorough
+            dp.SampledWithoutReplacement(dp.Gaussian(2), 100, 10000) ** 3, "replace-one", marks=pytest.mark.thorough
         ),
-        (Laplace(3) ** 5, ADDED),
-        (Composed(((Gaussian(2), 3), (Laplace(1), 1))), ADDED),
-        (PureDP("0.1", relation=ADDED) ** 20, ADDED),
-        (RenyiDP([(2, "0.1"), (8, "0.5")], relation=ADDED), ADDED),
-        (InParallel((PoissonSampled(Gaussian(1), "0.01") ** 100, PoissonSampled(Gaussian(2), "0.1") ** 10)), ADDED),
+        (dp.Laplace(3) ** 5, ADDED),
+        (dp.Composed(((dp.Gaussian(2), 3), (dp.Laplace(1), 1))), ADDED),
+        (dp.PureDP("0.1", relation=ADDED) ** 20, ADDED),
+        (dp.RenyiDP([(2, "0.1"), (8, "0.5")], relation=ADDED), ADDED),
+        (
+            dp.InParallel(
+                (dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 100, dp.PoissonSampled(dp.Gaussian(2), "0.1") ** 10)
+            ),
+            ADDED,
+        ),
     ],
 )
 def test_a_curve_overlaps_what_is_proven_one_by_one(mechanism, relation) -> None:
@@ -82,7 +78,7 @@ def test_one_lattice_holds_composed_gaussians() -> None:
     found = delta_bounds_at(((ShiftedGaussians(Fraction(1, 4)), 4),), epsilons)
     assert set(found) == set(epsilons)
     for epsilon, proof in found.items():
-        exactly = delta(Gaussian(2) ** 4, epsilon)
+        exactly = delta(dp.Gaussian(2) ** 4, epsilon)
         assert proof.enclosure.exact_lower <= exactly.exact_upper
         assert proof.enclosure.exact_upper >= exactly.exact_lower
         assert proof.enclosure.width <= 0.05 * exactly.upper

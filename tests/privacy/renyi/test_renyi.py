@@ -17,25 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
+import dpbounds.privacy.mechanisms as dp
 import dpbounds.privacy.renyi.gaussians as gaussians
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
-from dpbounds.privacy.mechanisms import (
-    ZCDP,
-    AboveThreshold,
-    ApproximateDP,
-    ExponentialMechanism,
-    Gaussian,
-    InParallel,
-    Laplace,
-    Mechanism,
-    PoissonSampled,
-    PureDP,
-    RandomizedResponse,
-    RenyiDP,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-    UniformBall,
-)
 from dpbounds.privacy.pairs.losses import ball, law_of
 from dpbounds.privacy.pairs.pairs import (
     BoundedRangeProfile,
@@ -73,8 +57,8 @@ AR, REPLACE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
 DIGITS = 50
 
 
-def poisson(q: str, z: str, steps: int) -> Mechanism:
-    return PoissonSampled(Gaussian(z), q) ** steps
+def poisson(q: str, z: str, steps: int) -> dp.Mechanism:
+    return dp.PoissonSampled(dp.Gaussian(z), q) ** steps
 
 
 # --- Twins: plain integrals of P^λ Q^(1-λ), written down again from the densities -------------------------------------
@@ -227,8 +211,8 @@ def test_samples_that_are_none_and_samples_of_samples() -> None:
             assert log_moment(Sampled(direction, always, base), order).overlaps(log_moment(whole, order))
     drawn = log_moment(DrawnGaussians(Direction.ADD, always, F(1)), order)
     assert drawn.overlaps(log_moment(ShiftedGaussians(F(9)), order))
-    full = renyi_epsilon(SampledWithReplacement(Gaussian(2), 3, 1), "1e-5", REPLACE).enclosure
-    assert full.overlaps(renyi_epsilon(Gaussian(noise_stddev=2, sensitivity=6), "1e-5").enclosure)
+    full = renyi_epsilon(dp.SampledWithReplacement(dp.Gaussian(2), 3, 1), "1e-5", REPLACE).enclosure
+    assert full.overlaps(renyi_epsilon(dp.Gaussian(noise_stddev=2, sensitivity=6), "1e-5").enclosure)
     for direction in (Direction.REMOVE, Direction.ADD):
         inner = SampledGaussians(Direction.REMOVE, F(1, 2), F(1))
         nested = log_moment(Sampled(direction, Draws(F(1, 5)), inner), order)
@@ -330,8 +314,8 @@ def test_concentrated_guarantees_are_attained_by_gaussians_on_samples() -> None:
 
 def test_half_the_sensitivity_in_a_fixed_size_sample_is_caught() -> None:
     """A planted error of the kind found in the wild: the replace curve of one record's bound instead of twice it."""
-    gaussian = Gaussian(2)
-    (true,) = products_of(SampledWithoutReplacement(gaussian, 10, 100), REPLACE)
+    gaussian = dp.Gaussian(2)
+    (true,) = products_of(dp.SampledWithoutReplacement(gaussian, 10, 100), REPLACE)
     wrong = Sampled(Direction.REPLACE, Draws(F(1, 10)), RenyiProfile((), F(1, 8)))  # λ/2z², as if Δ = C
     exact_moment = log_moment(true[0][0], F(8))
     assert log_moment(wrong, F(8)) < exact_moment
@@ -456,9 +440,9 @@ def test_infinite_losses_have_infinite_divergences() -> None:
         assert log_moment(Sampled(Direction.REMOVE, Draws(F(1, 10)), pair), 2) == arb("inf")
         assert log_moment(Sampled(Direction.ADD, Draws(F(1, 10)), pair), 2).is_finite()
     assert log_moment(RenyiProfile(((F(2), F(1)),)), "2.01") == arb("inf")
-    assert renyi_curve(PoissonSampled(UniformBall(2, 3), "0.1")).upper(2) == math.inf
-    assert renyi_epsilon(UniformBall(2, 3), "1e-6").enclosure.exact_upper == math.inf
-    assert renyi_delta(ApproximateDP(1, "1e-9", relation=AR), 2).enclosure.exact_upper == 1
+    assert renyi_curve(dp.PoissonSampled(dp.UniformBall(2, 3), "0.1")).upper(2) == math.inf
+    assert renyi_epsilon(dp.UniformBall(2, 3), "1e-6").enclosure.exact_upper == math.inf
+    assert renyi_delta(dp.ApproximateDP(1, "1e-9", relation=AR), 2).enclosure.exact_upper == 1
     with pytest.raises(InvalidValue):
         log_moment(Responses(F(1)), 1)
 
@@ -470,7 +454,7 @@ def test_infinite_losses_have_infinite_divergences() -> None:
     ("q", "z", "steps", "delta"), [(0.01, 1.0, 10_000, 1e-6), (0.01, 1.0, 10_000, 1e-50), (0.1, 2.0, 100, 1e-5)]
 )
 def test_no_worse_than_dp_accounting_and_equal_at_the_same_order(q: float, z: float, steps: int, delta: float) -> None:
-    mechanism = PoissonSampled(Gaussian(z), q) ** steps
+    mechanism = dp.PoissonSampled(dp.Gaussian(z), q) ** steps
     found = renyi_epsilon(mechanism, delta)
 
     def theirs(*orders: float) -> float:
@@ -502,13 +486,13 @@ def test_no_list_of_orders_caps_the_answer() -> None:
 @pytest.mark.parametrize(
     ("mechanism", "relation"),
     [
-        (Gaussian(1), AR),
-        (PoissonSampled(Gaussian(1), "0.01"), AR),
-        (PoissonSampled(Gaussian(50), "0.001"), AR),
-        (PoissonSampled(Gaussian(1), "0.1"), REPLACE),
+        (dp.Gaussian(1), AR),
+        (dp.PoissonSampled(dp.Gaussian(1), "0.01"), AR),
+        (dp.PoissonSampled(dp.Gaussian(50), "0.001"), AR),
+        (dp.PoissonSampled(dp.Gaussian(1), "0.1"), REPLACE),
     ],
 )
-def test_at_least_the_exact_curve_of_one_release(mechanism: Mechanism, relation: Relation) -> None:
+def test_at_least_the_exact_curve_of_one_release(mechanism: dp.Mechanism, relation: Relation) -> None:
     for delta in ("1e-3", "1e-8"):
         found = renyi_epsilon(mechanism, delta, relation)
         for ((pair, _),) in products_of(mechanism, relation):
@@ -517,27 +501,27 @@ def test_at_least_the_exact_curve_of_one_release(mechanism: Mechanism, relation:
         assert at.enclosure.exact_upper <= F(delta) * (1 + F(1, 10**6))
 
 
-EVERYTHING: list[tuple[Mechanism, Relation]] = [
+EVERYTHING: list[tuple[dp.Mechanism, Relation]] = [
     (poisson("0.01", "1", 10_000), AR),
     (poisson("1e-5", "1", 10**7), AR),
     (poisson("0.01", "1", 1_000), REPLACE),
-    (Laplace(1) ** 100, AR),
-    (PoissonSampled(Laplace(1), "0.01") ** 1000, AR),
-    (PoissonSampled(Laplace(1, dimension=1), "0.01") ** 1000, REPLACE),
-    (ExponentialMechanism("0.5", relation=AR) ** 10, REPLACE),
-    (PoissonSampled(ExponentialMechanism("0.5", relation=AR), "0.01") ** 1000, AR),
-    (SampledWithoutReplacement(PureDP("0.5", relation=REPLACE), 10, 1000) ** 1000, AR),
-    (SampledWithoutReplacement(Gaussian(2), 10, 1000) ** 100, REPLACE),
-    (SampledWithReplacement(Gaussian(2), 3, 1000) ** 100, AR),
-    (RandomizedResponse(1, 4) ** 20, REPLACE),
-    (AboveThreshold(1, relation=AR) @ Gaussian(2), AR),
-    (InParallel((PoissonSampled(Gaussian(1), "0.5"), Laplace(1))) ** 3, REPLACE),
+    (dp.Laplace(1) ** 100, AR),
+    (dp.PoissonSampled(dp.Laplace(1), "0.01") ** 1000, AR),
+    (dp.PoissonSampled(dp.Laplace(1, dimension=1), "0.01") ** 1000, REPLACE),
+    (dp.ExponentialMechanism("0.5", relation=AR) ** 10, REPLACE),
+    (dp.PoissonSampled(dp.ExponentialMechanism("0.5", relation=AR), "0.01") ** 1000, AR),
+    (dp.SampledWithoutReplacement(dp.PureDP("0.5", relation=REPLACE), 10, 1000) ** 1000, AR),
+    (dp.SampledWithoutReplacement(dp.Gaussian(2), 10, 1000) ** 100, REPLACE),
+    (dp.SampledWithReplacement(dp.Gaussian(2), 3, 1000) ** 100, AR),
+    (dp.RandomizedResponse(1, 4) ** 20, REPLACE),
+    (dp.AboveThreshold(1, relation=AR) @ dp.Gaussian(2), AR),
+    (dp.InParallel((dp.PoissonSampled(dp.Gaussian(1), "0.5"), dp.Laplace(1))) ** 3, REPLACE),
 ]
 
 
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize(("mechanism", "relation"), EVERYTHING)
-def test_the_ends_enclose_the_best_of_all_orders(mechanism: Mechanism, relation: Relation) -> None:
+def test_the_ends_enclose_the_best_of_all_orders(mechanism: dp.Mechanism, relation: Relation) -> None:
     """A dense list of orders never beats the lower end, and comes close to the upper one."""
     delta = F(1, 10**6)
     found = renyi_epsilon(mechanism, delta, relation)
@@ -561,7 +545,7 @@ def test_the_ends_enclose_the_best_of_all_orders(mechanism: Mechanism, relation:
 
 def test_a_conversion_without_its_last_term_would_be_caught() -> None:
     """Dropping log λ/(λ-1) (the weaker classical conversion) is visibly worse; doubling it lies below the exact ε."""
-    found = renyi_epsilon(Gaussian(1), "1e-6")
+    found = renyi_epsilon(dp.Gaussian(1), "1e-6")
     exact_epsilon = 4.7  # of one Gaussian release with μ = 1 at δ = 1e-6: δ(4.7) > 1e-6
     assert closed_form_delta(ShiftedGaussians(F(1)), F(47, 10))[0] > ball(F(1, 10**6))
     order = float(found.order)
@@ -571,31 +555,33 @@ def test_a_conversion_without_its_last_term_would_be_caught() -> None:
 
 
 def test_extreme_targets() -> None:
-    assert renyi_epsilon(Gaussian(1), "0.9").enclosure.exact_upper == 0
+    assert renyi_epsilon(dp.Gaussian(1), "0.9").enclosure.exact_upper == 0
     assert renyi_epsilon(poisson("0.01", "1", 100), "1e-300").two_sided
-    assert renyi_epsilon(Laplace(1), "1e-100").enclosure.upper <= 1 + 1e-6
-    assert renyi_delta(Gaussian("0.001"), 0).enclosure.exact_upper == 1
-    tiny = renyi_epsilon(PoissonSampled(PureDP("1e-6", relation=AR), "1e-6"), "1e-9").enclosure
+    assert renyi_epsilon(dp.Laplace(1), "1e-100").enclosure.upper <= 1 + 1e-6
+    assert renyi_delta(dp.Gaussian("0.001"), 0).enclosure.exact_upper == 1
+    tiny = renyi_epsilon(dp.PoissonSampled(dp.PureDP("1e-6", relation=AR), "1e-6"), "1e-9").enclosure
     assert 0 <= tiny.upper < 1e-11
     for wrong in ("0", "1", "-1"):
         with pytest.raises(InvalidValue):
-            renyi_epsilon(Gaussian(1), wrong)
+            renyi_epsilon(dp.Gaussian(1), wrong)
     with pytest.raises(InvalidValue):
-        renyi_delta(Gaussian(1), -1)
+        renyi_delta(dp.Gaussian(1), -1)
 
 
 def test_black_boxes_are_composed_by_their_curves() -> None:
-    concentrated = renyi_epsilon(ZCDP("0.01", relation=AR) ** 50, "1e-6")
+    concentrated = renyi_epsilon(dp.ZCDP("0.01", relation=AR) ** 50, "1e-6")
     assert not concentrated.two_sided
-    assert concentrated.enclosure.upper == pytest.approx(renyi_epsilon(Gaussian(1), "1e-6").enclosure.upper, rel=1e-9)
-    given_orders = RenyiDP({2: "0.1", 4: "0.2", 16: "0.8"}, relation=AR)
+    assert concentrated.enclosure.upper == pytest.approx(
+        renyi_epsilon(dp.Gaussian(1), "1e-6").enclosure.upper, rel=1e-9
+    )
+    given_orders = dp.RenyiDP({2: "0.1", 4: "0.2", 16: "0.8"}, relation=AR)
     assert renyi_curve(given_orders).orders_hint == (2, 4, 16)
     assert renyi_curve(given_orders).upper(4) == pytest.approx(0.2)
     assert renyi_curve(given_orders).upper("1.5") == pytest.approx(0.1)
     assert renyi_curve(given_orders).upper(17) == math.inf
     assert 0.2 < renyi_curve(given_orders).upper(10) < 0.8
     assert renyi_epsilon(given_orders, "1e-6").order == 16
-    low = renyi_epsilon(PoissonSampled(RenyiDP({"1.5": "0.1"}, relation=AR), "0.01") ** 10, "1e-6")
+    low = renyi_epsilon(dp.PoissonSampled(dp.RenyiDP({"1.5": "0.1"}, relation=AR), "0.01") ** 10, "1e-6")
     assert low.order == F(3, 2)
 
 
@@ -605,15 +591,15 @@ def test_black_boxes_are_composed_by_their_curves() -> None:
 @pytest.mark.parametrize(
     ("mechanism", "pair"),
     [
-        (Laplace(2), ShiftedLaplaces(F(1, 2))),
-        (Laplace("0.2"), ShiftedLaplaces(F(5))),
-        (PureDP("0.5", relation=AR), Responses(F(1, 2))),
-        (PureDP(4, relation=AR), Responses(F(4))),
-        (ExponentialMechanism(3, relation=AR), BoundedRangeProfile(F(3))),
-        (Gaussian(2), ShiftedGaussians(F(1, 4))),
+        (dp.Laplace(2), ShiftedLaplaces(F(1, 2))),
+        (dp.Laplace("0.2"), ShiftedLaplaces(F(5))),
+        (dp.PureDP("0.5", relation=AR), Responses(F(1, 2))),
+        (dp.PureDP(4, relation=AR), Responses(F(4))),
+        (dp.ExponentialMechanism(3, relation=AR), BoundedRangeProfile(F(3))),
+        (dp.Gaussian(2), ShiftedGaussians(F(1, 4))),
     ],
 )
-def test_rho_bounds_the_whole_curve_and_is_the_least(mechanism: Mechanism, pair: Pair) -> None:
+def test_rho_bounds_the_whole_curve_and_is_the_least(mechanism: dp.Mechanism, pair: Pair) -> None:
     rho = zcdp_rho(mechanism)
     orders = [1 + F(2) ** k for k in range(-20, 12)]
     ratios = [log_moment(pair, order) / ball(order * (order - 1)) for order in orders]
@@ -623,7 +609,7 @@ def test_rho_bounds_the_whole_curve_and_is_the_least(mechanism: Mechanism, pair:
 
 
 def test_concentrated_conversions() -> None:
-    mechanism = Gaussian(2) ** 4 @ PureDP("0.5", relation=AR)
+    mechanism = dp.Gaussian(2) ** 4 @ dp.PureDP("0.5", relation=AR)
     classical = zcdp_epsilon(mechanism, "1e-6", form="classical")
     tight = zcdp_epsilon(mechanism, "1e-6")
     assert tight < classical
@@ -632,15 +618,15 @@ def test_concentrated_conversions() -> None:
     assert rho == pytest.approx(0.5 + 0.5 * math.tanh(0.25))
     assert classical.upper == pytest.approx(rho + 2 * math.sqrt(rho * math.log(1e6)))
     assert tight.width < 1e-6
-    sampled = PoissonSampled(Gaussian(2), "0.01") ** 4
+    sampled = dp.PoissonSampled(dp.Gaussian(2), "0.01") ** 4
     assert zcdp_rho(sampled) == F(1, 2)  # no gain, and sound
     assert zcdp_rho(sampled, REPLACE) == 2
-    assert zcdp_rho(SampledWithoutReplacement(Gaussian(2), 1, 10), REPLACE) == F(1, 2)
-    for refused in (UniformBall(2, 3), ApproximateDP(1, "0.1", relation=AR), RenyiDP({2: 1}, relation=AR)):
+    assert zcdp_rho(dp.SampledWithoutReplacement(dp.Gaussian(2), 1, 10), REPLACE) == F(1, 2)
+    for refused in (dp.UniformBall(2, 3), dp.ApproximateDP(1, "0.1", relation=AR), dp.RenyiDP({2: 1}, relation=AR)):
         with pytest.raises(UnsupportedMechanism, match="renyi_curve"):
             zcdp_rho(refused)
     with pytest.raises(InvalidValue):
-        zcdp_epsilon(Gaussian(1), "1e-6", form="best")  # type: ignore[arg-type]  # what a user may type
+        zcdp_epsilon(dp.Gaussian(1), "1e-6", form="best")  # type: ignore[arg-type]  # what a user may type
 
 
 def test_the_central_limit_approximation_is_labelled_as_one() -> None:
@@ -648,10 +634,10 @@ def test_the_central_limit_approximation_is_labelled_as_one() -> None:
     assert found.certified is False
     assert found.mu == pytest.approx(0.01 * math.sqrt(1e4 * math.expm1(1)))
     assert found.epsilon < 6.9073  # below what is really spent: that is why it is never certified
-    full = gdp_clt_epsilon(Gaussian(1), "1e-6")
+    full = gdp_clt_epsilon(dp.Gaussian(1), "1e-6")
     assert float(closed_form_delta(ShiftedGaussians(F(1)), F(full.epsilon))[0].mid()) == pytest.approx(1e-6, rel=1e-9)
-    assert gdp_clt_epsilon(PoissonSampled(Gaussian("0.01"), "0.5"), "1e-6").epsilon == math.inf
-    for mechanism, relation in ((Laplace(1), AR), (poisson("0.1", "1", 5), REPLACE)):
+    assert gdp_clt_epsilon(dp.PoissonSampled(dp.Gaussian("0.01"), "0.5"), "1e-6").epsilon == math.inf
+    for mechanism, relation in ((dp.Laplace(1), AR), (poisson("0.1", "1", 5), REPLACE)):
         with pytest.raises(UnsupportedMechanism):
             gdp_clt_epsilon(mechanism, "1e-6", relation)
 
