@@ -40,7 +40,7 @@ from dpbounds.privacy.pairs.pairs import ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import renyi_curve
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
-from dpbounds.privacy.values import above_one, at_least_zero, open_unit, positive
+from dpbounds.privacy.values import Budget, above_one, at_least_zero, open_unit, positive
 
 
 class RenyiCurve(Protocol):
@@ -415,24 +415,16 @@ class RenyiFilter(_Filter):
             raise InvalidValue(
                 "weights", [str(part) for part in parts], "one positive part per order, 1 or less in all"
             )
-        epsilon, delta = at_least_zero(target_epsilon, "target_epsilon"), open_unit(target_delta, "target_delta")
-        by_order = sorted(zip(chosen, parts, strict=True))
-        budgets = tuple(renyi_budget(order, epsilon, part * delta) for order, part in by_order)
-        if max(budgets) <= 0:
-            raise InvalidValue(
-                "orders",
-                [str(order) for order, _ in by_order],
-                f"orders that leave a budget at epsilon = {shown(epsilon)}, delta = {shown(delta)}",
-                "larger orders leave more",
-            )
-        return cls(
-            tuple(order for order, _ in by_order),
-            budgets,
-            as_relation(relation),
-            (Fraction(0),) * len(by_order),
-            epsilon,
-            delta,
+        target = Budget.of(target_epsilon, target_delta, relation)
+        ordered, shares = zip(*sorted(zip(chosen, parts, strict=True)), strict=True)
+        budgets = tuple(
+            renyi_budget(order, target.epsilon, share * target.delta)
+            for order, share in zip(ordered, shares, strict=True)
         )
+        if max(budgets) <= 0:
+            allowed = f"orders that leave a budget at epsilon = {shown(target.epsilon)}, delta = {shown(target.delta)}"
+            raise InvalidValue("orders", [str(order) for order in ordered], allowed, "larger orders leave more")
+        return cls(ordered, budgets, target.relation, (Fraction(0),) * len(ordered), target.epsilon, target.delta)
 
     @property
     def remaining(self) -> tuple[tuple[Fraction, Fraction], ...]:
