@@ -54,7 +54,7 @@ from dpbounds.privacy.routes.drawn_steps import delta_between, epsilon_between, 
 from dpbounds.privacy.routes.grouping import between, by_groups
 from dpbounds.privacy.routes.lattice import LARGEST_WORK, Work, delta_bounds, delta_bounds_at, epsilon_bounds, resolved
 from dpbounds.privacy.routes.outcomes import delta_by_outcomes, epsilon_by_outcomes, has_few_outcomes
-from dpbounds.privacy.values import Given, Target, at_least_zero, demand_fields
+from dpbounds.privacy.values import Target, at_least_zero, demand_fields
 
 Named = tuple[tuple[str, Proof], ...]  # proofs by the names of the classes of neighbours
 Route = Literal["auto", "closed form", "contour", "lattice"]
@@ -97,7 +97,7 @@ class Account:
 
     mechanism: Mechanism
     relation: Relation
-    given: Given
+    given: Literal["delta", "epsilon"]
     target: Fraction
     enclosure: Enclosure
     proofs: Named
