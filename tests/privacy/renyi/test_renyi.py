@@ -177,7 +177,9 @@ def test_fixed_size_samples_under_replace_one_equal_the_integral_of_their_profil
 
 
 @pytest.mark.parametrize("direction", Direction)
-@pytest.mark.parametrize("base", [ShiftedLaplaces(F(1, 4)), ShiftedGaussians(F(1, 16)), Responses(F(1, 4))])
+@pytest.mark.parametrize(
+    "base", [ShiftedLaplaces(F(1, 4)), ShiftedGaussians(F(1, 16)), Responses(F(1, 4)), RenyiProfile((), F(1, 32))]
+)
 def test_several_draws_average_over_their_number(base: Pair, direction: Direction) -> None:
     masses = [math.comb(3, k) * 0.1**k * 0.9 ** (3 - k) for k in range(4)]
     eta = F(1 - masses[0])
@@ -276,7 +278,7 @@ def test_no_mechanism_that_keeps_a_curve_exceeds_what_is_derived_for_samples() -
     closest = dict.fromkeys(("remove", "add", "replace", "poisson"), 0.0)
     for _ in range(40):
         without, drawn, other = laws = random_laws(generator, 3)
-        q = generator.choice((0.01, 0.1, 0.4))
+        q = generator.choice((0.01, 0.1, 0.4, 0.9))
         draws, every = Draws(F(q)), curve_of(laws)
         present, sides = curve_of([without, drawn]), curve_of([drawn, other])
         p, exchanged = mixed(q, without, drawn), mixed(q, without, other)
