@@ -77,6 +77,13 @@ def test_brute_force_stays_below(first: Array, second: Array, gamma: str, eta: s
         assert all(divergence(pair, order) <= bound + 1e-9 for pair in (best, swapped(best)))
 
 
+def test_the_bound_is_the_printed_one() -> None:
+    """D_λ + (1+η)(1-1/λ̂) D_λ̂ + (1+η) log(1/γ)/λ̂ + log(E K)/(λ-1), Papernot & Steinke 2022, Theorem 2."""
+    runs = RandomRuns("0.1", "1/2")
+    expected = 3 / 7 + 1.5 * (1 - 1 / 8) * 8 / 7 + 1.5 * math.log(10) / 8 + math.log(runs.mean().upper) / 2
+    assert float(tuned_divergence(lambda order: order / 7, runs, 3, 8)) == pytest.approx(expected, rel=1e-12)
+
+
 def test_a_bound_without_the_second_divergence_would_be_refuted() -> None:
     # with the term (1+η)(1-1/λ̂) D_λ̂ left out, the best of a geometric number of runs exceeds the bound
     law = law_of_runs(RandomRuns("0.1"))
