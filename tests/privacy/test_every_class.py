@@ -36,6 +36,7 @@ from dpbounds.privacy.publishing.interoperability.events import from_dp_event, t
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi import accountant as renyi
 from dpbounds.privacy.renyi import concentrated_accounts
+from dpbounds.privacy.values import Budget
 from dpbounds.theorems import spending
 
 AR, RE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
@@ -220,7 +221,7 @@ ASKERS: dict[str, Asker] = {
     "accountants.side_by_side.by_method": lambda m, relation: _method("basic", m, relation),
     "accountants.side_by_side.all_methods": lambda m, relation: _method("rdp", m, relation),
     "budgets.moment_crossing.least_by_moments": lambda m, relation: least_by_moments(
-        _louder(m), Fraction(100), Fraction(20), DELTA, relation, "noise"
+        _louder(m), Fraction(100), Budget(Fraction(20), DELTA, relation), "noise"
     ),
     "budgets.remaining.remaining": _remaining,
     "budgets.remaining.more": _more_that_fit,
@@ -278,6 +279,9 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "ledger_format.write_releases": "writes down; what is read back is asked by ledger.Ledger",
     "ledger_format.described_entry": "writes down",
     "planning.multiplier_within": "budgets.calibration.calibrate, rounded",
+    "accountants.certified.account_at": "accountants.certified.account, for values that were checked",
+    "renyi.accountant.converted": "renyi.accountant.renyi_epsilon and renyi_delta, for values that were checked",
+    "budgets.calibration.calibrate_within": "budgets.calibration.calibrate, for values that were checked",
 }
 USERS = {  # modules that ask for classes; those of the command line ask only whether all are tight, and describe each
     *(

@@ -12,11 +12,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import NoneType
 from typing import Literal, get_args
 
 from flint import arb
 
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand, demand_one_of
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, brief, exact, to_float
 from dpbounds.expressions.time_limit import TimeIsUp, is_limited, time_limited, without_time_limit
@@ -24,11 +25,11 @@ from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.limits import SMALLEST_TOLERANCE
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.algebra import listed
-from dpbounds.privacy.pairs.domination import NeighbourClass, NeighbourClasses, neighbour_classes
+from dpbounds.privacy.pairs.domination import NeighbourClasses, neighbour_classes
 from dpbounds.privacy.pairs.pairs import FourPoints, GaussianProduct, Product, as_gaussian
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.privacy.renyi.accountant import renyi_delta, renyi_epsilon
+from dpbounds.privacy.renyi.accountant import converted
 from dpbounds.privacy.renyi.moments import has_moments_of_its_own
 from dpbounds.privacy.routes.beside_gaussian import delta_beside, epsilon_beside, lies_beside
 from dpbounds.privacy.routes.closed_forms import (
@@ -53,6 +54,7 @@ from dpbounds.privacy.routes.drawn_steps import delta_between, epsilon_between, 
 from dpbounds.privacy.routes.grouping import between, by_groups
 from dpbounds.privacy.routes.lattice import LARGEST_WORK, Work, delta_bounds, delta_bounds_at, epsilon_bounds, resolved
 from dpbounds.privacy.routes.outcomes import delta_by_outcomes, epsilon_by_outcomes, has_few_outcomes
+from dpbounds.privacy.values import Target, at_least_zero, demand_fields
 
 Named = tuple[tuple[str, Proof], ...]  # proofs by the names of the classes of neighbours
 Route = Literal["auto", "closed form", "contour", "lattice"]
@@ -104,15 +106,8 @@ class Account:
     complete: bool = True
 
     def __post_init__(self) -> None:
-        demand("mechanism", self.mechanism, Mechanism)
-        demand("relation", self.relation, Relation)
-        demand("given", self.given, str)
-        demand("target", self.target, Fraction)
-        demand("enclosure", self.enclosure, Enclosure)
-        demand("proofs", self.proofs, tuple)
-        demand("attacks", self.attacks, tuple)
-        demand("moments", self.moments, Proof, type(None))
-        demand("complete", self.complete, bool)
+        demand_fields(self, mechanism=Mechanism, relation=Relation, given=str, target=Fraction, enclosure=Enclosure)
+        demand_fields(self, proofs=tuple, attacks=tuple, moments=(Proof, NoneType), complete=bool)
 
     @property
     def tight(self) -> bool:
@@ -123,22 +118,6 @@ class Account:
         lower, upper = self.enclosure.decimals(min(12, self.enclosure.digits + 2))
         wanted = "epsilon" if self.given == "delta" else "delta"
         return f"{wanted} in [{lower}, {upper}] at {self.given} = {brief(self.target)} ({self.relation})"
-
-
-def valid_delta(delta: ExactLike, name: str = "delta") -> Fraction:
-    """Return δ as an exact number in (0, 1), or raise ``InvalidValue``."""
-    number = exact(delta, name)
-    if not 0 < number < 1:
-        raise InvalidValue(name, delta, "greater than 0 and less than 1")
-    return number
-
-
-def valid_epsilon(epsilon: ExactLike, name: str = "epsilon") -> Fraction:
-    """Return ε as an exact number >= 0, or raise ``InvalidValue``."""
-    number = exact(epsilon, name)
-    if number < 0:
-        raise InvalidValue(name, epsilon, "at least 0")
-    return number
 
 
 def _valid_tolerance(tolerance: ExactLike) -> float:
@@ -201,7 +180,6 @@ def delta(
     return account(mechanism, epsilon=epsilon, relation=relation, tolerance=tolerance, time_limit=time_limit).enclosure
 
 
-@working(OUTER_PRECISION)
 def account(
     mechanism: Mechanism,
     *,
@@ -214,47 +192,41 @@ def account(
 ) -> Account:
     """Prove ε(δ) or δ(ε), whichever was not given, and keep the proofs.
 
-    Args:
-        mechanism: What ran, or will run.
-        delta: In (0, 1), or None.
-        epsilon: At least 0, or None; exactly one of the two is given.
-        relation: The neighbouring relation.
-        tolerance: Relative width aimed at; one below the default, 1e-9, is a demand.
-        route: One route alone, or "auto".
-        time_limit: Seconds after which the best that is proven by then is returned (None: no limit).
-
-    Raises:
-        InvalidValue: Both or neither of δ and ε, or a value (or a route) that is not allowed.
-        UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
-        NotCertified: No route could prove an answer, or not one as narrow as was demanded, or nothing within the time.
+    Arguments and errors as for :func:`epsilon`; exactly one of δ in (0, 1) and ε >= 0 is given, and ``route`` asks for
+    one route alone.
     """
-    if (delta is None) == (epsilon is None):
-        raise InvalidValue("delta, epsilon", (delta, epsilon), "one of the two alone")
-    tolerance = _valid_tolerance(tolerance)
+    target, tolerance = Target.of(delta, epsilon), _valid_tolerance(tolerance)
     demand_one_of("route", route, get_args(Route))
-    neighbours = as_relation(relation)
-    work = Work(_WORK)
-    question = _Question("delta", valid_delta(delta), tolerance, route, work) if delta is not None else None
-    if question is None:
-        assert epsilon is not None
-        question = _Question("epsilon", valid_epsilon(epsilon), tolerance, route, work)
+    return account_at(mechanism, target, as_relation(relation), tolerance, route, time_limit)
+
+
+@working(OUTER_PRECISION)
+def account_at(
+    mechanism: Mechanism,
+    target: Target,
+    relation: Relation,
+    tolerance: float = DEFAULT_TOLERANCE,
+    route: Route = "auto",
+    time_limit: ExactLike | None = None,
+) -> Account:
+    """The same for values that were checked before."""
+    question = _Question(target, tolerance, route, Work(_WORK))
     with time_limited(time_limit) as limit:
-        found = _accounted(mechanism, neighbours, (question,))[0]
+        (found,) = _accounted(mechanism, relation, (question,))
     if limit.passed:
         if found.enclosure.exact_upper == math.inf > found.enclosure.exact_lower:
             raise NotCertified("the time limit passed before any ε was proven to suffice; allow more time")
         return replace(found, enclosure=replace(found.enclosure, method=_STOPPED), complete=False)
+    return _demand_narrow(found, tolerance)
+
+
+def _demand_narrow(found: Account, tolerance: float) -> Account:
     if tolerance < DEFAULT_TOLERANCE:
-        _demand_narrow(found.proofs, tolerance)
+        width = max(_relative_width(proof) for _, proof in found.proofs if proof.route != "dominated")
+        if width > tolerance:
+            told = f"the relative width reached is {width:.2g}, not {tolerance:.2g}"
+            raise NotCertified(f"{told}; ask for a looser tolerance")
     return found
-
-
-def _demand_narrow(proofs: Named, tolerance: float) -> None:
-    width = max(_relative_width(proof) for _, proof in proofs if proof.route != "dominated")
-    if width > tolerance:
-        raise NotCertified(
-            f"the relative width reached is {width:.2g}, not {tolerance:.2g}; ask for a looser tolerance"
-        )
 
 
 @working(OUTER_PRECISION)
@@ -274,38 +246,27 @@ def delta_curve(
     ['0.382925', '0.126937']
     """
     tolerance = _valid_tolerance(tolerance)
-    targets = [valid_epsilon(each) for each in listed(epsilons, "epsilons", "numbers that are at least 0")]
-    questions = [_Question("epsilon", target, tolerance, "auto", Work(_WORK)) for target in targets]
+    targets = [Target("epsilon", at_least_zero(e)) for e in listed(epsilons, "epsilons", "numbers that are at least 0")]
+    questions = [_Question(target, tolerance, "auto", Work(_WORK)) for target in targets]
     found = _accounted(mechanism, as_relation(relation), questions)
-    if tolerance < DEFAULT_TOLERANCE:
-        for each in found:
-            _demand_narrow(each.proofs, tolerance)
-    return tuple(each.enclosure for each in found)
+    return tuple(_demand_narrow(each, tolerance).enclosure for each in found)
 
 
-def _accounted(mechanism: Mechanism, neighbours: Relation, questions: Sequence[_Question]) -> list[Account]:
+def _accounted(mechanism: Mechanism, relation: Relation, questions: Sequence[_Question]) -> list[Account]:
     with without_time_limit():
-        classes = neighbour_classes(mechanism, neighbours)
+        classes = neighbour_classes(mechanism, relation)
     proofs = _all_classes(classes, questions)
     attacks = _attacked(classes, questions, proofs)
-    return [_account(mechanism, neighbours, classes, *each) for each in zip(questions, proofs, attacks, strict=True)]
-
-
-def _account(
-    mechanism: Mechanism,
-    neighbours: Relation,
-    classes: NeighbourClasses,
-    question: _Question,
-    proofs: Named,
-    attacks: Named,
-) -> Account:
-    enclosure = _together(classes, proofs, attacks)
-    moments: Proof | None = None
-    if question.route == "auto" and not classes.tight and _moments_may_help(classes, proofs, enclosure):
-        moments = _by_moments(enclosure, mechanism, question, neighbours)
-    if moments is not None:
-        enclosure = moments.enclosure
-    return Account(mechanism, neighbours, question.given, question.target, enclosure, proofs, attacks, moments)
+    found = []
+    for asked, known, attacked in zip(questions, proofs, attacks, strict=True):
+        enclosure, moments = _together(classes, known, attacked), None
+        if asked.route == "auto" and not classes.tight and _moments_may_help(classes, known, enclosure):
+            moments = _by_moments(enclosure, mechanism, asked.target, relation)
+        best = enclosure if moments is None else moments.enclosure
+        found.append(
+            Account(mechanism, relation, asked.target.given, asked.target.value, best, known, attacked, moments)
+        )
+    return found
 
 
 def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclosure) -> bool:
@@ -320,14 +281,13 @@ def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclo
     return not (upper <= lower or (upper < math.inf and upper - lower <= _ACCEPTED * upper))
 
 
-def _by_moments(enclosure: Enclosure, mechanism: Mechanism, question: _Question, relation: Relation) -> Proof | None:
+def _by_moments(enclosure: Enclosure, mechanism: Mechanism, target: Target, relation: Relation) -> Proof | None:
     """A smaller upper end by Rényi divergences; None where the pairs' is smaller, or nothing is proven.
 
     Where pairs are not attained, adding up divergences can be better than composing the pairs.
     """
-    convert = renyi_epsilon if question.given == "delta" else renyi_delta
     try:
-        found = convert(mechanism, question.target, relation)
+        found = converted(mechanism, target, relation)
     except (UnsupportedMechanism, NotCertified, TimeIsUp):  # the pairs' answer stands
         return None
     if found.enclosure.exact_upper >= enclosure.exact_upper:
@@ -339,40 +299,45 @@ def _by_moments(enclosure: Enclosure, mechanism: Mechanism, question: _Question,
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What is asked of every product: ε at δ, or δ at ε; and the lattice's work for all of them."""
+    """What is asked of every product, how narrowly, by which route, and with what share of the lattice's work."""
 
-    given: Literal["delta", "epsilon"]
-    target: Fraction
+    target: Target
     tolerance: float
     route: Route
-    work: Work
+    work: Work | None
+    accuracy: float = ACCURACY
 
     def answered(self, product: Product) -> Proof:
-        prove = prove_epsilon if self.given == "delta" else prove_delta
         try:
-            return prove(product, self.target, self.tolerance, self.route, self.work)
+            return _proven(resolved(product), self)
         except TimeIsUp:
             with without_time_limit():
                 return self._at_once(resolved(product))
 
     def _at_once(self, product: Product) -> Proof:
         """What closed forms prove in milliseconds; else what always holds."""
-        between = _epsilon_between if self.given == "delta" else _delta_between
         try:
-            return between(product, as_gaussian(product), self.target, refine=False)
+            return self.between(product, refine=False)
         except (NotCertified, Declined):
-            top = math.inf if self.given == "delta" else Fraction(1)
-            return Proof(Enclosure(Fraction(0), top, _STOPPED), "bounds")
+            return Proof(
+                Enclosure(Fraction(0), math.inf if self.target.for_epsilon else Fraction(1), _STOPPED), "bounds"
+            )
+
+    def between(self, product: Product, *, refine: bool = True) -> Proof:
+        """What is left where every route declines."""
+        return (_epsilon_between if self.target.for_epsilon else _delta_between)(
+            product, self.target.value, refine=refine
+        )
 
     def at_most(self, product: Product, least: Fraction) -> bool:
         """Whether a quick bound shows that the product spends no more than ``least``."""
         gaussian = as_gaussian(product)
-        if gaussian is None or has_closed_form(product) or not plannable(product, self.target):
+        if gaussian is None or has_closed_form(product) or not plannable(product, self.target.value):
             return False
         try:
-            if self.given == "delta":
-                return contour_at_most(gaussian, least, self.target)
-            return least > 0 and contour_at_most(gaussian, self.target, least)
+            if self.target.for_epsilon:
+                return contour_at_most(gaussian, least, self.target.value)
+            return least > 0 and contour_at_most(gaussian, self.target.value, least)
         except TimeIsUp:
             return False
 
@@ -407,7 +372,11 @@ def _attacked(classes: NeighbourClasses, questions: Sequence[_Question], proofs:
     """What explicit attacks attain in the classes whose pairs are not attained."""
     found: list[Named] = [()] * len(questions)
     for each in classes.every():
-        worth = [index for index, known in enumerate(proofs) if _worth_attacking(each, known)]
+        worth = [
+            index
+            for index, known in enumerate(proofs)
+            if any(name == each.name and proof.enclosure.exact_upper > 0 for name, proof in known)
+        ]
         for product in () if each.tight else each.attacks:
             for index, proof in zip(worth, _answered(product, [questions[index] for index in worth]), strict=True):
                 found[index] += ((each.name, proof),)
@@ -419,8 +388,8 @@ def _answered(product: Product, questions: Sequence[_Question]) -> list[Proof]:
     known: Mapping[Fraction, Proof] = {}
     if len(questions) > 1:
         with contextlib.suppress(TimeIsUp):
-            known = _shared_deltas(resolved(product), [each.target for each in questions], questions[0].tolerance)
-    return [known.get(each.target) or each.answered(product) for each in questions]
+            known = _shared_deltas(resolved(product), [each.target.value for each in questions], questions[0].tolerance)
+    return [known.get(each.target.value) or each.answered(product) for each in questions]
 
 
 def _shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> Mapping[Fraction, Proof]:
@@ -438,15 +407,7 @@ def _shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: fl
     return {epsilon: proof for epsilon, proof in found.items() if _relative_width(proof) <= enough}
 
 
-def _worth_attacking(each: NeighbourClass, proofs: Named) -> bool:
-    return any(name == each.name and proof.enclosure.exact_upper > 0 for name, proof in proofs)
-
-
-def _together(
-    classes: NeighbourClasses,
-    proofs: Named,
-    attacks: Named,
-) -> Enclosure:
+def _together(classes: NeighbourClasses, proofs: Named, attacks: Named) -> Enclosure:
     """The maximum over the classes: upper ends from what dominates, lower ends from what is attained."""
     found: Enclosure | None = None
     for each, (_, proof) in zip(classes.every(), proofs, strict=True):
@@ -467,54 +428,7 @@ def prove_epsilon(
     product: Product, delta: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
 ) -> Proof:
     """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
-    return _proven_epsilon(resolved(product), delta, tolerance, route, work)
-
-
-def _proven_epsilon(
-    product: Product, delta: Fraction, tolerance: float, route: Route, work: Work | None, accuracy: float = ACCURACY
-) -> Proof:
-    if route == "closed form" or (route == "auto" and has_closed_form(product)):
-        return _closed_form_epsilon(product, delta, tolerance)
-    if route == "auto" and _infinite_losses(product, delta):
-        return Proof(Enclosure(math.inf, math.inf, "infinite losses"), "closed form")
-    summed = _summed(
-        product,
-        route,
-        lambda: epsilon_by_outcomes(product, delta, tolerance),
-        lambda: epsilon_beside(product, delta, max(tolerance, _BESIDE_AIM)),
-    )
-    if summed is not None:
-        return summed
-    gaussian = as_gaussian(product)
-    if route == "auto":
-        quick = _quick(product, delta, lambda: _epsilon_between(product, gaussian, delta), tolerance)
-        if quick is not None:
-            return quick
-        most = None if tolerance < DEFAULT_TOLERANCE or accuracy > ACCURACY else _groups_for(product, delta, "delta")
-        if most is not None:
-            wide = max(tolerance, _ACCEPTED)
-            return by_groups(
-                product, most, lambda few: _proven_epsilon(few, delta, wide, route, work, _GROUPED_ACCURACY)
-            )
-    elif not plannable(product, delta):
-        raise NotCertified(_NOT_PLANNABLE)
-    found: Proof | None = None
-    try:
-        found = _first_good(
-            tolerance,
-            route,
-            None if gaussian is None else lambda: contour_epsilon(gaussian, delta, accuracy),
-            lambda width, left, kept: epsilon_bounds(product, delta, tolerance=width, work=left, kept=kept),
-            _lattice_aim(product),
-            work or Work(),
-        )
-    except NotCertified:
-        if route != "auto":
-            raise
-    if found is not None and (_relative_width(found) <= _WIDE or route != "auto"):
-        return found
-    between = _epsilon_between(product, gaussian, delta)
-    return between if found is None or _relative_width(between) < _relative_width(found) else found
+    return _proven(resolved(product), _Question(Target("delta", delta), tolerance, route, work))
 
 
 @working(OUTER_PRECISION)
@@ -522,69 +436,68 @@ def prove_delta(
     product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
 ) -> Proof:
     """Prove an enclosure of δ(ε) for one product of pairs; the narrowest that the routes tried could reach."""
-    return _proven_delta(resolved(product), epsilon, tolerance, route, work)
+    return _proven(resolved(product), _Question(Target("epsilon", epsilon), tolerance, route, work))
 
 
-def _proven_delta(
-    product: Product, epsilon: Fraction, tolerance: float, route: Route, work: Work | None, accuracy: float = ACCURACY
-) -> Proof:
-    if route == "closed form" or (route == "auto" and has_closed_form(product)):
-        _require_closed_form(product)
-        bits = max(64, math.ceil(-math.log2(tolerance)) + 8)
-        value, precision = closed_form_delta(product[0][0], epsilon, bits)
-        return Proof(Enclosure.from_balls(value, value, "closed form", precision).within(0, 1), "closed form")
-    if route == "auto" and _infinite_losses(product, Fraction(1)):
-        return Proof(Enclosure.exactly(1, "infinite losses"), "closed form")
-    summed = _summed(
-        product,
-        route,
-        lambda: delta_by_outcomes(product, epsilon, tolerance),
-        lambda: delta_beside(product, epsilon, max(tolerance, _BESIDE_AIM)),
-    )
+def _proven(product: Product, asked: _Question) -> Proof:
+    any_route = asked.route == "auto"
+    if asked.route == "closed form" or (any_route and has_closed_form(product)):
+        closed_form = _closed_form_epsilon if asked.target.for_epsilon else _closed_form_delta
+        return closed_form(product, asked.target.value, asked.tolerance)
+    if any_route:
+        found = _without_all_levels(product, asked)
+        if found is not None:
+            return found
+    elif not plannable(product, asked.target.value):
+        raise NotCertified(_NOT_PLANNABLE)
+    try:
+        found = _first_good(product, asked)
+    except NotCertified:
+        if not any_route:
+            raise
+        return asked.between(product)
+    if not any_route or _relative_width(found) <= _WIDE:
+        return found
+    return min(found, asked.between(product), key=_relative_width)
+
+
+def _without_all_levels(product: Product, asked: _Question) -> Proof | None:
+    """What needs no contour or lattice for all levels: taken where it is narrow, or where these cannot plan."""
+    if _infinite_losses(product, asked.target.value if asked.target.for_epsilon else Fraction(1)):
+        end = math.inf if asked.target.for_epsilon else Fraction(1)
+        return Proof(Enclosure(end, end, "infinite losses"), "closed form")
+    summed = _summed(product, asked)
     if summed is not None:
         return summed
-    gaussian = as_gaussian(product)
-    if route == "auto":
-        if gaussian is not None and negligible(gaussian, epsilon):
-            return _delta_between(product, gaussian, epsilon, refine=False)
-        quick = _quick(product, epsilon, lambda: _delta_between(product, gaussian, epsilon), tolerance)
-        if quick is not None:
-            return quick
-        most = (
-            None if tolerance < DEFAULT_TOLERANCE or accuracy > ACCURACY else _groups_for(product, epsilon, "epsilon")
-        )
-        if most is not None:
-            wide = max(tolerance, _ACCEPTED)
-            return by_groups(
-                product, most, lambda few: _proven_delta(few, epsilon, wide, route, work, _GROUPED_ACCURACY)
-            )
-    elif not plannable(product, epsilon):
-        raise NotCertified(_NOT_PLANNABLE)
-    found: Proof | None = None
-    try:
-        found = _first_good(
-            tolerance,
-            route,
-            None if gaussian is None else lambda: contour_delta(gaussian, epsilon, accuracy),
-            lambda width, left, kept: delta_bounds(product, epsilon, tolerance=width, work=left, kept=kept),
-            _lattice_aim(product),
-            work or Work(),
-        )
-    except NotCertified:
-        if route != "auto":
-            raise
-    if found is not None and (_relative_width(found) <= _WIDE or route != "auto"):
-        return found
-    between = _delta_between(product, gaussian, epsilon)
-    return between if found is None or _relative_width(between) < _relative_width(found) else found
-
-
-def _summed(product: Product, route: Route, outcomes: Callable[[], Proof], beside: Callable[[], Proof]) -> Proof | None:
-    """The sum over few outcomes, or over one other release's losses beside Gaussian ones, if narrow as a lattice's."""
-    if route != "auto" or not (has_few_outcomes(product) or lies_beside(product)):
+    if not asked.target.for_epsilon:
+        gaussian = as_gaussian(product)
+        if gaussian is not None and negligible(gaussian, asked.target.value):
+            return asked.between(product, refine=False)
+    if not plannable(product, asked.target.value):
+        return asked.between(product)
+    if nearly_full_batch(product):
+        found = asked.between(product)
+        if _relative_width(found) <= max(asked.tolerance, _ACCEPTED):
+            return found
+    if asked.tolerance < DEFAULT_TOLERANCE or asked.accuracy > ACCURACY:
         return None
+    most = _groups_for(product, asked)
+    wider = replace(asked, tolerance=max(asked.tolerance, _ACCEPTED), accuracy=_GROUPED_ACCURACY)
+    return None if most is None else by_groups(product, most, lambda few: _proven(few, wider))
+
+
+def _summed(product: Product, asked: _Question) -> Proof | None:
+    """The sum over few outcomes, or over one other release's losses beside Gaussian ones, if narrow as a lattice's."""
+    by_outcomes, beside = (
+        (epsilon_by_outcomes, epsilon_beside) if asked.target.for_epsilon else (delta_by_outcomes, delta_beside)
+    )
     try:
-        found = outcomes() if has_few_outcomes(product) else beside()
+        if has_few_outcomes(product):
+            found = by_outcomes(product, asked.target.value, asked.tolerance)
+        elif lies_beside(product):
+            found = beside(product, asked.target.value, max(asked.tolerance, _BESIDE_AIM))
+        else:
+            return None
     except (Declined, NotCertified):
         return None
     return found if _relative_width(found) <= _ACCEPTED else None
@@ -603,17 +516,7 @@ def _infinite_losses(product: Product, delta: Fraction) -> bool:
         return bool(-exponent.expm1() > ball(delta))
 
 
-def _quick(product: Product, target: Fraction, between: Callable[[], Proof], tolerance: float) -> Proof | None:
-    """What closed forms alone prove: taken where the other routes cannot plan, or need not."""
-    if not plannable(product, target):
-        return between()
-    if nearly_full_batch(product):
-        found = between()
-        return found if _relative_width(found) <= max(tolerance, _ACCEPTED) else None
-    return None
-
-
-def _groups_for(product: Product, target: Fraction, given: Literal["delta", "epsilon"]) -> int | None:
+def _groups_for(product: Product, asked: _Question) -> int | None:
     """How many groups of levels fit into the time of one question; None where all levels do."""
     if len(product) <= _MANY:
         return None
@@ -623,23 +526,24 @@ def _groups_for(product: Product, target: Fraction, given: Literal["delta", "eps
     few = as_gaussian(between(product, _FEWEST_GROUPS).dearer)
     assert few is not None
     try:
-        each = _LAW + _NODES * _frequencies(few, target, given)
+        each = _LAW + _NODES * _frequencies(few, asked)
     except Declined:  # no plain contour, and no cheap one
         each = _EXACT_WORK // _MANY
     return None if len(product) * each <= _EXACT_WORK else max(_FEWEST_GROUPS, _GROUPED_WORK // (2 * each))
 
 
-def _frequencies(few: GaussianProduct, target: Fraction, given: Literal["delta", "epsilon"]) -> int:
+def _frequencies(few: GaussianProduct, asked: _Question) -> int:
     """How many frequencies a plain contour for few laws takes, roughly."""
-    log_delta = math.log(target.numerator) - math.log(target.denominator) if given == "delta" else None
-    landscape, saddle = survey(few, 1.0, math.log(ACCURACY), log_delta, float(target) if given == "epsilon" else None)
+    target = asked.target.value
+    log_delta = math.log(target.numerator) - math.log(target.denominator) if asked.target.for_epsilon else None
+    epsilon = None if asked.target.for_epsilon else float(target)
+    landscape, saddle = survey(few, 1.0, math.log(ACCURACY), log_delta, epsilon)
     return plain_draft(few, landscape, saddle, ACCURACY).frequencies
 
 
-def _epsilon_between(
-    product: Product, gaussian: GaussianProduct | None, delta: Fraction, *, refine: bool = True
-) -> Proof:
-    """What is left where every route declines: bounds from closed forms and, if doubles can plan it, Chernoff's."""
+def _epsilon_between(product: Product, delta: Fraction, *, refine: bool = True) -> Proof:
+    """Bounds from closed forms and, if doubles can plan it, Chernoff's."""
+    gaussian = as_gaussian(product)
     if gaussian is None:
         return _epsilon_by_basic(product, delta)
     found = epsilon_between(gaussian, delta)
@@ -656,10 +560,9 @@ def _epsilon_between(
     return Proof(Enclosure(low, high, method, found.precision), "bounds")
 
 
-def _delta_between(
-    product: Product, gaussian: GaussianProduct | None, epsilon: Fraction, *, refine: bool = True
-) -> Proof:
+def _delta_between(product: Product, epsilon: Fraction, *, refine: bool = True) -> Proof:
     """The same for δ(ε)."""
+    gaussian = as_gaussian(product)
     if gaussian is None:
         return _delta_by_basic(product, epsilon)
     found = delta_between(gaussian, epsilon)
@@ -714,36 +617,42 @@ def _closed_form_epsilon(product: Product, delta: Fraction, tolerance: float = _
     return Proof(Enclosure(low, high, "closed form", _CLOSED_FORM_PRECISION), "closed form")
 
 
+def _closed_form_delta(product: Product, epsilon: Fraction, tolerance: float) -> Proof:
+    _require_closed_form(product)
+    value, precision = closed_form_delta(product[0][0], epsilon, max(64, math.ceil(-math.log2(tolerance)) + 8))
+    return Proof(Enclosure.from_balls(value, value, "closed form", precision).within(0, 1), "closed form")
+
+
 def _require_closed_form(product: Product) -> None:
     if not has_closed_form(product):
         raise NotCertified("there is no closed form for several subsampled releases; use another route")
 
 
-def _first_good(
-    tolerance: float,
-    route: Route,
-    contour: Callable[[], Proof] | None,
-    lattice: Callable[[float, Work, list[Proof]], Proof],
-    lattice_aim: float,
-    work: Work,
-) -> Proof:
+def _first_good(product: Product, asked: _Question) -> Proof:
     """The contour's answer if it is narrow enough, else the lattice's, else the narrower of the two."""
-    if contour is None and route == "contour":
+    gaussian, route = as_gaussian(product), asked.route
+    if gaussian is None and route == "contour":
         raise NotCertified("the contour integral needs an analytic density, which these pairs do not have")
-    accepted = _ACCEPTED if contour is not None else lattice_aim
-    enough = _enough(tolerance, accepted)
+    enough = _enough(asked.tolerance, _lattice_aim(product) if gaussian is None else _ACCEPTED)
     found: list[Proof] = []
     reasons: list[str] = []
-    if contour is not None and route in ("auto", "contour"):
+    if gaussian is not None and route in ("auto", "contour"):
+        contour = contour_epsilon if asked.target.for_epsilon else contour_delta
         try:
-            found.append(contour())
+            found.append(contour(gaussian, asked.target.value, asked.accuracy))
             if _relative_width(found[0]) <= enough or route == "contour":
                 return found[0]
         except Declined as reason:
             reasons.append(f"contour: {reason}")
     if route in ("auto", "lattice"):
+        bounds = epsilon_bounds if asked.target.for_epsilon else delta_bounds
+
+        def lattice(width: float, left: Work, kept: list[Proof]) -> Proof:
+            return bounds(product, asked.target.value, tolerance=width, work=left, kept=kept)
+
         widths = sorted({enough, max(enough, _ACCEPTED), max(enough, _LOOSE)})
-        found += _by_lattice(widths, lattice, work, reasons, every=route == "auto" or is_limited())
+        every = route == "auto" or is_limited()
+        found += _by_lattice(widths, lattice, asked.work or Work(), reasons, every=every)
     if not found:
         raise NotCertified("no route could prove an answer (" + "; ".join(reasons) + ")")
     return min(found, key=_relative_width)
@@ -773,17 +682,18 @@ def _by_lattice(
     for width in reversed(widths) if is_limited() else widths:
         try:
             found.append(lattice(width, work, kept))
-            if not is_limited():
-                break
         except TimeIsUp:
             if not found + kept:
                 raise
-            return found + [each for each in kept if every or _relative_width(each) <= widths[-1]]
+            break
         except Declined as reason:
             reasons.append(f"lattice to {width:g}: {reason}")
             if any(_relative_width(each) <= widths[-1] for each in kept):
                 break
             work.reserve()
+        else:
+            if not is_limited():
+                break
     return found + [each for each in kept if every or _relative_width(each) <= widths[-1]]
 
 

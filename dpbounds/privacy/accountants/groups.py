@@ -21,19 +21,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.errors import NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.expressions.working import OUTER_PRECISION, working
-from dpbounds.privacy.accountants.certified import (
-    DEFAULT_TOLERANCE,
-    Account,
-    account,
-    prove_delta,
-    prove_epsilon,
-    valid_delta,
-    valid_epsilon,
-)
+from dpbounds.privacy.accountants.certified import DEFAULT_TOLERANCE, account_at, prove_delta, prove_epsilon
 from dpbounds.privacy.mechanisms import InParallel, Mechanism, PoissonSampled, parts_of
 from dpbounds.privacy.notions.group_privacy import Chain, Link
 from dpbounds.privacy.pairs.domination import (
@@ -64,6 +56,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta, has_closed_form
 from dpbounds.privacy.routes.contour.estimate import quick_log_delta
 from dpbounds.privacy.routes.lattice import estimated_profile, resolved
+from dpbounds.privacy.values import Target
 
 _MOST_WAYS = 64  # in which a group lies in blocks, each with an account of its own
 _POINTS = 28  # of a profile that are certified along one chain, at most
@@ -90,60 +83,36 @@ def group_account(
 ) -> Enclosure:
     """Enclose ε(δ) or δ(ε) for groups of at most ``group_size`` records.
 
-    Args:
-        mechanism: What ran, or will run.
-        group_size: k >= 1; 1 is what ``account`` answers.
-        delta: In (0, 1), or None.
-        epsilon: At least 0, or None; exactly one of the two.
-        relation: The neighbouring relation whose steps are counted.
-
-    Returns:
-        Proven ends; publish the upper one. The lower end is what one record spends, unless the pairs enlarge exactly.
-
-    Raises:
-        InvalidValue: A value is not allowed.
-        UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
-        NotCertified: No route could prove an answer.
+    Arguments and errors as for :func:`dpbounds.privacy.accountants.certified.account`, which is what a group of 1 asks.
+    The upper end is to be published. The lower end is what one record spends, unless the pairs enlarge exactly.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> group_account(Gaussian(15), 3, delta="1e-5").contains("0.72552175085779582692")  # as Gaussian(5) for one
     True
     """
-    k = positive_integer(group_size, "group_size")
-    if (delta is None) == (epsilon is None):
-        raise InvalidValue("delta, epsilon", (delta, epsilon), "one of the two alone")
-    neighbours = as_relation(relation)
-    target = valid_delta(delta) if delta is not None else valid_epsilon(epsilon if epsilon is not None else 0)
+    k, target, neighbours = positive_integer(group_size, "group_size"), Target.of(delta, epsilon), as_relation(relation)
     if k == 1:
-        return account(mechanism, delta=delta, epsilon=epsilon, relation=neighbours).enclosure
-
-    def one_record() -> Account:
-        return account(mechanism, delta=delta, epsilon=epsilon, relation=neighbours, tolerance=_TOLERANCE)
-
+        return account_at(mechanism, target, neighbours).enclosure
     classes = neighbour_classes(mechanism, neighbours)  # refuses what has no proven pair
     try:
-        ways = tuple(dict.fromkeys(way for order in orders_of(neighbours) for way in _grown(mechanism, order, k)))
+        directions = orders_of(neighbours)
+        ways = tuple(dict.fromkeys(way for direction in directions for way in _grown(mechanism, direction, k)))
     except UnsupportedMechanism:
         chains = _chains(classes, neighbours, k)
-        if epsilon is not None and target == 0:  # the total variation, which has no direction
+        if not target.for_epsilon and target.value == 0:  # the total variation, which has no direction
             chains = chains[:1]
-        bounds = [chain.epsilon(target) if delta is not None else chain.delta(target) for chain in chains]
+        bounds = [chain.epsilon(target.value) if target.for_epsilon else chain.delta(target.value) for chain in chains]
         found = Enclosure(Fraction(0), max(bounds), "group privacy")
     else:
-        prove = prove_epsilon if delta is not None else prove_delta
-        found, *others = (prove(way, target, DEFAULT_TOLERANCE).enclosure for way in ways)
+        prove = prove_epsilon if target.for_epsilon else prove_delta
+        found, *others = (prove(way, target.value, DEFAULT_TOLERANCE).enclosure for way in ways)
         for other in others:
             found = found.larger(other)
         if all(map(_is_exact, ways)):
             return found
-    one = account(mechanism, delta=delta, epsilon=epsilon, relation=neighbours, tolerance=_TOLERANCE)
-    return _from_one_record(found, one)
-
-
-def _from_one_record(found: Enclosure, one: Account) -> Enclosure:
-    """The upper end of what is found, over what one record of the group spends."""
-    lower = one.enclosure.exact_lower
-    return Enclosure(lower, max(lower, found.exact_upper), found.method, one.enclosure.precision)
+    one = account_at(mechanism, target, neighbours, _TOLERANCE).enclosure  # the least that one of the group spends
+    lower = one.exact_lower
+    return Enclosure(lower, max(lower, found.exact_upper), found.method, one.precision)
 
 
 # --- Dominating pairs for k records at once ---------------------------------------------------------------------------
@@ -294,7 +263,9 @@ def _chains(classes: NeighbourClasses, relation: Relation, k: int) -> tuple[_Gro
 
     Records of a group may lie in different blocks: each link has the largest profile of its direction.
     """
-    products = {order: tuple(each.product for each in classes.along(order)) for order in orders_of(relation)}
+    products = {
+        direction: tuple(each.product for each in classes.along(direction)) for direction in orders_of(relation)
+    }
     if len({frozenset(some) for some in products.values()}) == 1:  # both directions spend the same
         (same, *_) = products.values()
         return (_GroupChain(same, same, k),)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, get_args
 
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of
+from dpbounds.errors import NotCertified, UnsupportedMechanism, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.expressions.working import OUTER_PRECISION, working
-from dpbounds.privacy.accountants.certified import Account, account, valid_delta, valid_epsilon
+from dpbounds.privacy.accountants.certified import account_at
 from dpbounds.privacy.mechanisms import Mechanism, parts_of
 from dpbounds.privacy.notions.composition_theorems import (
     ADVANCED_SHARP,
@@ -32,10 +32,11 @@ from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import renyi_delta, renyi_epsilon
 from dpbounds.privacy.renyi.concentrated_accounts import gdp_clt_epsilon, zcdp_epsilon
+from dpbounds.privacy.values import Target
 
 Method = Literal["certified", "rdp", "zcdp", "zcdp-classical", "gdp", "optimal", "advanced", "basic"]
 
-METHODS: tuple[Method, ...] = ("certified", "rdp", "zcdp", "zcdp-classical", "gdp", "optimal", "advanced", "basic")
+METHODS: tuple[Method, ...] = get_args(Method)
 # of δ that the releases may fail with
 _SHARES = (Fraction(1, 2), Fraction(9, 10), Fraction(1, 100), Fraction(1, 10**6))
 _SHARE_TOLERANCE = 1e-3  # relative, of a release's ε
@@ -75,6 +76,11 @@ class MethodValue:
     ratio: float | None
     why: str
 
+    @property
+    def promise(self) -> float | None:
+        """The number that the method comes to, rounded up where it is proven; None where it does not apply."""
+        return self.value if self.enclosure is None else self.enclosure.upper
+
 
 @working(OUTER_PRECISION)
 def by_method(
@@ -85,29 +91,13 @@ def by_method(
     epsilon: ExactLike | None = None,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> MethodValue:
-    """Return ε(δ), or δ(ε), by one method.
+    """Return ε(δ), or δ(ε), by one of ``METHODS``.
 
-    Args:
-        method: One of ``METHODS``.
-        mechanism: What ran, or will run.
-        delta: In (0, 1), or None.
-        epsilon: At least 0, or None; exactly one of the two.
-        relation: The neighbouring relation.
-
-    Raises:
-        InvalidValue: There is no such method, or a value is not allowed.
-        UnsupportedMechanism: The method does not apply to the mechanism.
-        NotCertified: The method could not prove an answer.
+    Arguments and errors as for :func:`dpbounds.privacy.accountants.certified.account`; a method that does not apply to
+    the mechanism raises ``UnsupportedMechanism``.
     """
     demand_one_of("method", method, METHODS)
-    if (delta is None) == (epsilon is None):
-        raise InvalidValue("delta, epsilon", (delta, epsilon), "one of the two alone")
-    neighbours = as_relation(relation)
-    if method == "certified":
-        return _certified(account(mechanism, delta=delta, epsilon=epsilon, relation=neighbours))
-    if delta is not None:
-        return _epsilon_by(method, mechanism, valid_delta(delta), neighbours)
-    return _delta_by(method, mechanism, valid_epsilon(epsilon if epsilon is not None else 0), neighbours)
+    return _by_method(method, mechanism, Target.of(delta, epsilon), as_relation(relation))
 
 
 @working(OUTER_PRECISION)
@@ -122,62 +112,65 @@ def all_methods(
 
     A method that does not apply is in the list, with the reason.
     """
-    first = by_method("certified", mechanism, delta=delta, epsilon=epsilon, relation=relation)
+    target, neighbours = Target.of(delta, epsilon), as_relation(relation)
+    first = _by_method("certified", mechanism, target, neighbours)
+    assert first.promise is not None
     found = [first]
     for method in METHODS[1:]:
         try:
-            each = by_method(method, mechanism, delta=delta, epsilon=epsilon, relation=relation)
+            each = _by_method(method, mechanism, target, neighbours)
         except (UnsupportedMechanism, NotCertified, Declined) as reason:
             each = MethodValue(method, None, None, certified=False, ratio=None, why=f"does not apply: {reason}")
-        found.append(_with_ratio(each, first))
+        if each.promise is not None and math.isfinite(each.promise) and 0 < first.promise < math.inf:
+            each = replace(each, ratio=each.promise / first.promise)
+        found.append(each)
     return tuple(found)
 
 
-def _with_ratio(each: MethodValue, first: MethodValue) -> MethodValue:
-    assert first.enclosure is not None
-    base = first.enclosure.upper
-    promise = each.value if each.enclosure is None else each.enclosure.upper
-    if promise is None or not (math.isfinite(promise) and 0 < base < math.inf):
-        return each
-    return MethodValue(each.method, each.enclosure, each.value, each.certified, promise / base, each.why)
-
-
-def _certified(found: Account) -> MethodValue:
-    return MethodValue("certified", found.enclosure, None, certified=True, ratio=1.0, why=_WHY["certified"])
+def _by_method(method: Method, mechanism: Mechanism, target: Target, relation: Relation) -> MethodValue:
+    if method == "certified":
+        return replace(_proven(method, account_at(mechanism, target, relation).enclosure), ratio=1.0)
+    if not target.for_epsilon:
+        return _delta_by(method, mechanism, target.value, relation)
+    if method == "gdp":
+        return _approximated(gdp_clt_epsilon(mechanism, target.value, relation).epsilon)
+    return _proven(method, _epsilon_by(method, mechanism, target.value, relation))
 
 
 def _proven(method: Method, enclosure: Enclosure) -> MethodValue:
     return MethodValue(method, enclosure, None, certified=True, ratio=None, why=_WHY[method])
 
 
-def _epsilon_by(method: Method, mechanism: Mechanism, delta: Fraction, relation: Relation) -> MethodValue:
+def _approximated(value: float) -> MethodValue:
+    return MethodValue("gdp", None, value, certified=False, ratio=None, why=_WHY["gdp"])
+
+
+def _epsilon_by(method: Method, mechanism: Mechanism, delta: Fraction, relation: Relation) -> Enclosure:
     match method:
         case "rdp":
-            return _proven(method, renyi_epsilon(mechanism, delta, relation).enclosure)
+            return renyi_epsilon(mechanism, delta, relation).enclosure
         case "zcdp":
-            return _proven(method, zcdp_epsilon(mechanism, delta, relation, "tight"))
+            return zcdp_epsilon(mechanism, delta, relation, "tight")
         case "zcdp-classical":
-            return _proven(method, zcdp_epsilon(mechanism, delta, relation, "classical"))
-        case "gdp":
-            value = gdp_clt_epsilon(mechanism, delta, relation).epsilon
-            return MethodValue(method, None, value, certified=False, ratio=None, why=_WHY[method])
-    return _proven(method, _by_theorem(method, mechanism, delta, relation))
+            return zcdp_epsilon(mechanism, delta, relation, "classical")
+        case "basic":
+            return basic_epsilon(_guarantees(mechanism, delta, relation), delta)
+    return _by_theorem(advanced_epsilon if method == "advanced" else optimal_epsilon, mechanism, delta, relation)
 
 
-def _by_theorem(method: Method, mechanism: Mechanism, delta: Fraction, relation: Relation) -> Enclosure:
+def _by_theorem(
+    theorem: Callable[[Parts, Fraction], Enclosure], mechanism: Mechanism, delta: Fraction, relation: Relation
+) -> Enclosure:
     """The best of a few ways to split δ between the releases and the theorem."""
-    if method == "basic":
-        return basic_epsilon(_guarantees(mechanism, delta, relation), delta)
-    theorem: Callable[[Parts, Fraction], Enclosure] = advanced_epsilon if method == "advanced" else optimal_epsilon
     found: list[Enclosure] = []
-    reason: Exception = NotCertified("no split of δ gave a finite ε")
+    reason = "no split of δ gave a finite ε"
     for share in _SHARES:
         try:
             found.append(theorem(_guarantees(mechanism, share * delta, relation), delta))
         except (NotCertified, Declined) as error:
-            reason = error
+            reason = str(error)
     if not found:
-        raise NotCertified(str(reason))
+        raise NotCertified(reason)
     return min(found, key=lambda each: each.exact_upper)
 
 
@@ -187,7 +180,7 @@ def _guarantees(mechanism: Mechanism, delta: Fraction, relation: Relation) -> Pa
     share = delta / sum(count for _, count in parts)
     found = []
     for part, count in parts:
-        upper = account(part, delta=share, relation=relation, tolerance=_SHARE_TOLERANCE).enclosure.exact_upper
+        upper = account_at(part, Target("delta", share), relation, _SHARE_TOLERANCE).enclosure.exact_upper
         if isinstance(upper, float):
             raise NotCertified("a release has an infinite loss with a probability above its share of δ")
         found.append((EpsilonDelta(upper, share), count))
@@ -199,12 +192,9 @@ def _delta_by(method: Method, mechanism: Mechanism, epsilon: Fraction, relation:
         return _proven(method, renyi_delta(mechanism, epsilon, relation).enclosure)
     low, high = math.log(_LEAST_DELTA.numerator) - math.log(_LEAST_DELTA.denominator), math.log(0.999)
 
-    def promised(log_delta: float) -> MethodValue:
-        return _epsilon_by(method, mechanism, Fraction(math.exp(log_delta)), relation)
-
     def suffices(log_delta: float) -> bool:
-        at = promised(log_delta)
-        value = at.value if at.enclosure is None else at.enclosure.exact_upper
+        found = _by_method(method, mechanism, Target("delta", Fraction(math.exp(log_delta))), relation)
+        value = found.value if found.enclosure is None else found.enclosure.exact_upper
         return value is not None and value <= epsilon
 
     if not suffices(high):
@@ -215,5 +205,5 @@ def _delta_by(method: Method, mechanism: Mechanism, epsilon: Fraction, relation:
         if high - low < 1e-4 * abs(high):
             break
     if method == "gdp":
-        return MethodValue(method, None, math.exp(high), certified=False, ratio=None, why=_WHY[method])
+        return _approximated(math.exp(high))
     return _proven(method, Enclosure(Fraction(0), Fraction(math.exp(high)), method))

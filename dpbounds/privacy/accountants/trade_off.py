@@ -18,13 +18,14 @@ from fractions import Fraction
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import ExactLike, exact, rational
+from dpbounds.expressions.exact import ExactLike, rational
 from dpbounds.expressions.working import working
-from dpbounds.privacy.accountants.certified import DEFAULT_TOLERANCE, delta, delta_curve, valid_epsilon
+from dpbounds.privacy.accountants.certified import DEFAULT_TOLERANCE, delta, delta_curve
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.algebra import listed, listed_pairs
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.closed_forms import ball
+from dpbounds.privacy.values import at_least_zero, probability
 
 _PRECISION = 128
 
@@ -48,8 +49,8 @@ class TradeOff:
 
     def __init__(self, points: Iterable[tuple[ExactLike, ExactLike]]) -> None:
         pairs = listed_pairs(points, "points", "pairs of ε and δ")
-        known = tuple((valid_epsilon(epsilon), rational(failure, "delta")) for epsilon, failure in pairs)
-        if not known or any(not 0 <= failure <= 1 for _, failure in known):
+        known = tuple((at_least_zero(epsilon), rational(delta, "delta")) for epsilon, delta in pairs)
+        if not known or any(not 0 <= delta <= 1 for _, delta in known):
             raise InvalidValue("points", [(str(e), str(d)) for e, d in known], "pairs of ε >= 0 and δ from 0 to 1")
         object.__setattr__(self, "points", known)
 
@@ -82,15 +83,12 @@ class TradeOff:
         Raises:
             InvalidValue: a is not in [0, 1].
         """
-        a = exact(type_one_error, "type_one_error")
-        if not 0 <= a <= 1:
-            raise InvalidValue("type_one_error", type_one_error, "a number from 0 to 1")
-        least = Fraction(0)
+        a, least = probability(type_one_error, "type_one_error"), Fraction(0)
         with working(_PRECISION):
-            for epsilon, failure in self.points:
-                if failure + a < 1:
-                    least = max(least, ball_end(ball(1 - failure - a) * (-ball(epsilon)).exp(), "down"))
-                    least = max(least, 1 - failure - a * ball_end(ball(epsilon).exp(), "up"))
+            for epsilon, delta in self.points:
+                if delta + a < 1:
+                    least = max(least, ball_end(ball(1 - delta - a) * (-ball(epsilon)).exp(), "down"))
+                    least = max(least, 1 - delta - a * ball_end(ball(epsilon).exp(), "up"))
         return least
 
 

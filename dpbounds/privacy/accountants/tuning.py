@@ -7,6 +7,7 @@ Steinke 2022). The derivation is in ``tuning.md``.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,19 +16,21 @@ from functools import cache
 
 from flint import arb
 
-from dpbounds.errors import InvalidValue, NotCertified, demand
+from dpbounds.errors import NotCertified, demand
 from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.expressions.working import OUTER_PRECISION, working
-from dpbounds.privacy.accountants.certified import account, valid_delta
+from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.notions.concentrated import renyi_epsilon
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import renyi_curve
+from dpbounds.privacy.values import above_one, at_least_zero, open_unit, positive
 
 _PRECISION = 128
-_EXCESSES = tuple(Fraction(2) ** k for k in range(-4, 13))  # λ - 1 and λ̂ - 1 to choose from, refined twice
+# λ - 1 and λ̂ - 1 to choose from, refined twice
+_EXCESSES: tuple[Fraction, ...] = tuple(Fraction(2) ** k for k in range(-4, 13))
 _REFINEMENTS = 2
 
 
@@ -38,22 +41,14 @@ class RandomRuns:
     Args:
         gamma: γ, in (0, 1): the smaller, the more runs.
         eta: η, greater than 0; 1 is the geometric law with mean 1/γ.
-
-    Raises:
-        InvalidValue: A value is out of its domain.
     """
 
     gamma: Fraction
     eta: Fraction
 
     def __init__(self, gamma: ExactLike, eta: ExactLike = 1) -> None:
-        shape, law = exact(gamma, "gamma"), exact(eta, "eta")
-        if not 0 < shape < 1:
-            raise InvalidValue("gamma", gamma, "greater than 0 and less than 1")
-        if law <= 0:
-            raise InvalidValue("eta", eta, "greater than 0", "1 is the geometric law")
-        object.__setattr__(self, "gamma", shape)
-        object.__setattr__(self, "eta", law)
+        object.__setattr__(self, "gamma", open_unit(gamma, "gamma"))
+        object.__setattr__(self, "eta", positive(eta, "eta", "1 is the geometric law"))
 
     def mean(self) -> Enclosure:
         """E[K] = η (1-γ) / (γ (1 - γ^η))."""
@@ -74,11 +69,9 @@ def tuned_pure(epsilon: ExactLike, runs: RandomRuns) -> Fraction:
     >>> tuned_pure("0.1", RandomRuns("0.01"))  # geometric, 100 runs on average
     Fraction(3, 10)
     """
-    budget = exact(epsilon, "epsilon")
-    if budget < 0:
-        raise InvalidValue("epsilon", epsilon, "at least 0")
+    single = at_least_zero(epsilon)
     demand("runs", runs, RandomRuns)
-    return (2 + runs.eta) * budget
+    return (2 + runs.eta) * single
 
 
 def tuned_fixed(
@@ -107,28 +100,19 @@ def tuned_divergence(
         order: λ > 1.
         other_order: λ̂ > 1, free to choose.
 
-    Raises:
-        InvalidValue: An order is not above 1.
-
     Source: Papernot & Steinke 2022, Theorem 2; proven in ``tuning.md``, section 3.
     """
-    first, other = exact(order, "order"), exact(other_order, "other_order")
-    for name, value in (("order", first), ("other_order", other)):
-        if value <= 1:
-            raise InvalidValue(name, value, "greater than 1")
-    one, two = divergence(first), divergence(other)
+    first, other = above_one(order), above_one(other_order, "other_order")
+    here, there = divergence(first), divergence(other)
     with working(_PRECISION):
-        return ball_end(_bound(ball(one), ball(two), runs, ball(first), ball(other)), "up")
-
-
-def _bound(one: arb, two: arb, runs: RandomRuns, order: arb, other: arb) -> arb:
-    factor = ball(1 + runs.eta)
-    return (
-        one
-        + factor * (1 - 1 / other) * two
-        - factor * ball(runs.gamma).log() / other
-        + runs.mean_ball().log() / (order - 1)
-    )
+        factor = ball(1 + runs.eta)
+        bound = (
+            ball(here)
+            + factor * (1 - 1 / ball(other)) * ball(there)
+            - factor * ball(runs.gamma).log() / ball(other)
+            + runs.mean_ball().log() / (ball(first) - 1)
+        )
+        return ball_end(bound, "up")
 
 
 @working(OUTER_PRECISION)
@@ -147,8 +131,6 @@ def tuned_epsilon(
         relation: The neighbouring relation.
 
     Raises:
-        InvalidValue: A value is not allowed.
-        UnsupportedMechanism: A part of the mechanism has no proven pair under this relation.
         NotCertified: No Rényi divergence of the mechanism is finite (uniform noise, δ > 0).
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
@@ -157,7 +139,7 @@ def tuned_epsilon(
     True
     """
     demand("runs", runs, RandomRuns)
-    target = valid_delta(delta)
+    target = open_unit(delta)
     curve = renyi_curve(mechanism, as_relation(relation))
 
     @cache
@@ -175,14 +157,12 @@ def tuned_epsilon(
         return renyi_epsilon([(1 + excess, value)], target)
 
     best: tuple[Fraction, Fraction, Fraction] | None = None
-    firsts: tuple[Fraction, ...] = _EXCESSES
-    others: tuple[Fraction, ...] = _EXCESSES
+    firsts = others = _EXCESSES
     for refinement in range(_REFINEMENTS + 1):
-        for excess in firsts:
-            for other in others:
-                found = promised(excess, other)
-                if found is not None and (best is None or found < best[0]):
-                    best = (found, excess, other)
+        for excess, other in itertools.product(firsts, others):
+            found = promised(excess, other)
+            if found is not None and (best is None or found < best[0]):
+                best = (found, excess, other)
         if best is None:
             raise NotCertified(
                 "no Rényi divergence of a single run is finite, so that nothing is proven about the best of several: "

@@ -25,13 +25,14 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.expressions.exact import ExactLike, positive_integer, to_float
 from dpbounds.expressions.working import working
 from dpbounds.privacy.mechanisms import Mechanism, SampledWithoutReplacement, UniformBall
 from dpbounds.privacy.pairs.losses import overlap_lost
 from dpbounds.privacy.routes.closed_forms import ball
+from dpbounds.privacy.values import open_unit, positive
 
 _PRECISION = 160
 _LARGEST_PRECISION = 1 << 12
@@ -63,10 +64,7 @@ class BallDescent:
     steps: int
 
     def __init__(self, sensitivity: ExactLike, dimension: int, dataset_size: int, steps: int) -> None:
-        distance = exact(sensitivity, "sensitivity")
-        if distance <= 0:
-            raise InvalidValue("sensitivity", sensitivity, "greater than 0")
-        object.__setattr__(self, "sensitivity", distance)
+        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
         for name, value in (("dimension", dimension), ("dataset_size", dataset_size), ("steps", steps)):
             object.__setattr__(self, name, positive_integer(value, name))
 
@@ -77,15 +75,15 @@ class BallDescent:
 
     def total_variation(self, radius: ExactLike) -> Enclosure:
         """Enclose τ, the total variation of two balls of this radius whose centres are Δ apart: what a step costs."""
-        return _enclosed(lambda: self._overlap_lost(_positive(radius)))
+        return self._enclosed(radius, lambda lost: lost)
 
     def delta(self, radius: ExactLike) -> Enclosure:
         """Enclose 1 - (1 - τ/N)^T, the smallest δ of the run, at every ε."""
-        return _enclosed(lambda: self._composed(self._overlap_lost(_positive(radius))))
+        return self._enclosed(radius, self._composed)
 
     def printed_delta(self, radius: ExactLike) -> Enclosure:
         """Enclose T τ/N, as printed in Tholeti & Kalyani 2020, Theorem 1; above 1 it says nothing."""
-        return _enclosed(lambda: self._overlap_lost(_positive(radius)) * ball(Fraction(self.steps, self.dataset_size)))
+        return self._enclosed(radius, lambda lost: lost * ball(Fraction(self.steps, self.dataset_size)))
 
     def radius(self, target_delta: ExactLike) -> Radius:
         """Find the smallest radius that keeps a δ.
@@ -101,9 +99,7 @@ class BallDescent:
             InvalidValue: δ is not in (0, 1).
             NotCertified: The radius, or Δ, is not between 2^-1000 and 2^1000.
         """
-        target = exact(target_delta, "target_delta")
-        if not 0 < target < 1:
-            raise InvalidValue("target_delta", target_delta, "greater than 0 and less than 1")
+        target = open_unit(target_delta, "target_delta")
         if self._keeps(Fraction(0), target):  # even publishing random gradients as they are
             return Radius(Fraction(0), None)
         if not _LEAST_RADIUS <= self.sensitivity <= _LARGEST_RADIUS:
@@ -122,6 +118,13 @@ class BallDescent:
                 return Radius(Fraction(safe), Fraction(unsafe))
             unsafe = math.nextafter(unsafe, 0.0)
         raise NotCertified(f"no radius just below {safe:g} could be proven not to suffice")
+
+    def _enclosed(self, radius: ExactLike, value: Callable[[arb], arb]) -> Enclosure:
+        """What follows from τ at this radius."""
+        number = positive(radius, "radius")
+        with working(_PRECISION):
+            found = value(self._overlap_lost(number))
+            return Enclosure.from_balls(found, found, "closed form", _PRECISION)
 
     def _overlap_lost(self, radius: Fraction) -> arb:
         if 2 * radius <= self.sensitivity:
@@ -163,16 +166,3 @@ class Radius:
 
     value: Fraction
     fails_at: Fraction | None
-
-
-def _positive(radius: ExactLike) -> Fraction:
-    number = exact(radius, "radius")
-    if number <= 0:
-        raise InvalidValue("radius", radius, "greater than 0")
-    return number
-
-
-def _enclosed(value: Callable[[], arb]) -> Enclosure:
-    with working(_PRECISION):
-        found = value()
-        return Enclosure.from_balls(found, found, "closed form", _PRECISION)

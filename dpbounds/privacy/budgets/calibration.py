@@ -8,34 +8,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import NoneType
 from typing import get_args
 
-from dpbounds.errors import InvalidValue, NotCertified, demand, demand_function, demand_one_of
+from dpbounds.errors import InvalidValue, NotCertified, demand_function, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, practical, to_float
 from dpbounds.expressions.time_limit import TimeIsUp, checkpoint, time_limited
 from dpbounds.expressions.working import OUTER_PRECISION, working
-from dpbounds.privacy.accountants.certified import (
-    DEFAULT_TOLERANCE,
-    account,
-    epsilon,
-    prove_epsilon,
-    valid_delta,
-    valid_epsilon,
+from dpbounds.privacy.accountants.certified import DEFAULT_TOLERANCE, account_at, prove_epsilon
+from dpbounds.privacy.budgets.crossing import (
+    Bracket,
+    Crossing,
+    Solve,
+    log_of_safety,
+    one_step_is_too_much,
+    parameter_at,
 )
-from dpbounds.privacy.budgets.crossing import Crossing, Solve
 from dpbounds.privacy.budgets.moment_crossing import least_by_moments
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs.domination import Key, neighbour_classes
+from dpbounds.privacy.pairs.domination import Key, NeighbourClass, NeighbourClasses, neighbour_classes
 from dpbounds.privacy.pairs.pairs import Product, as_gaussian
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta, has_closed_form
 from dpbounds.privacy.routes.contour.estimate import quick_log_delta
 from dpbounds.privacy.routes.grouping import between
 from dpbounds.privacy.routes.lattice import expected_log_delta, resolved
+from dpbounds.privacy.values import Budget, demand_fields
 
 _FIRST_MARGIN = 2.0**-37  # relative, between the estimate and the first point tried on either side
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
@@ -75,27 +77,19 @@ class Calibration:
     complete: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("value", "target_epsilon", "target_delta"):
-            demand(name, getattr(self, name), Fraction)
-        demand("fails_at", self.fails_at, Fraction, type(None))
-        demand("epsilon", self.epsilon, Enclosure)
-        demand("relation", self.relation, Relation)
-        demand("solve", self.solve, str)
-        demand("mechanism", self.mechanism, Mechanism)
-        demand("failing", self.failing, Mechanism, type(None))
-        demand("complete", self.complete, bool)
+        demand_fields(self, value=Fraction, fails_at=(Fraction, NoneType), epsilon=Enclosure, target_epsilon=Fraction)
+        demand_fields(self, target_delta=Fraction, relation=Relation, solve=str, mechanism=Mechanism)
+        demand_fields(self, failing=(Mechanism, NoneType), complete=bool)
 
     def __str__(self) -> str:
-        value, fails_at, epsilon, delta = (
-            None if number is None else to_float(number, "down")
-            for number in (self.value, self.fails_at, self.target_epsilon, self.target_delta)
+        value, epsilon, delta = (
+            to_float(number, "down") for number in (self.value, self.target_epsilon, self.target_delta)
         )
-        fails = "" if fails_at is None else f" ({fails_at:.12g} does not)"
+        fails = "" if self.fails_at is None else f" ({to_float(self.fails_at, 'down'):.12g} does not)"
         budget = f"epsilon = {epsilon:g}, delta = {delta:g} ({self.relation})"
         return f"{self.solve} {value:.12g} suffices{fails} for {budget}"
 
 
-@working(OUTER_PRECISION)
 def calibrate(
     factory: Callable[[Fraction], Mechanism],
     target_epsilon: ExactLike,
@@ -129,70 +123,87 @@ def calibrate(
     """
     demand_one_of("solve", solve, get_args(Solve))
     demand_function("factory", factory)
-    budget = valid_epsilon(practical(target_epsilon, "target_epsilon"), "target_epsilon")
-    failure = valid_delta(target_delta, "target_delta")
-    neighbours = as_relation(relation)
+    budget = Budget.of(practical(target_epsilon, "target_epsilon"), target_delta, relation)
+    return calibrate_within(factory, budget, solve, time_limit)
+
+
+@working(OUTER_PRECISION)
+def calibrate_within(
+    factory: Callable[[Fraction], Mechanism],
+    budget: Budget,
+    solve: Solve = "noise",
+    time_limit: ExactLike | None = None,
+) -> Calibration:
+    """The same for a budget that was checked before."""
     with time_limited(time_limit) as limit:
         try:
-            value, fails_at, spent = _calibrated(factory, budget, failure, neighbours, solve)
+            value, fails_at, spent = _calibrated(factory, budget, solve)
         except TimeIsUp:
             raise NotCertified(f"the time limit passed before any {solve} was proven to suffice; allow more") from None
         except Declined as reason:
             raise NotCertified(
                 f"the search for {solve} cannot plan these numbers ({reason}); try a budget closer to 1, or fewer steps"
             ) from None
-    # what suffices spends no more than the budget (the proof may be of δ at that ε), whatever else was proven of it
-    method = "stopped by the time limit" if limit.passed else spent.method
-    spent = Enclosure(spent.exact_lower, min(spent.exact_upper, budget), method, spent.precision)
-    failing = None if fails_at is None else factory(fails_at)
     return Calibration(
-        value, fails_at, spent, budget, failure, neighbours, solve, factory(value), failing, not limit.passed
+        value=value,
+        fails_at=fails_at,
+        # what suffices spends no more than the budget (the proof may be of δ at that ε), whatever else was proven of it
+        epsilon=replace(
+            spent,
+            exact_upper=min(spent.exact_upper, budget.epsilon),
+            method="stopped by the time limit" if limit.passed else spent.method,
+        ),
+        target_epsilon=budget.epsilon,
+        target_delta=budget.delta,
+        relation=budget.relation,
+        solve=solve,
+        mechanism=factory(value),
+        failing=None if fails_at is None else factory(fails_at),
+        complete=not limit.passed,
     )
 
 
 def _calibrated(
-    factory: Callable[[Fraction], Mechanism], budget: Fraction, failure: Fraction, neighbours: Relation, solve: Solve
+    factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve
 ) -> tuple[Fraction, Fraction | None, Enclosure]:
     """A value that suffices, one that does not, and what the first spends."""
-    probe = neighbour_classes(factory(Fraction(1)), neighbours)
+    probe = neighbour_classes(factory(Fraction(1)), budget.relation)
     if all(as_gaussian(each.product) is not None for each in probe.every()):
-        return _Search(factory, budget, failure, neighbours, solve).certified()
-    value, fails_at = _by_delta(factory, budget, failure, neighbours, solve)
-    at_value = account(factory(value), delta=failure, relation=neighbours)
+        return _Search(factory, budget, solve).certified()
+    value, fails_at = _by_delta(factory, budget, solve)
+    at_value = account_at(factory(value), budget.at_delta, budget.relation)
     if at_value.moments is not None:  # divergences promise less than the pairs: they may keep the budget further on
-        further = least_by_moments(factory, value, budget, failure, neighbours, solve)
-        at_further = account(factory(further), delta=failure, relation=neighbours)
-        if at_further.enclosure.exact_upper <= budget:
+        further = least_by_moments(factory, value, budget, solve)
+        at_further = account_at(factory(further), budget.at_delta, budget.relation)
+        if at_further.enclosure.exact_upper <= budget.epsilon:
             value, at_value = further, at_further
     return value, fails_at, at_value.enclosure
 
 
 def _by_delta(
-    factory: Callable[[Fraction], Mechanism], budget: Fraction, failure: Fraction, relation: Relation, solve: Solve
+    factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve
 ) -> tuple[Fraction, Fraction | None]:
     """A value that suffices by what dominates, and one that fails by what is attained (None: no attack is known)."""
 
+    def classes(value: Fraction) -> NeighbourClasses:
+        return neighbour_classes(factory(value), budget.relation)
+
     def dominating(value: Fraction) -> tuple[Product, ...]:
-        return tuple(resolved(each.product) for each in neighbour_classes(factory(value), relation).every())
+        return tuple(resolved(each.product) for each in classes(value).every())
 
     def attained(value: Fraction) -> tuple[Product, ...]:
-        classes = neighbour_classes(factory(value), relation)
-        return tuple(resolved(attack) for each in classes.every() for attack in each.attacks)
+        return tuple(resolved(attack) for each in classes(value).every() for attack in each.attacks)
 
-    def tight(value: Fraction) -> bool:
-        return neighbour_classes(factory(value), relation).tight
-
-    probe = Fraction(1, 2) if solve == "sample-rate" else Fraction(1)
-    both = tight(probe)
-    value, fails_at = Crossing(dominating, budget, failure, solve, "both" if both else "safe").search()
+    both = classes(Fraction(1, 2) if solve == "sample-rate" else Fraction(1)).tight
+    value, fails_at = Crossing(dominating, budget, solve, "both" if both else "safe").search()
     assert value is not None
     if (fails_at is None and both) or (solve == "sample-rate" and value == 1):
         return value, None
-    if fails_at is not None and tight(value) and tight(fails_at):
+    if fails_at is not None and classes(value).tight and classes(fails_at).tight:
         return value, fails_at
     if not attained(value):
         return value, None
-    return value, Crossing(attained, budget, failure, solve, "unsafe", value).search()[1]
+    return value, Crossing(attained, budget, solve, "unsafe", value).search()[1]
 
 
 @working(OUTER_PRECISION)
@@ -206,7 +217,7 @@ def hidden_constant(
     """What c2 really is in "noise multiplier σ >= c2 q sqrt(T log(1/δ))/ε suffices" (Abadi et al. 2016, Theorem 1).
 
     The theorem says that some constant works for ε < c1 q² T. For given numbers the smallest one is the smallest noise
-    multiplier that suffices, divided by q sqrt(T log(1/δ))/ε.
+    multiplier that suffices, divided by q sqrt(T log(1/δ))/ε. Errors as for :func:`calibrate`.
 
     Args:
         sample_rate: q, in (0, 1].
@@ -217,50 +228,47 @@ def hidden_constant(
 
     Returns:
         Proven ends of c2 (no unit).
-
-    Raises:
-        InvalidValue: A value is outside its domain.
-        NotCertified: The proof did not close on either side.
     """
     q, count = exact(sample_rate, "sample_rate"), positive_integer(steps, "steps")
-    budget = valid_epsilon(practical(target_epsilon, "target_epsilon"), "target_epsilon")
-    if budget == 0:
+    budget = Budget.of(practical(target_epsilon, "target_epsilon"), target_delta, relation)
+    if budget.epsilon == 0:
         raise InvalidValue("target_epsilon", target_epsilon, "greater than 0", "the formula divides by it")
-    found = calibrate(lambda z: PoissonSampled(Gaussian(z), q) ** count, budget, target_delta, relation)
+    found = calibrate_within(lambda z: PoissonSampled(Gaussian(z), q) ** count, budget)
     assert found.fails_at is not None
     with working(128):
-        unit = ball(budget) / (ball(q) * (count * -ball(found.target_delta).log()).sqrt())
+        unit = ball(budget.epsilon) / (ball(q) * (count * -ball(budget.delta).log()).sqrt())
         return Enclosure.from_balls(ball(found.fails_at) * unit, ball(found.value) * unit, found.epsilon.method, 128)
 
 
 @dataclass(slots=True)
 class _Search:
+    """The search where all products are sums of Gaussian losses: what ε(δ) is then, is cheap to estimate well."""
+
     factory: Callable[[Fraction], Mechanism]
-    budget: Fraction
-    failure: Fraction
-    relation: Relation
+    budget: Budget
     solve: Solve
     worst: Key | None = None  # of the class that spends most
 
     def spent(self, value: Fraction) -> Enclosure:
-        return epsilon(self.factory(value), self.failure, self.relation)
+        return account_at(self.factory(value), self.budget.at_delta, self.budget.relation).enclosure
+
+    def _worst_of(self, classes: NeighbourClasses) -> NeighbourClass | None:
+        return None if self.worst is None else classes.with_key(self.worst)
 
     def spent_at_least(self, value: Fraction) -> Enclosure:
         """What the class that spends most costs: enough to prove that a value fails."""
-        worst = (
-            None if self.worst is None else neighbour_classes(self.factory(value), self.relation).with_key(self.worst)
-        )
+        worst = self._worst_of(neighbour_classes(self.factory(value), self.budget.relation))
         if worst is None:
             return self.spent(value)
-        return prove_epsilon(resolved(worst.product), self.failure, DEFAULT_TOLERANCE).enclosure
+        return prove_epsilon(resolved(worst.product), self.budget.delta, DEFAULT_TOLERANCE).enclosure
 
     def excess(self, parameter: float, precise: bool) -> float:
         """Estimate of log δ(ε) - log δ, positive where the budget is overspent; it decides nothing."""
         if self.solve == "noise" and not _SMALLEST**2 < parameter < _LARGEST**2:
             raise NotCertified(f"the budget does not bound the noise between {_SMALLEST**2:g} and {_LARGEST**2:g}")
         value = Fraction(max(1, round(parameter))) if self.solve == "steps" else Fraction(parameter)
-        classes = neighbour_classes(self.factory(value), self.relation)
-        worst = None if self.worst is None else classes.with_key(self.worst)
+        classes = neighbour_classes(self.factory(value), self.budget.relation)
+        worst = self._worst_of(classes)
         if worst is not None:
             estimate = self._log_delta(resolved(worst.product), precise)
         else:
@@ -269,20 +277,17 @@ class _Search:
             estimate = estimates[dearest]
             if precise:  # the class that spends most here does so nearby; the proof looks at all of them
                 self.worst, *_ = dearest
-        return estimate - math.log(self.failure.numerator) + math.log(self.failure.denominator)
+        return estimate - math.log(self.budget.delta.numerator) + math.log(self.budget.delta.denominator)
 
     def _log_delta(self, product: Product, precise: bool) -> float:
         if not has_closed_form(product):
             gaussian = as_gaussian(between(product, _LEVELS).dearer if len(product) > _LEVELS else product)
             if gaussian is None:
-                return expected_log_delta(product, float(self.budget))
-            return quick_log_delta(gaussian, float(self.budget), precise)
+                return expected_log_delta(product, float(self.budget.epsilon))
+            return quick_log_delta(gaussian, float(self.budget.epsilon), precise)
         with working(64):
-            middle = closed_form_delta(product[0][0], self.budget, 50)[0].mid()
+            middle = closed_form_delta(product[0][0], self.budget.epsilon, 50)[0].mid()
             return float(middle.log().mid()) if middle > 0 else -math.inf
-
-    def overspends(self, parameter: float, precise: bool) -> bool:
-        return self.excess(parameter, precise) > 0
 
     def bracket(self) -> tuple[float, float]:
         """(safe, unsafe) parameters within a factor of two, by doubling."""
@@ -290,13 +295,13 @@ class _Search:
         top = {"noise": _LARGEST, "steps": _LARGEST, "sample-rate": 1.0}[self.solve]
         parameter = {"noise": 1.0, "steps": 1024.0, "sample-rate": 2.0**-6}[self.solve]
         bottom = 1.0 if self.solve == "steps" else _SMALLEST
-        if self.overspends(parameter, precise=False):
-            while self.overspends(parameter, precise=False):
+        if self.excess(parameter, precise=False) > 0:
+            while self.excess(parameter, precise=False) > 0:
                 unsafe, parameter = parameter, parameter * safer
                 if not bottom <= parameter <= top:
                     return max(bottom, min(top, parameter)), unsafe
             return parameter, unsafe
-        while not self.overspends(parameter, precise=False):
+        while self.excess(parameter, precise=False) <= 0:
             safe, parameter = parameter, parameter / safer
             if parameter > top and top == 1.0:
                 return safe, 1.0
@@ -310,8 +315,9 @@ class _Search:
         values = {x: self.excess(x, precise=False) for x in (safe, unsafe)}
         if self.solve == "sample-rate" and values[unsafe] <= 0:
             return unsafe
-        middle = self._narrow(safe, unsafe, values, False, 1e-3)
+        middle = self._narrow(Bracket(unsafe, values[unsafe], safe, values[safe]), False, 1e-3)
         # the precise estimate crosses nearby: step outwards from the rough crossing until it is bracketed
+        top = 1.0 if self.solve == "sample-rate" else math.inf
         toward_safety = 1.0 if self.solve == "noise" else -1.0
         factor = 1.01
         values = {middle: self.excess(middle, precise=True)}
@@ -321,47 +327,28 @@ class _Search:
                 unsafe, safe = safe, safe * factor**toward_safety
                 values[safe] = self.excess(safe, precise=True)
             else:
-                safe, unsafe = unsafe, min(unsafe / factor**toward_safety, self._top())
+                safe, unsafe = unsafe, min(unsafe / factor**toward_safety, top)
                 values[unsafe] = self.excess(unsafe, precise=True)
-                if unsafe == self._top():
+                if unsafe == top:
                     break
             factor *= factor
-        return self._narrow(safe, unsafe, values, True, 1e-12)
+        return self._narrow(Bracket(unsafe, values[unsafe], safe, values[safe]), True, 1e-12)
 
-    def _narrow(
-        self, safe: float, unsafe: float, values: dict[float, float], precise: bool, resolution: float
-    ) -> float:
-        """Regula falsi (Illinois) in log parameter on the excess, which is nearly linear there."""
-        low, high = values[safe], values[unsafe]
-        side = 0
+    def _narrow(self, ends: Bracket[float], precise: bool, resolution: float) -> float:
+        """Regula falsi in log parameter on the excess, which is nearly linear there."""
         for _ in range(80):
-            if abs(math.log(unsafe / safe)) < resolution:
+            if abs(math.log(ends.unsafe / ends.safe)) < resolution:
                 break
+            low, high = ends.below, ends.above
             weight = low / (low - high) if math.isfinite(low) and math.isfinite(high) and low < high else 0.5
-            point = safe * math.exp(math.log(unsafe / safe) * min(max(weight, 1e-6), 1 - 1e-6))
-            if point in (safe, unsafe):
+            point = ends.safe * math.exp(math.log(ends.unsafe / ends.safe) * min(max(weight, 1e-6), 1 - 1e-6))
+            if point in (ends.safe, ends.unsafe):
                 break
             value = self.excess(point, precise)
             if abs(value) < (1e-11 if precise else 1e-3):
                 return point
-            if value <= 0:
-                safe, low, high = point, value, high / 2 if side < 0 else high
-                side = -1
-            else:
-                unsafe, high, low = point, value, low / 2 if side > 0 else low
-                side = 1
-        return safe
-
-    def _top(self) -> float:
-        return 1.0 if self.solve == "sample-rate" else math.inf
-
-    # Below, y is the logarithm of the parameter, signed so that more y spends less.
-
-    def _value(self, y: float) -> Fraction:
-        parameter = math.exp(y if self.solve == "noise" else -y)
-        if self.solve == "steps":
-            return Fraction(max(1, round(parameter)))
-        return Fraction(min(parameter, self._top()))
+            ends.narrow(point, value)
+        return ends.safe
 
     def certified(self) -> tuple[Fraction, Fraction | None, Enclosure]:
         """A value that provably suffices and one that provably does not, as close as the proofs allow.
@@ -372,15 +359,15 @@ class _Search:
         if whole is not None:
             return whole
         centre = self.crossing()
-        start = y = math.log(centre) if self.solve == "noise" else -math.log(centre)
+        start = y = log_of_safety(centre, self.solve)
         safe: tuple[float, Fraction, Enclosure] | None = None
         unsafe: tuple[float, Fraction] | None = None
         last: tuple[float, float] | None = None
-        slope = -max(float(self.budget), 2.0**-40)
+        slope = -max(float(self.budget.epsilon), 2.0**-40)
         shift, aim = _FIRST_MARGIN, 1.0
         tried: set[Fraction] = set()
         for _ in range(_TRIALS):
-            value = self._value(y + aim * shift)
+            value = parameter_at(y + aim * shift, self.solve)
             if value in tried:  # steps come in whole numbers
                 value += -1 if aim > 0 else 1
                 if value in tried or value < 1:
@@ -392,35 +379,33 @@ class _Search:
                 if safe is None:
                     raise
                 return safe[1], None if unsafe is None else unsafe[1], safe[2]
-            at = math.log(value) if self.solve == "noise" else -math.log(value)
+            at = log_of_safety(value, self.solve)
             spent = self.spent_at_least(value) if aim < 0 else self.spent(value)
-            if aim < 0 and spent.exact_lower <= self.budget:
+            if aim < 0 and spent.exact_lower <= self.budget.epsilon:
                 spent = self.spent(value)  # it does not fail by that order alone
             middle = (spent.lower + spent.upper) / 2
-            if spent.exact_upper <= self.budget:
+            if spent.exact_upper <= self.budget.epsilon:
                 if safe is None or at < safe[0]:
                     safe = (at, value, spent)
-            elif spent.exact_lower > self.budget and (unsafe is None or at > unsafe[0]):
+            elif spent.exact_lower > self.budget.epsilon and (unsafe is None or at > unsafe[0]):
                 unsafe = (at, value)
             if last is not None and abs(at - last[0]) > 1e-13 and (middle - last[1]) / (at - last[0]) < 0:
                 slope = (middle - last[1]) / (at - last[0])
             last = (at, middle)
-            shift = max(_FIRST_MARGIN, shift if spent.exact_lower <= self.budget < spent.exact_upper else 0.0)
+            shift = max(_FIRST_MARGIN, shift if spent.exact_lower <= self.budget.epsilon < spent.exact_upper else 0.0)
             shift = max(shift, 2 * spent.width / abs(slope))
             if self._met(safe, unsafe, shift):
                 break
-            y = at - (middle - float(self.budget)) / slope
+            y = at - (middle - float(self.budget.epsilon)) / slope
             y = min(max(y, start - _FARTHEST), start + _FARTHEST)  # (wide answers have slopes that mean nothing)
             if safe is not None and unsafe is not None and not unsafe[0] < y < safe[0]:
                 y = (safe[0] + unsafe[0]) / 2
                 shift = min(shift, (safe[0] - unsafe[0]) / 8)
-            aim = -1.0 if safe is not None and abs(safe[0] - y) <= 4 * shift + self._grain(value) else 1.0
+            grain = 1.5 / float(value) if self.solve == "steps" else 0.0
+            aim = -1.0 if safe is not None and abs(safe[0] - y) <= 4 * shift + grain else 1.0
         if safe is None or unsafe is None:
             raise NotCertified(f"the {self.solve} that just keeps the budget could not be enclosed near {centre:g}")
         return safe[1], unsafe[1], safe[2]
-
-    def _grain(self, value: Fraction) -> float:
-        return 1.5 / float(value) if self.solve == "steps" else 0.0
 
     def _met(
         self, safe: tuple[float, Fraction, Enclosure] | None, unsafe: tuple[float, Fraction] | None, shift: float
@@ -436,10 +421,8 @@ class _Search:
         if self.solve == "noise":
             return None
         spent = self.spent(Fraction(1))
-        if self.solve == "sample-rate" and spent.exact_upper <= self.budget:
+        if self.solve == "sample-rate" and spent.exact_upper <= self.budget.epsilon:
             return Fraction(1), None, spent
-        if self.solve == "steps" and spent.exact_lower > self.budget:
-            raise InvalidValue(
-                "target_epsilon", float(self.budget), "larger: one step already spends more", "add noise"
-            )
+        if self.solve == "steps" and spent.exact_lower > self.budget.epsilon:
+            raise one_step_is_too_much(self.budget.epsilon)
         return None

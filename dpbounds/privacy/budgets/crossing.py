@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.time_limit import TimeIsUp
@@ -21,11 +21,18 @@ from dpbounds.privacy.pairs.pairs import Product
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.beside_gaussian import lies_beside, log_delta_beside
 from dpbounds.privacy.routes.lattice import expected_log_delta
+from dpbounds.privacy.values import Budget
 
 Solve = Literal["noise", "steps", "sample-rate"]
 Wanted = Literal["both", "safe", "unsafe"]
+Place = TypeVar("Place", float, Fraction)
 
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
+_RANGES: dict[Solve, tuple[float, float, float]] = {  # log of safety: where to start, and between which two to look
+    "noise": (0.0, math.log(_SMALLEST), math.log(_LARGEST)),
+    "steps": (-math.log(64.0), -math.log(_LARGEST), 0.0),
+    "sample-rate": (math.log(64.0), 0.0, -math.log(_SMALLEST)),
+}
 _LOOSE, _COARSE, _FINE = 1e-2, 1e-3, 1e-4  # widths: from afar, asked for first, and where that does not decide
 _AGREED = 5e-3  # how close to the target, as such a width, a loose proof says enough
 _WITHIN = 4  # the same for a coarse proof, in units of its own width
@@ -38,14 +45,58 @@ _BESIDE, _BESIDE_AT_MOST = 0.75, 1.2  # distance from the crossing, in widths of
 _TIGHTER = 8  # trials per side once the proofs no longer decide in the middle
 
 
+def log_of_safety(value: Fraction | float, solve: Solve) -> float:
+    """The logarithm y of a parameter, signed so that more y spends less."""
+    return math.log(value) if solve == "noise" else -math.log(value)
+
+
+def parameter_at(y: float, solve: Solve) -> Fraction:
+    """The nearest parameter that there is: a double, a whole number of steps, a rate of 1 at most."""
+    parameter = math.exp(y if solve == "noise" else -y)
+    if solve == "steps":
+        return Fraction(max(1, round(parameter)))
+    return Fraction(min(parameter, 1.0) if solve == "sample-rate" else parameter)
+
+
+def one_step_is_too_much(epsilon: Fraction) -> InvalidValue:
+    """The error where not even a single step keeps the budget."""
+    return InvalidValue("target_epsilon", float(epsilon), "larger: one step already spends more", "add noise")
+
+
+@dataclass(slots=True)
+class Bracket(Generic[Place]):
+    """Two places around a crossing: regula falsi (Illinois), in which an end that stays twice counts half.
+
+    Attributes:
+        unsafe: A place that overspends.
+        above: By how much, greater than 0.
+        safe: One that does not.
+        below: Its excess, at most 0.
+    """
+
+    unsafe: Place
+    above: float
+    safe: Place
+    below: float
+    _side: int = 0
+
+    def narrow(self, place: Place, excess: float) -> None:
+        """Move the end on the place's side there."""
+        if excess > 0:
+            self.below = self.below / 2 if self._side > 0 else self.below
+            self.unsafe, self.above, self._side = place, excess, 1
+        else:
+            self.above = self.above / 2 if self._side < 0 else self.above
+            self.safe, self.below, self._side = place, excess, -1
+
+
 @dataclass(slots=True)
 class Crossing:
     """A search for the value of a parameter at which δ(ε) crosses the target.
 
     Attributes:
         products: From the parameter to the products whose largest δ counts.
-        epsilon: The budget's ε.
-        delta: The budget's δ.
+        budget: ε, and the target.
         solve: Which parameter: "noise" spends less as it grows, "steps" (whole numbers) and "sample-rate" more.
         wanted: Which side is to be close; of the other one only what is met on the way is known.
         start: Where to look first, if anything is known.
@@ -54,8 +105,7 @@ class Crossing:
     """
 
     products: Callable[[Fraction], tuple[Product, ...]]
-    epsilon: Fraction
-    delta: Fraction
+    budget: Budget
     solve: Solve
     wanted: Wanted = "both"
     start: Fraction | None = None
@@ -93,13 +143,10 @@ class Crossing:
     # Below, y is the logarithm of the parameter, signed so that more y spends less.
 
     def _value(self, y: float) -> Fraction:
-        parameter = math.exp(y if self.solve == "noise" else -y)
-        if self.solve == "steps":
-            return Fraction(max(1, round(parameter)))
-        return Fraction(min(parameter, 1.0) if self.solve == "sample-rate" else parameter)
+        return parameter_at(y, self.solve)
 
     def _y(self, value: Fraction) -> float:
-        return math.log(value) if self.solve == "noise" else -math.log(value)
+        return log_of_safety(value, self.solve)
 
     def _guess(self, y: float) -> float:
         """Log δ(ε) - log δ in floating point, to look for the bracket with: of the product that spent most so far."""
@@ -107,12 +154,12 @@ class Crossing:
         if value not in self._guessed:
             products = self.products(value)
             if self._worst is None or self._worst >= len(products):
-                estimates = [_expected(product, self.epsilon) for product in products]
+                estimates = [_expected(product, self.budget.epsilon) for product in products]
                 self._worst = estimates.index(max(estimates))
                 estimate = max(estimates)
             else:
-                estimate = _expected(products[self._worst], self.epsilon)
-            self._guessed[value] = estimate - _log(self.delta)
+                estimate = _expected(products[self._worst], self.budget.epsilon)
+            self._guessed[value] = estimate - _log(self.budget.delta)
         return self._guessed[value]
 
     def _try(self, value: Fraction) -> float:
@@ -121,8 +168,8 @@ class Crossing:
             return self._seen[value]
         lower, upper = self._proven(value, (_COARSE, _FINE))
         middle = (lower + upper) / 2
-        excess = -math.inf if middle == 0 else _log(middle) - _log(self.delta)
-        if lower <= self.delta < upper:
+        excess = -math.inf if middle == 0 else _log(middle) - _log(self.budget.delta)
+        if lower <= self.budget.delta < upper:
             excess = 0.0
         self._seen[value] = excess
         return excess
@@ -130,9 +177,9 @@ class Crossing:
     def _proven(self, value: Fraction, tolerances: Sequence[float]) -> tuple[Fraction, Fraction]:
         """Proven ends of δ(ε) at a value, which is kept if they decide."""
         lower, upper = self._enclosed(self.products(value), tolerances)
-        if upper <= self.delta and (self.safe is None or self._y(value) < self._y(self.safe)):
+        if upper <= self.budget.delta and (self.safe is None or self._y(value) < self._y(self.safe)):
             self.safe = value
-        if lower > self.delta and (self.unsafe is None or self._y(value) > self._y(self.unsafe)):
+        if lower > self.budget.delta and (self.unsafe is None or self._y(value) > self._y(self.unsafe)):
             self.unsafe = value
         return lower, upper
 
@@ -144,14 +191,14 @@ class Crossing:
         lower, upper = Fraction(0), Fraction(0)
         for index in sorted(range(len(products)), key=lambda i: i != self._worst):
             for tolerance in tolerances:
-                proven = prove_delta(products[index], self.epsilon, tolerance).enclosure
+                proven = prove_delta(products[index], self.budget.epsilon, tolerance).enclosure
                 low, high = Fraction(proven.exact_lower), Fraction(proven.exact_upper)
-                if not low <= self.delta < high:
+                if not low <= self.budget.delta < high:
                     break
             if low > lower:
                 self._worst = index
             lower, upper = max(lower, low), max(upper, high)
-            if low > self.delta:
+            if low > self.budget.delta:
                 break
         return lower, upper
 
@@ -163,32 +210,26 @@ class Crossing:
         if self.solve == "sample-rate":
             return self.safe == 1
         if self.unsafe == 1 or excess > 0:
-            raise InvalidValue(
-                "target_epsilon", float(self.epsilon), "larger: one step already spends more", "add noise"
-            )
+            raise one_step_is_too_much(self.budget.epsilon)
         return False
 
     def _bracket(self) -> tuple[float, float]:
         """(y that overspends, y that does not), a factor of at most two apart, by the estimate."""
-        y = {"noise": 0.0, "steps": -math.log(64.0), "sample-rate": math.log(64.0)}[self.solve]
+        y, least, most = _RANGES[self.solve]
         if self.start is not None:
             y = self._y(self.start)
-        bounds = {
-            "noise": (math.log(_SMALLEST), math.log(_LARGEST)),
-            "steps": (-math.log(_LARGEST), 0.0),
-            "sample-rate": (0.0, -math.log(_SMALLEST)),
-        }[self.solve]
         step, last = math.log(2), y
         if self._guess(y) > 0:
             while self._guess(y) > 0:
                 step = self._step(last, y)
                 last, y = y, y + step
-                if y > bounds[1] + math.log(2):
-                    raise InvalidValue("budget", f"{float(self.epsilon):g}", f"a budget that some {self.solve} keeps")
+                if y > most + math.log(2):
+                    epsilon = f"{float(self.budget.epsilon):g}"
+                    raise InvalidValue("budget", epsilon, f"a budget that some {self.solve} keeps")
             return y - step, y
         while self._guess(y) <= 0:
             y -= step
-            if y < bounds[0] - step:
+            if y < least - step:
                 raise NotCertified(f"the budget does not bound the {self.solve}: every value tried keeps it")
         return y, y + step
 
@@ -219,7 +260,7 @@ class Crossing:
             last, step = (y, excess, width), max(-_LONGEST, min(-excess / slope, _LONGEST))
             if tolerance == _COARSE and (abs(excess) <= _WITHIN * width or abs(step) < _CLOSE / 16):
                 return self._beside(y + step, slope)
-            close = abs(excess) < max(width, _AGREED * max(1.0, -_log(self.delta)))
+            close = abs(excess) < max(width, _AGREED * max(1.0, -_log(self.budget.delta)))
             tolerance = _COARSE if close else _LOOSE
             if abs(excess) > width:
                 over, under = (y, under) if excess > 0 else (over, y)
@@ -230,24 +271,18 @@ class Crossing:
 
     def _estimated(self, low: float, high: float) -> tuple[float, float]:
         """Where the estimate of log δ crosses the target, and its slope there."""
-        left, right = self._guess(low), self._guess(high)
-        steep, y, side = -1.0, (low + high) / 2, 0
-        last = (low, left)
-        if high > low and math.isfinite(left) and math.isfinite(right):
-            steep = (right - left) / (high - low)
+        ends = Bracket(low, self._guess(low), high, self._guess(high))
+        steep, y, last = -1.0, (low + high) / 2, (low, ends.above)
+        if high > low and math.isfinite(ends.above) and math.isfinite(ends.below):
+            steep = (ends.below - ends.above) / (high - low)
         for _ in range(_ESTIMATES):
-            y = _between(low, left, high, right)
+            y = _between(ends)
             value = self._guess(y)
             if abs(value - last[1]) > 0.1 and y != last[0] and math.isfinite(value) and math.isfinite(last[1]):
                 steep, last = (value - last[1]) / (y - last[0]), (y, value)
             if abs(value) < _ESTIMATED:
                 break
-            if value > 0:
-                low, left, right = y, value, right / 2 if side > 0 else right
-                side = 1
-            else:
-                high, right, left = y, value, left / 2 if side < 0 else left
-                side = -1
+            ends.narrow(y, value)
         return y, min(steep, -1e-3)
 
     def _looked(self, y: float, tolerance: float) -> tuple[float, float]:
@@ -256,14 +291,14 @@ class Crossing:
         width = _log(upper) - _log(lower)
         if not width <= 8 * tolerance * max(1.0, -_log(upper)):
             return math.nan, math.inf
-        return _log((lower + upper) / 2) - _log(self.delta), width
+        return _log((lower + upper) / 2) - _log(self.budget.delta), width
 
     def _beside(self, y: float, slope: float) -> bool:
         """Prove values on the sides that are wanted, about a fine proof's width away from the crossing."""
         lower, upper = self._proven(self._value(y), (_FINE,))
         if lower <= 0:
             return False
-        y -= (_log((lower + upper) / 2) - _log(self.delta)) / slope
+        y -= (_log((lower + upper) / 2) - _log(self.budget.delta)) / slope
         width = max((_log(upper) - _log(lower)) / -slope, _CLOSE / 2)
         for side, sign in (("safe", 1.0), ("unsafe", -1.0)):
             if self.wanted not in ("both", side):
@@ -276,7 +311,7 @@ class Crossing:
                 lower, upper = self._proven(self._value(y + sign * shift), (_FINE,))
                 if lower <= 0:
                     return False
-                beyond = _log(upper) - _log(self.delta) if sign > 0 else _log(self.delta) - _log(lower)
+                beyond = _log(upper) - _log(self.budget.delta) if sign > 0 else _log(self.budget.delta) - _log(lower)
                 shift = max(1.1 * shift, shift - 1.25 * beyond / slope)
             else:
                 return False
@@ -284,27 +319,28 @@ class Crossing:
 
     def _close_in(self, low: float, high: float) -> None:
         """Prove values on both sides, ever closer: regula falsi (Illinois) on log δ, then what the proofs allow."""
-        low_excess, high_excess = self._try(self._value(low)), self._try(self._value(high))
+        ends = Bracket(low, self._try(self._value(low)), high, self._try(self._value(high)))
         step = math.log(2)
-        while low_excess <= 0 and self.unsafe is None:
-            low, step = low - step, 2 * step
-            low_excess = self._try(self._value(low))
+        while ends.above <= 0 and self.unsafe is None:
+            ends.unsafe, step = ends.unsafe - step, 2 * step
+            ends.above = self._try(self._value(ends.unsafe))
             if step > 64:
                 return
         step = math.log(2)
-        while high_excess >= 0 and self.safe is None:
-            high, step = high + step, 2 * step
-            high_excess = self._try(self._value(high))
+        while ends.below >= 0 and self.safe is None:
+            ends.safe, step = ends.safe + step, 2 * step
+            ends.below = self._try(self._value(ends.safe))
             if step > 64:
                 return
-        side = 0
         for _ in range(_TRIALS):
             if self._met():
                 return
-            y = _between(low, low_excess, high, high_excess)
+            y = _between(ends)
             value = self._value(y)
             if value in self._seen and self.solve == "steps":
-                value = self._next_count()
+                assert self.safe is not None
+                assert self.unsafe is not None
+                value = Fraction((self.safe + self.unsafe) // 2)
                 if value in self._seen:
                     return
                 y = self._y(value)
@@ -312,18 +348,8 @@ class Crossing:
             if excess == 0.0:
                 self._tighten(y)
                 return
-            if excess > 0:
-                low, low_excess, high_excess = y, excess, high_excess / 2 if side > 0 else high_excess
-                side = 1
-            else:
-                high, high_excess, low_excess = y, excess, low_excess / 2 if side < 0 else low_excess
-                side = -1
-        self._tighten((low + high) / 2)
-
-    def _next_count(self) -> Fraction:
-        assert self.safe is not None
-        assert self.unsafe is not None
-        return Fraction((self.safe + self.unsafe) // 2)
+            ends.narrow(y, excess)
+        self._tighten((ends.unsafe + ends.safe) / 2)
 
     def _tighten(self, centre: float) -> None:
         """Near the crossing the proofs are too wide to decide: come as close as they do, from either side."""
@@ -350,11 +376,11 @@ class Crossing:
         return self._y(self.safe) - self._y(self.unsafe) <= _CLOSE
 
 
-def _between(low: float, low_excess: float, high: float, high_excess: float) -> float:
-    if math.isfinite(low_excess) and math.isfinite(high_excess) and low_excess > high_excess:
-        weight = low_excess / (low_excess - high_excess)
-        return low + (high - low) * min(max(weight, 0.01), 0.99)
-    return (low + high) / 2
+def _between(ends: Bracket[float]) -> float:
+    if math.isfinite(ends.above) and math.isfinite(ends.below) and ends.above > ends.below:
+        weight = ends.above / (ends.above - ends.below)
+        return ends.unsafe + (ends.safe - ends.unsafe) * min(max(weight, 0.01), 0.99)
+    return (ends.unsafe + ends.safe) / 2
 
 
 def _log(number: Fraction) -> float:

@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self, TypeVar
 
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_decimal
@@ -34,21 +34,13 @@ from dpbounds.privacy.notions.concentrated import (
     zcdp_epsilon,
 )
 from dpbounds.privacy.notions.conversions import convert, gaussian_budget, gaussian_epsilon
-from dpbounds.privacy.notions.notions import (
-    Notion,
-    RenyiDP,
-    ZeroConcentratedDP,
-    at_least_zero,
-    open_unit,
-    positive,
-    shown,
-    valid_order,
-)
+from dpbounds.privacy.notions.notions import Notion, RenyiDP, ZeroConcentratedDP, shown
 from dpbounds.privacy.pairs.domination import neighbour_classes
-from dpbounds.privacy.pairs.pairs import Product, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import renyi_curve
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.values import Budget, above_one, at_least_zero, open_unit, positive
 
 
 class RenyiCurve(Protocol):
@@ -71,6 +63,7 @@ class RenyiCurve(Protocol):
 
 # A release: a mechanism, sampled or not, a guarantee that is known of it, or anything else with a Rényi curve.
 Chargeable = Mechanism | Notion | RenyiCurve
+Known = TypeVar("Known", Notion, RenyiCurve)
 
 _LONGEST_DENOMINATOR = 512  # bits: beyond that, a running sum is rounded up
 _SIGNIFICANT_BITS = 256
@@ -84,11 +77,7 @@ _SIGNIFICANT_BITS = 256
 
 
 def squared_shift(step: Chargeable, relation: Relation) -> Fraction:
-    """Return μ², exact, of a release that is full-batch Gaussian: several are summed, of blocks the worst counts.
-
-    Raises:
-        UnsupportedMechanism: It is something else.
-    """
+    """Return μ², exact, of a release that is full-batch Gaussian: several are summed, of blocks the worst counts."""
     found = _shift_of(step, relation) if isinstance(step, Mechanism) else None
     if found is None:
         raise UnsupportedMechanism(
@@ -99,23 +88,17 @@ def squared_shift(step: Chargeable, relation: Relation) -> Fraction:
 
 
 def _shift_of(step: Mechanism, relation: Relation) -> Fraction | None:
-    def shift(product: Product) -> Fraction:
-        return sum(
-            (count * pair.squared_shift for pair, count in product if isinstance(pair, ShiftedGaussians)), Fraction(0)
-        )
-
-    classes = neighbour_classes(step, relation)
-    gaussian = all(isinstance(pair, ShiftedGaussians) for each in classes.every() for pair, _ in each.product)
-    return classes.largest(shift) if gaussian else None
+    shifts = []
+    for each in neighbour_classes(step, relation).every():
+        pairs = [(pair, count) for pair, count in each.product if isinstance(pair, ShiftedGaussians)]
+        if len(pairs) < len(each.product):
+            return None
+        shifts.append(sum((count * pair.squared_shift for pair, count in pairs), Fraction(0)))
+    return max(shifts)
 
 
 def zcdp_cost(step: Chargeable, relation: Relation) -> Fraction:
-    """Return ρ of a release, rounded up.
-
-    Raises:
-        InvalidValue: The release's guarantee is for another relation, or for groups.
-        UnsupportedMechanism: No zCDP guarantee is proven for it.
-    """
+    """Return ρ of a release, rounded up; ``UnsupportedMechanism`` where no zCDP guarantee is proven for it."""
     if isinstance(step, Notion):
         found = convert(_comparable(step, relation), ZeroConcentratedDP).notion
         assert isinstance(found, ZeroConcentratedDP)
@@ -126,16 +109,14 @@ def zcdp_cost(step: Chargeable, relation: Relation) -> Fraction:
 
 
 def renyi_cost(step: Chargeable, order: Fraction, relation: Relation) -> Fraction:
-    """Return a bound on D_λ of a release, rounded up; errors as for :func:`zcdp_cost`, and ``NotCertified``."""
+    """Return a bound on D_λ of a release, rounded up."""
     if isinstance(step, Notion):
         found = convert(_comparable(step, relation), RenyiDP, orders=(order,)).notion
         assert isinstance(found, RenyiDP)
         return found.points[0][1]
     if isinstance(step, Mechanism):
         return _divergence(step, order, relation)
-    if step.relation is not relation:
-        raise _other_relation(step.relation, relation)
-    return at_least_zero(step.renyi(order), "renyi(order)")
+    return at_least_zero(_of_this_relation(step, relation).renyi(order), "renyi(order)")
 
 
 @lru_cache(maxsize=4096)  # a run spends the same step many times
@@ -156,16 +137,16 @@ def _divergence(step: Mechanism, order: Fraction, relation: Relation) -> Fractio
 
 
 def _comparable(step: Notion, relation: Relation) -> Notion:
-    if step.relation is not relation:
-        raise _other_relation(step.relation, relation)
-    if step.group != 1:
+    if _of_this_relation(step, relation).group != 1:
         raise InvalidValue("group", step.group, "1", "a filter counts what single records spend")
     return step
 
 
-def _other_relation(found: Relation, wanted: Relation) -> InvalidValue:
-    advice = "convert the step's guarantee first, where that can be done"
-    return InvalidValue("the step's relation", found, f"the filter's own, {wanted}", advice)
+def _of_this_relation(step: Known, relation: Relation) -> Known:
+    if step.relation is not relation:
+        advice = "convert the step's guarantee first, where that can be done"
+        raise InvalidValue("the step's relation", step.relation, f"the filter's own, {relation}", advice)
+    return step
 
 
 def _added(spent: Fraction, cost: Fraction) -> Fraction:
@@ -199,7 +180,7 @@ def _set_columns(record: RenyiFilter | Odometer, *names: str) -> None:
     """Make the relation and the columns of a record, the first of which are orders, what they are declared to be."""
     object.__setattr__(record, "relation", as_relation(record.relation))
     for name in names:
-        read = valid_order if name == names[0] else partial(exact, name=name)
+        read = above_one if name == names[0] else partial(exact, name=name)
         column = tuple(read(entry) for entry in listed(getattr(record, name), name, "numbers, one per order"))
         object.__setattr__(record, name, column)
     if len({len(getattr(record, name)) for name in names}) > 1 or not getattr(record, names[0]):
@@ -216,8 +197,29 @@ class PrivacyFilter(Protocol):
         """Return the filter after the release; raise ``BudgetExceeded`` where it must not be made."""
 
 
+class _Filter(ABC):
+    __slots__ = ()
+
+    relation: Relation
+
+    @property
+    @abstractmethod
+    def _room(self) -> Fraction:
+        """The largest (sensitivity/stddev)² with which one more full-batch Gaussian release fits."""
+
+    @property
+    def least_noise_multiplier(self) -> Fraction | None:
+        """The least noise multiplier with which one more full-batch Gaussian release fits; None where none does."""
+        return least_multiplier(self._room, self.relation)
+
+    def _advice(self) -> str:
+        least = self.least_noise_multiplier
+        fits = f"the least noise multiplier that still fits, on the full batch, is {shown(least)}" if least else ""
+        return f"({self.relation}): do not release it; {fits or 'nothing is left for any noise'}"
+
+
 @dataclass(frozen=True, slots=True)
-class _SumFilter(ABC):
+class _SumFilter(_Filter):
     """A filter on the sum of one number per release.
 
     Attributes:
@@ -245,11 +247,6 @@ class _SumFilter(ABC):
         """What is left of the budget, exact."""
         return self.budget - self.spent
 
-    @property
-    @abstractmethod
-    def least_noise_multiplier(self) -> Fraction | None:
-        """The least noise multiplier with which one more full-batch Gaussian release fits; None where none does."""
-
     @abstractmethod
     def cost(self, step: Chargeable) -> Fraction:
         """What the release costs, rounded up."""
@@ -270,20 +267,13 @@ class _SumFilter(ABC):
         if cost > self.remaining:
             raise BudgetExceeded(
                 f"the step would cost {self._letter} = {shown(cost)}, and {_down(self.remaining)} of "
-                f"{_down(self.budget)} is left ({self.relation}): do not release it; "
-                f"{_what_fits(self.least_noise_multiplier)}"
+                f"{_down(self.budget)} is left {self._advice()}"
             )
         return replace(self, spent=min(self.budget, _added(self.spent, cost)))
 
 
 def _down(value: Fraction) -> str:
     return f"{float(to_decimal(value, 9, 'down')):.9g}"
-
-
-def _what_fits(multiplier: Fraction | None) -> str:
-    if multiplier is None:
-        return "nothing is left for any noise"
-    return f"the least noise multiplier that still fits, on the full batch, is {shown(multiplier)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,9 +309,8 @@ class ZCDPFilter(_SumFilter):
         return zcdp_cost(step, self.relation)
 
     @property
-    def least_noise_multiplier(self) -> Fraction | None:
-        """The least noise multiplier with which one more full-batch Gaussian release fits; None where none does."""
-        return least_multiplier(2 * self.remaining, self.relation)
+    def _room(self) -> Fraction:
+        return 2 * self.remaining
 
     def epsilon(self, delta: ExactLike) -> Fraction:
         """ε at δ of the whole interaction, rounded up: of the budget, whatever part of it was spent."""
@@ -353,9 +342,8 @@ class GaussianFilter(_SumFilter):
         return squared_shift(step, self.relation)
 
     @property
-    def least_noise_multiplier(self) -> Fraction | None:
-        """The least noise multiplier with which one more full-batch Gaussian release fits; None where none does."""
-        return least_multiplier(self.remaining, self.relation)
+    def _room(self) -> Fraction:
+        return self.remaining
 
     def epsilon(self, delta: ExactLike) -> Fraction:
         """ε at δ of the whole interaction, rounded up: of the budget, whatever part of it was spent."""
@@ -363,7 +351,7 @@ class GaussianFilter(_SumFilter):
 
 
 @dataclass(frozen=True, slots=True)
-class RenyiFilter:
+class RenyiFilter(_Filter):
     """Keeps (ε, δ) by Rényi orders fixed in advance: a step is admitted while it fits at *some* of them.
 
     Which order is left at the end depends on what was released, so that δ is split over the orders, in parts fixed in
@@ -419,7 +407,7 @@ class RenyiFilter:
         Raises:
             InvalidValue: A value is out of range, or no order has a budget above 0.
         """
-        chosen = [valid_order(order) for order in orders]
+        chosen = [above_one(order) for order in orders]
         if not chosen or len(set(chosen)) < len(chosen):
             raise InvalidValue("orders", [str(order) for order in chosen], "at least one, none of them twice")
         parts = [exact(part, "weights") for part in weights or ()] or [Fraction(1, len(chosen))] * len(chosen)
@@ -427,24 +415,16 @@ class RenyiFilter:
             raise InvalidValue(
                 "weights", [str(part) for part in parts], "one positive part per order, 1 or less in all"
             )
-        epsilon, delta = at_least_zero(target_epsilon, "target_epsilon"), open_unit(target_delta, "target_delta")
-        by_order = sorted(zip(chosen, parts, strict=True))
-        budgets = tuple(renyi_budget(order, epsilon, part * delta) for order, part in by_order)
-        if max(budgets) <= 0:
-            raise InvalidValue(
-                "orders",
-                [str(order) for order, _ in by_order],
-                f"orders that leave a budget at epsilon = {shown(epsilon)}, delta = {shown(delta)}",
-                "larger orders leave more",
-            )
-        return cls(
-            tuple(order for order, _ in by_order),
-            budgets,
-            as_relation(relation),
-            (Fraction(0),) * len(by_order),
-            epsilon,
-            delta,
+        target = Budget.of(target_epsilon, target_delta, relation)
+        ordered, shares = zip(*sorted(zip(chosen, parts, strict=True)), strict=True)
+        budgets = tuple(
+            renyi_budget(order, target.epsilon, share * target.delta)
+            for order, share in zip(ordered, shares, strict=True)
         )
+        if max(budgets) <= 0:
+            allowed = f"orders that leave a budget at epsilon = {shown(target.epsilon)}, delta = {shown(target.delta)}"
+            raise InvalidValue("orders", [str(order) for order in ordered], allowed, "larger orders leave more")
+        return cls(ordered, budgets, target.relation, (Fraction(0),) * len(ordered), target.epsilon, target.delta)
 
     @property
     def remaining(self) -> tuple[tuple[Fraction, Fraction], ...]:
@@ -456,11 +436,8 @@ class RenyiFilter:
         )
 
     @property
-    def least_noise_multiplier(self) -> Fraction | None:
-        """The least noise multiplier with which one more full-batch Gaussian release fits; None where none does."""
-        return least_multiplier(
-            max((2 * left / order for order, left in self.remaining), default=Fraction(0)), self.relation
-        )
+    def _room(self) -> Fraction:
+        return max((2 * left / order for order, left in self.remaining), default=Fraction(0))
 
     def cost(self, step: Chargeable) -> tuple[Fraction, ...]:
         """D_λ of the release at every order, rounded up."""
@@ -468,7 +445,7 @@ class RenyiFilter:
 
     def admits(self, step: Chargeable) -> bool:
         """Whether the release fits at some order; errors as for ``spend``."""
-        return any(total <= budget for total, budget in zip(self._after(self.cost(step)), self.budgets, strict=True))
+        return self._has_room_for(self.cost(step))
 
     def spend(self, step: Chargeable) -> Self:
         """Return the filter after the release.
@@ -479,22 +456,19 @@ class RenyiFilter:
             UnsupportedMechanism: No cost is proven for it at some order.
         """
         costs = self.cost(step)
-        after = self._after(costs)
-        if not any(total <= budget for total, budget in zip(after, self.budgets, strict=True)):
-            raise BudgetExceeded(self._refusal(costs))
-        return replace(self, spent=after)
+        if not self._has_room_for(costs):
+            lefts = [max(Fraction(0), budget - spent) for budget, spent in zip(self.budgets, self.spent, strict=True)]
+            order, cost, left = min(zip(self.orders, costs, lefts, strict=True), key=lambda entry: entry[1] - entry[2])
+            raise BudgetExceeded(
+                f"the step would cost a divergence of {shown(cost)} at order {shown(order)}, where {_down(left)} is "
+                f"left, and fits at no other order {self._advice()}"
+            )
+        return replace(self, spent=tuple(map(_added, self.spent, costs)))
 
-    def _refusal(self, costs: tuple[Fraction, ...]) -> str:
-        lefts = [max(Fraction(0), budget - spent) for budget, spent in zip(self.budgets, self.spent, strict=True)]
-        order, cost, left = min(zip(self.orders, costs, lefts, strict=True), key=lambda entry: entry[1] - entry[2])
-        return (
-            f"the step would cost a divergence of {shown(cost)} at order {shown(order)}, where {_down(left)} is left, "
-            f"and fits at no other order ({self.relation}): do not release it; "
-            f"{_what_fits(self.least_noise_multiplier)}"
+    def _has_room_for(self, costs: tuple[Fraction, ...]) -> bool:
+        return any(
+            _added(spent, cost) <= budget for spent, cost, budget in zip(self.spent, costs, self.budgets, strict=True)
         )
-
-    def _after(self, costs: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-        return tuple(_added(spent, cost) for spent, cost in zip(self.spent, costs, strict=True))
 
 
 # --- an odometer ---------------------------------------------------------------------------------------------------
@@ -567,7 +541,7 @@ class Odometer:
             UnsupportedMechanism: No cost is proven for it at some order.
         """
         costs = (renyi_cost(step, order, self.relation) for order in self.orders)
-        return replace(self, losses=tuple(_added(loss, cost) for loss, cost in zip(self.losses, costs, strict=True)))
+        return replace(self, losses=tuple(map(_added, self.losses, costs)))
 
     def spent(self) -> tuple[Fraction, Fraction]:
         """(ε, δ) so far; ε rounded up."""

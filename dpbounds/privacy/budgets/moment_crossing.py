@@ -12,10 +12,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpbounds.errors import NotCertified, UnsupportedMechanism
-from dpbounds.privacy.budgets.crossing import Solve
+from dpbounds.privacy.budgets.crossing import Bracket, Solve
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.relations import Relation
-from dpbounds.privacy.renyi.accountant import renyi_epsilon
+from dpbounds.privacy.renyi.accountant import converted
+from dpbounds.privacy.values import Budget
 
 _CLOSE = 1e-9  # relative distance of the two sides at which the search ends
 _FIRST_STEP = 1 / 16  # in log parameter, doubled until the budget is overspent
@@ -24,32 +24,21 @@ _TRIALS = 60
 
 
 def least_by_moments(
-    factory: Callable[[Fraction], Mechanism],
-    safe: Fraction,
-    epsilon: Fraction,
-    delta: Fraction,
-    relation: Relation,
-    solve: Solve,
+    factory: Callable[[Fraction], Mechanism], safe: Fraction, budget: Budget, solve: Solve
 ) -> Fraction:
-    """Return the least noise (the most steps, the largest rate) at which Rényi divergences prove (ε, δ).
+    """Return the least noise (the most steps, the largest rate) at which Rényi divergences prove the budget kept.
 
-    Args:
-        factory: From the parameter to a mechanism.
-        safe: A value that suffices, at which the divergences prove so too; else it is returned as it is.
-        epsilon: The budget's ε.
-        delta: The budget's δ, in (0, 1).
-        relation: The neighbouring relation.
-        solve: Which parameter.
+    ``safe`` suffices; where the divergences do not prove so too, it is returned as it is.
     """
 
     def excess(value: Fraction) -> float:
         """What is promised over the budget, for the search; at most 0 only where it is proven to be kept."""
         try:
-            promised = renyi_epsilon(factory(value), delta, relation).enclosure.exact_upper
+            promised = converted(factory(value), budget.at_delta, budget.relation).enclosure.exact_upper
         except (NotCertified, UnsupportedMechanism):
             return math.inf
-        over = float(promised - epsilon)
-        return max(over, math.ulp(0.0)) if promised > epsilon else over
+        over = float(promised - budget.epsilon)
+        return max(over, math.ulp(0.0)) if promised > budget.epsilon else over
 
     below = excess(safe)
     if below > 0:
@@ -61,20 +50,13 @@ def least_by_moments(
         if unsafe == safe or not 1 / _FARTHEST <= unsafe <= _FARTHEST:
             return safe
         above = excess(unsafe)
-    side = 0
+    ends = Bracket(unsafe, above, safe, below)
     for _ in range(_TRIALS):
-        value = _between(safe, below, unsafe, above, solve)
-        if value in (safe, unsafe) or abs(math.log(unsafe / safe)) < _CLOSE:
+        value = _between(ends, solve)
+        if value in (ends.safe, ends.unsafe) or abs(math.log(ends.unsafe / ends.safe)) < _CLOSE:
             break
-        found = excess(value)
-        # Illinois: the end that stays twice counts half, so that both ends move
-        if found <= 0:
-            safe, below, above = value, found, above / 2 if side < 0 else above
-            side = -1
-        else:
-            unsafe, above, below = value, found, below / 2 if side > 0 else below
-            side = 1
-    return safe
+        ends.narrow(value, excess(value))
+    return ends.safe
 
 
 def _further(value: Fraction, step: float, solve: Solve) -> Fraction:
@@ -86,9 +68,10 @@ def _further(value: Fraction, step: float, solve: Solve) -> Fraction:
     return Fraction(min(1.0, float(value) * math.exp(step)))
 
 
-def _between(safe: Fraction, below: float, unsafe: Fraction, above: float, solve: Solve) -> Fraction:
+def _between(ends: Bracket[Fraction], solve: Solve) -> Fraction:
     """Where a line through both ends, in the logarithm of the parameter, meets the budget; well inside of both."""
-    weight = below / (below - above) if math.isfinite(above) and below < 0 else 0.5
+    safe, unsafe = ends.safe, ends.unsafe
+    weight = ends.below / (ends.below - ends.above) if math.isfinite(ends.above) and ends.below < 0 else 0.5
     value = float(safe) * math.exp(math.log(unsafe / safe) * min(max(weight, 0.01), 0.99))
     if solve == "steps":  # strictly between, as long as there is anything between
         return Fraction(min(max(round(value), int(safe) + 1), max(int(unsafe) - 1, int(safe))))

@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import NoneType
 
-from dpbounds.errors import InvalidValue, NotCertified, demand
+from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.exact import ExactLike, practical
 from dpbounds.expressions.time_limit import time_limited
 from dpbounds.expressions.working import OUTER_PRECISION, working
-from dpbounds.privacy.accountants.certified import Account, account, valid_epsilon
-from dpbounds.privacy.budgets.calibration import Calibration, calibrate
+from dpbounds.privacy.accountants.certified import Account, account_at
+from dpbounds.privacy.budgets.calibration import Calibration, calibrate_within
 from dpbounds.privacy.budgets.crossing import Solve
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, parts_of
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.values import Budget, demand_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +51,9 @@ class Remaining:
     complete: bool = True
 
     def __post_init__(self) -> None:
-        demand("spent", self.spent, Account)
-        demand("target_epsilon", self.target_epsilon, Fraction)
-        demand("target_delta", self.target_delta, Fraction)
-        demand("relation", self.relation, Relation)
-        demand("noise", self.noise, Calibration, type(None))
-        demand("last", self.last, Mechanism)
-        demand("more", self.more, int)
-        demand("too_many", self.too_many, int, type(None))
-        demand("complete", self.complete, bool)
+        demand_fields(self, spent=Account, target_epsilon=Fraction, target_delta=Fraction, relation=Relation)
+        demand_fields(self, noise=(Calibration, NoneType), last=Mechanism, more=int, too_many=(int, NoneType))
+        demand_fields(self, complete=bool)
 
     @property
     def within(self) -> bool | None:
@@ -76,47 +72,37 @@ def remaining(
 ) -> Remaining:
     """Hold what a mechanism spends against a budget, and find what else would fit.
 
-    Args:
-        mechanism: What was released; its last part is the kind of which more are counted.
-        target_epsilon: The budget's ε, at least 0.
-        target_delta: The budget's δ, in (0, 1).
-        relation: The neighbouring relation.
-        time_limit: Seconds after which what is proven by then is returned (None: no limit).
-
-    Raises:
-        InvalidValue: A target is not allowed.
-        UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
-        NotCertified: No route could prove what was spent.
+    Arguments and errors as for :func:`dpbounds.privacy.budgets.calibration.calibrate`. The mechanism is what was
+    released; its last part is the kind of which more are counted.
 
     >>> left = remaining(Gaussian(20) ** 10, target_epsilon=1, target_delta="1e-6")
     >>> left.within, left.more, left.too_many
     (True, 12, 13)
     """
-    budget = valid_epsilon(practical(target_epsilon, "target_epsilon"), "target_epsilon")
+    budget = Budget.of(practical(target_epsilon, "target_epsilon"), target_delta, relation)
     with time_limited(time_limit) as limit:
-        found = _found(mechanism, budget, target_delta, relation)
+        found = _found(mechanism, budget)
     return replace(found, complete=False) if limit.passed else found
 
 
-def _found(mechanism: Mechanism, budget: Fraction, target_delta: ExactLike, relation: str | Relation) -> Remaining:
-    spent = account(mechanism, delta=target_delta, relation=relation)
-    failure, neighbours = spent.target, spent.relation
+def _found(mechanism: Mechanism, budget: Budget) -> Remaining:
+    spent = account_at(mechanism, budget.at_delta, budget.relation)
     last, _ = parts_of(mechanism)[-1]
 
     def calibrated(factory: Callable[[Fraction], Mechanism], solve: Solve) -> Calibration | None:
         try:
-            return calibrate(factory, budget, failure, neighbours, solve=solve)
+            return calibrate_within(factory, budget, solve)
         except (InvalidValue, NotCertified):  # the targets are valid, so that it is the budget that is used up
             return None
 
     noise: Calibration | None = None
-    more, too_many = 0, None if spent.enclosure.exact_lower <= budget else 0
-    if spent.enclosure.exact_upper <= budget:
+    more, too_many = 0, None if spent.enclosure.exact_lower <= budget.epsilon else 0
+    if spent.enclosure.exact_upper <= budget.epsilon:
         noise = calibrated(lambda multiplier: mechanism @ Gaussian(multiplier), "noise")
-        one_more = account(mechanism @ last, delta=failure, relation=neighbours).enclosure
-        too_many = 1 if one_more.exact_lower > budget else None
-        if one_more.exact_upper <= budget:
+        one_more = account_at(mechanism @ last, budget.at_delta, budget.relation).enclosure
+        too_many = 1 if one_more.exact_lower > budget.epsilon else None
+        if one_more.exact_upper <= budget.epsilon:
             count = calibrated(lambda copies: mechanism @ last ** int(copies), "steps")
             more = 1 if count is None else int(count.value)
             too_many = None if count is None or count.fails_at is None else int(count.fails_at)
-    return Remaining(spent, budget, failure, neighbours, noise, last, more, too_many)
+    return Remaining(spent, budget.epsilon, budget.delta, budget.relation, noise, last, more, too_many)

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from dpbounds.errors import InvalidValue, NotCertified, demand_function
-from dpbounds.expressions.exact import ExactLike, exact
-from dpbounds.privacy.accountants.certified import valid_delta, valid_epsilon
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.algebra import listed_pairs
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.privacy.renyi.accountant import renyi_epsilon
+from dpbounds.privacy.renyi.accountant import converted
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.values import Budget, positive
 
 _LARGEST = 2.0**60
 _RESOLUTION = 1e-9  # relative, of the noise
@@ -58,19 +58,10 @@ def calibrate_to_total_variation(
     target: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Calibration:
-    """Find the smallest noise with which nobody tells neighbours apart better than by ``target``.
+    """Find the smallest noise with which nobody tells neighbours apart better than by ``target``, in (0, 1).
 
     The total variation is δ(0). It is also the membership advantage: the largest true positive rate minus false
-    positive rate of any test for one record.
-
-    Args:
-        factory: As for :func:`calibrate_to_curve`.
-        target: In (0, 1).
-        relation: The neighbouring relation.
-
-    Raises:
-        InvalidValue: The target is not in (0, 1).
-        NotCertified: The proof did not close.
+    positive rate of any test for one record. Factory and errors as for :func:`calibrate_to_curve`.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> round(float(calibrate_to_total_variation(Gaussian, "0.1").value), 6)  # 2Φ(1/2z) - 1 = 0.1
@@ -84,15 +75,11 @@ def calibrate_to_zcdp(
     rho: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Fraction:
-    """Return noise for which the mechanism is proven to be ρ-zCDP, the smallest such double to nine digits.
+    """Return noise for which the mechanism is proven to be ρ-zCDP, ρ > 0: the smallest such double to nine digits.
 
-    Args:
-        factory: As for :func:`calibrate_to_curve`; sampling gains nothing in zCDP.
-        rho: Greater than 0.
-        relation: The neighbouring relation.
+    Factory as for :func:`calibrate_to_curve`; sampling gains nothing in zCDP.
 
     Raises:
-        InvalidValue: ρ is not positive.
         UnsupportedMechanism: No finite ρ is proven for such a mechanism.
         NotCertified: No noise up to 2^60 suffices.
 
@@ -100,12 +87,8 @@ def calibrate_to_zcdp(
     >>> calibrate_to_zcdp(lambda z: Gaussian(z) ** 8, 1)
     Fraction(2, 1)
     """
-    budget = exact(rho, "rho")
-    if budget <= 0:
-        raise InvalidValue("rho", rho, "greater than 0")
-    neighbours = as_relation(relation)
-    demand_function("factory", factory)
-    return _least_noise(lambda z: zcdp_rho(factory(z), neighbours) <= budget)
+    most, neighbours = positive(rho, "rho"), as_relation(relation)
+    return _least_noise(factory, lambda mechanism: zcdp_rho(mechanism, neighbours) <= most)
 
 
 def calibrate_by_renyi(
@@ -117,26 +100,29 @@ def calibrate_by_renyi(
     """Return the smallest noise (a double, to nine digits) that the Rényi accountant proves to keep (ε, δ).
 
     It is what other libraries' Rényi accountants would ask for had they all real orders; ``calibrate`` needs less.
-
-    Raises:
-        InvalidValue: A value is not allowed.
-        NotCertified: No noise up to 2^60 suffices.
     """
-    budget, failure = valid_epsilon(target_epsilon, "target_epsilon"), valid_delta(target_delta, "target_delta")
-    neighbours = as_relation(relation)
-    demand_function("factory", factory)
-    return _least_noise(lambda z: renyi_epsilon(factory(z), failure, neighbours).enclosure.exact_upper <= budget)
+    budget = Budget.of(target_epsilon, target_delta, relation)
+
+    def suffices(mechanism: Mechanism) -> bool:
+        return converted(mechanism, budget.at_delta, budget.relation).enclosure.exact_upper <= budget.epsilon
+
+    return _least_noise(factory, suffices)
 
 
-def _least_noise(suffices: Callable[[Fraction], bool]) -> Fraction:
+def _least_noise(factory: Callable[[Fraction], Mechanism], keeps: Callable[[Mechanism], bool]) -> Fraction:
     """By bisection of the logarithm; what is returned was itself found to suffice."""
+    demand_function("factory", factory)
+
+    def suffices(noise: float) -> bool:
+        return keeps(factory(Fraction(noise)))
+
     high = 1.0
-    while not suffices(Fraction(high)):
+    while not suffices(high):
         high *= 2
         if high > _LARGEST:
             raise NotCertified(f"no noise up to {_LARGEST:g} keeps the budget")
     low = high / 2
-    while suffices(Fraction(low)):
+    while suffices(low):
         low, high = low / 2, low
         if low < 1 / _LARGEST:
             return Fraction(high)
@@ -144,5 +130,5 @@ def _least_noise(suffices: Callable[[Fraction], bool]) -> Fraction:
         middle = math.sqrt(low * high)
         if not low < middle < high:
             break
-        low, high = (low, middle) if suffices(Fraction(middle)) else (middle, high)
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return Fraction(high)

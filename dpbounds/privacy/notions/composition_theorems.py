@@ -15,11 +15,12 @@ from typing import Literal, get_args
 
 from flint import arb, fmpz
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import InvalidValue, NotCertified, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.expressions.working import working
 from dpbounds.privacy.routes.closed_forms import ball
+from dpbounds.privacy.values import at_least_zero, probability
 
 Form = Literal["classical", "sharp"]
 
@@ -67,14 +68,7 @@ OPTIMAL = CompositionTheorem(
 
 @dataclass(frozen=True, slots=True, init=False)
 class EpsilonDelta:
-    """What is known of one release: it is (ε, δ)-differentially private.
-
-    Args:
-        epsilon: At least 0; text such as ``"0.1"`` is exact.
-        delta: In [0, 1].
-
-    Raises:
-        InvalidValue: A number outside its domain.
+    """What is known of one release: it is (ε, δ)-differentially private, ε >= 0 and δ in [0, 1].
 
     >>> EpsilonDelta("0.1", "1e-6").epsilon
     Fraction(1, 10)
@@ -84,27 +78,11 @@ class EpsilonDelta:
     delta: Fraction
 
     def __init__(self, epsilon: ExactLike, delta: ExactLike = 0) -> None:
-        object.__setattr__(self, "epsilon", at_least_zero(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", probability(delta, "delta"))
+        object.__setattr__(self, "epsilon", at_least_zero(epsilon))
+        object.__setattr__(self, "delta", probability(delta))
 
 
 Parts = tuple[tuple[EpsilonDelta, int], ...]
-
-
-def at_least_zero(value: ExactLike, name: str) -> Fraction:
-    """Return the value as an exact number >= 0, or raise ``InvalidValue``."""
-    number = exact(value, name)
-    if number < 0:
-        raise InvalidValue(name, value, "at least 0")
-    return number
-
-
-def probability(value: ExactLike, name: str) -> Fraction:
-    """Return the value as an exact number in [0, 1], or raise ``InvalidValue``."""
-    number = exact(value, name)
-    if not 0 <= number <= 1:
-        raise InvalidValue(name, value, "a number from 0 to 1")
-    return number
 
 
 def checked(parts: Parts) -> Parts:
@@ -115,13 +93,7 @@ def checked(parts: Parts) -> Parts:
 
 
 def basic(parts: Parts) -> EpsilonDelta:
-    """The basic composition theorem: (Σ ε_i, min(1, Σ δ_i)), exactly.
-
-    Args:
-        parts: (guarantee, count) pairs; counts are positive integers.
-
-    Raises:
-        InvalidValue: There are no parts, or a count is not a positive integer.
+    """The basic composition theorem: (Σ k_i ε_i, min(1, Σ k_i δ_i)), exactly, for guarantees taken k_i times.
 
     Source: Dwork, Kenthapadi, McSherry, Mironov & Naor 2006.
 
@@ -136,23 +108,18 @@ def basic(parts: Parts) -> EpsilonDelta:
 
 def basic_epsilon(parts: Parts, delta: ExactLike) -> Enclosure:
     """ε by basic composition: Σ ε_i where Σ δ_i <= δ, 0 at δ = 1, else infinite (the theorem is silent)."""
-    target, total = probability(delta, "delta"), basic(parts)
+    target, total = probability(delta), basic(parts)
     if target == 1:
         return Enclosure.exactly(0, BASIC.name)
     return Enclosure.exactly(total.epsilon, BASIC.name) if total.delta <= target else _nothing(BASIC)
-
-
-def basic_delta(parts: Parts, epsilon: ExactLike) -> Enclosure:
-    """δ by basic composition: min(1, Σ δ_i) where Σ ε_i <= ε, else 1 (the theorem is silent)."""
-    target, total = at_least_zero(epsilon, "epsilon"), basic(parts)
-    return Enclosure.exactly(total.delta if total.epsilon <= target else 1, BASIC.name)
 
 
 def advanced_epsilon(parts: Parts, delta: ExactLike, form: Form = "sharp") -> Enclosure:
     """ε by advanced composition, μ + √(2 V ln(1/δ')), with V = Σ k_i ε_i² over guarantees (ε_i, δ_i) taken k_i times.
 
     "classical": μ = Σ k_i ε_i (e^ε_i - 1), δ' = δ - Σ k_i δ_i. "sharp": μ = Σ k_i ε_i tanh(ε_i/2), and δ' solves
-    1 - (1-δ') Π (1-δ_i)^k_i = δ. Both hold for guarantees that differ; the sharp value is never the larger one.
+    1 - (1-δ') Π (1-δ_i)^k_i = δ. Both hold for guarantees that differ; the sharp value is never the larger one. For few
+    releases it exceeds basic composition.
 
     Args:
         parts: (guarantee, count) pairs; counts are positive integers.
@@ -160,12 +127,7 @@ def advanced_epsilon(parts: Parts, delta: ExactLike, form: Form = "sharp") -> En
         form: Which of the two.
 
     Returns:
-        An enclosure of the theorem's value (publish its upper end); infinite where δ' is not positive. For few releases
-        it exceeds basic composition.
-
-    Raises:
-        InvalidValue: A value outside its domain.
-        NotCertified: The value is too large to be written down.
+        An enclosure of the theorem's value (publish its upper end); infinite where δ' is not positive.
 
     Source: Dwork, Rothblum & Vadhan 2010 (classical, equal guarantees: Dwork & Roth 2014, Theorem 3.20); Kairouz, Oh &
     Viswanath 2015 (the sharp mean and δ').
@@ -174,11 +136,12 @@ def advanced_epsilon(parts: Parts, delta: ExactLike, form: Form = "sharp") -> En
     >>> advanced_epsilon(parts, "1e-6", "classical").decimals(5)[1], advanced_epsilon(parts, "1e-6").decimals(5)[1]
     ('6.3083', '5.7562')
     """
-    theorem = _theorem(form)
-    target, known = probability(delta, "delta"), checked(parts)
+    demand_one_of("form", form, get_args(Form))
+    theorem = ADVANCED_CLASSICAL if form == "classical" else ADVANCED_SHARP
+    target, known = probability(delta), checked(parts)
     if target == 1:
         raise InvalidValue("delta", delta, "less than 1")
-    variance = _sum_of_squares(known)
+    variance = sum((count * guarantee.epsilon**2 for guarantee, count in known), Fraction(0))
     added = basic(known).delta
     spare = (target > added) - (target < added) if form == "classical" else spare_sign(known, target)
     if variance == 0 and spare >= 0:
@@ -187,27 +150,11 @@ def advanced_epsilon(parts: Parts, delta: ExactLike, form: Form = "sharp") -> En
         return _nothing(theorem)
 
     def value() -> arb:
-        failure = ball(target - added) if form == "classical" else pure_target(known, target)
-        return _mean(known, form) + (-2 * ball(variance) * failure.log()).sqrt()
+        tail = ball(target - added) if form == "classical" else pure_target(known, target)  # δ'
+        return _mean(known, form) + (-2 * ball(variance) * tail.log()).sqrt()
 
-    return _enclosed(value, theorem)
-
-
-def advanced_delta(parts: Parts, epsilon: ExactLike, form: Form = "sharp") -> Enclosure:
-    """δ by advanced composition; arguments, sources and errors as for :func:`advanced_epsilon`.
-
-    With δ' = exp(-((ε-μ)_+)² / 2V): min(1, δ' + Σ k_i δ_i) ("classical"), 1 - (1-δ') Π (1-δ_i)^k_i ("sharp").
-    """
-    theorem = _theorem(form)
-    target, known = at_least_zero(epsilon, "epsilon"), checked(parts)
-    variance = _sum_of_squares(known)
-
-    def value() -> arb:
-        beyond = (ball(target) - _mean(known, form)).max(arb(0))
-        failure = (-beyond * beyond / (2 * ball(variance))).exp() if variance > 0 else arb(0)
-        return ball(basic(known).delta) + failure if form == "classical" else with_failures(known, failure)
-
-    return _capped(_enclosed(value, theorem))
+    enclosed, precision = accurate(value)
+    return Enclosure.from_balls(enclosed, enclosed, theorem.name, precision)
 
 
 def log_survival(parts: Parts) -> arb:
@@ -267,16 +214,6 @@ def accurate(compute: Callable[[], arb]) -> tuple[arb, int]:
     raise NotCertified(f"{_PRECISIONS[-1]} bits of precision do not suffice; the values differ by too many magnitudes")
 
 
-def _theorem(form: Form) -> CompositionTheorem:
-    if form not in get_args(Form):
-        raise InvalidValue("form", repr(form), " or ".join(map(repr, get_args(Form))))
-    return ADVANCED_CLASSICAL if form == "classical" else ADVANCED_SHARP
-
-
-def _sum_of_squares(parts: Parts) -> Fraction:
-    return sum((count * guarantee.epsilon**2 for guarantee, count in parts), Fraction(0))
-
-
 def _mean(parts: Parts, form: Form) -> arb:
     total = arb(0)
     for guarantee, count in parts:
@@ -287,13 +224,3 @@ def _mean(parts: Parts, form: Form) -> arb:
 
 def _nothing(theorem: CompositionTheorem) -> Enclosure:
     return Enclosure(math.inf, math.inf, theorem.name)
-
-
-def _enclosed(compute: Callable[[], arb], theorem: CompositionTheorem) -> Enclosure:
-    value, precision = accurate(compute)
-    return Enclosure.from_balls(value, value, theorem.name, precision)
-
-
-def _capped(delta: Enclosure) -> Enclosure:
-    one = Fraction(1)
-    return Enclosure(min(delta.exact_lower, one), min(delta.exact_upper, one), delta.method, delta.precision)

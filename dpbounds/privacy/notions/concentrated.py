@@ -10,25 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import partial
 from typing import Literal, get_args
 
 from flint import arb
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import NotCertified, demand_one_of
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import Direction, ExactLike
 from dpbounds.expressions.working import working
-from dpbounds.privacy.notions.notions import (
-    Points,
-    at_least_zero,
-    open_unit,
-    positive,
-    shown,
-    valid_order,
-    valid_points,
-)
+from dpbounds.privacy.notions.notions import Points, shown, valid_points
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.closed_forms import ball
+from dpbounds.privacy.values import above_one, at_least_zero, open_unit, positive
 
 Form = Literal["tight", "classical"]
 
@@ -38,21 +32,16 @@ _FARTHEST_ORDER = float(1 << 20)  # |log2(λ - 1)| that the search for the best 
 
 
 def proven_end(compute: Callable[[], arb], direction: Direction) -> Fraction:
-    """Evaluate a formula in balls, at growing precision, and return the end on the safe side as an exact number.
-
-    Raises:
-        NotCertified: The ball is not finite at any precision.
-    """
+    """Evaluate a formula in balls, at growing precision, and return the end on the safe side as an exact number."""
     precision = 2 * _ACCURACY_BITS
-    while True:
+    while precision <= _LARGEST_PRECISION:
         with working(precision):
             value = compute()
             accurate = value.is_finite() and value.rel_accuracy_bits() >= _ACCURACY_BITS
-            if accurate or (value.is_finite() and precision >= _LARGEST_PRECISION):  # a wide ball is a proof as well
+            if accurate or (value.is_finite() and 2 * precision > _LARGEST_PRECISION):  # a wide ball is a proof as well
                 return ball_end(value, direction)
         precision *= 2
-        if precision > _LARGEST_PRECISION:
-            raise NotCertified(f"a conversion lost all accuracy at {_LARGEST_PRECISION} bits")
+    raise NotCertified(f"a conversion lost all accuracy at {_LARGEST_PRECISION} bits")
 
 
 def upper_end(compute: Callable[[], arb]) -> Fraction:
@@ -79,22 +68,6 @@ def _log_constant(u: arb) -> arb:
     return -u * (1 / u).log1p() - u.log1p()
 
 
-def _epsilon_at(order: Fraction, value: Fraction, delta: Fraction) -> Fraction:
-    def bound() -> arb:
-        u = ball(order - 1)
-        return ball(value) + (_log_constant(u) - ball(delta).log()) / u
-
-    return upper_end(bound)
-
-
-def _delta_at(order: Fraction, value: Fraction, epsilon: Fraction) -> Fraction:
-    def bound() -> arb:
-        u = ball(order - 1)
-        return (u * ball(value - epsilon) + _log_constant(u)).exp()
-
-    return upper_end(bound)
-
-
 def renyi_epsilon(points: Iterable[tuple[ExactLike, ExactLike]], delta: ExactLike) -> Fraction:
     """Bound ε(δ) of whatever has D_λ <= τ at each of the given (λ, τ): the least of τ + log((λ-1)/λ) - log(δλ)/(λ-1).
 
@@ -105,9 +78,6 @@ def renyi_epsilon(points: Iterable[tuple[ExactLike, ExactLike]], delta: ExactLik
     Returns:
         The bound, rounded up; 0 where it would be negative, and for δ >= 1.
 
-    Raises:
-        InvalidValue: A value is out of range.
-
     Source: Canonne, Kamath & Steinke 2020; proven in section 4.
 
     >>> float(renyi_epsilon([(2, 1), (10, 5)], "1e-5"))
@@ -116,28 +86,25 @@ def renyi_epsilon(points: Iterable[tuple[ExactLike, ExactLike]], delta: ExactLik
     curve, target = valid_points(points), positive(delta, "delta")
     if target >= 1 or any(value == 0 for _, value in curve):  # D_λ = 0 says P = Q
         return Fraction(0)
-    return max(Fraction(0), min(_epsilon_at(order, value, target) for order, value in curve))
+
+    def bound(order: Fraction, value: Fraction) -> arb:
+        u = ball(order - 1)
+        return ball(value) + (_log_constant(u) - ball(target).log()) / u
+
+    return max(Fraction(0), min(upper_end(partial(bound, *point)) for point in curve))
 
 
 def renyi_delta(points: Iterable[tuple[ExactLike, ExactLike]], epsilon: ExactLike) -> Fraction:
-    """Bound δ(ε) of whatever has D_λ <= τ at each given (λ, τ): the least of e^{(λ-1)(τ-ε)} (λ-1)^{λ-1} λ^{-λ}.
-
-    Args:
-        points: At least one (order, τ); orders > 1, τ >= 0.
-        epsilon: At least 0.
-
-    Returns:
-        The bound, rounded up; at most 1.
-
-    Raises:
-        InvalidValue: A value is out of range.
-
-    Source: Canonne, Kamath & Steinke 2020; proven in section 4.
-    """
-    curve, target = valid_points(points), at_least_zero(epsilon, "epsilon")
+    """Bound δ(ε) likewise, for ε >= 0: the least of e^{(λ-1)(τ-ε)} (λ-1)^{λ-1} λ^{-λ}, rounded up, at most 1."""
+    curve, target = valid_points(points), at_least_zero(epsilon)
     if any(value == 0 for _, value in curve):
         return Fraction(0)
-    return min(Fraction(1), *(_delta_at(order, value, target) for order, value in curve))
+
+    def bound(order: Fraction, value: Fraction) -> arb:
+        u = ball(order - 1)
+        return (u * ball(value - target) + _log_constant(u)).exp()
+
+    return min(Fraction(1), *(upper_end(partial(bound, *point)) for point in curve))
 
 
 def best_zcdp_order(rho: ExactLike, delta: ExactLike) -> Fraction:
@@ -147,19 +114,10 @@ def best_zcdp_order(rho: ExactLike, delta: ExactLike) -> Fraction:
 
 
 def zcdp_epsilon(rho: ExactLike, delta: ExactLike, form: Form = "tight") -> Fraction:
-    """Bound ε(δ) of a ρ-zCDP mechanism.
+    """Bound ε(δ) of a ρ-zCDP mechanism, rounded up, at least 0, for ρ >= 0 and δ > 0.
 
-    Args:
-        rho: At least 0.
-        delta: Greater than 0.
-        form: "tight": the bound of :func:`renyi_epsilon` at τ = λρ, at (nearly) the best of all real orders λ > 1;
-            "classical": ρ + 2 sqrt(ρ log(1/δ)).
-
-    Returns:
-        The bound, rounded up; 0 where it would be negative, and for δ >= 1.
-
-    Raises:
-        InvalidValue: A value is out of range.
+    "tight": the bound of :func:`renyi_epsilon` at τ = λρ, at (nearly) the best of all real orders λ > 1; "classical":
+    ρ + 2 sqrt(ρ log(1/δ)).
 
     Sources: Bun & Steinke 2016, proposition 1.3 (classical); Canonne, Kamath & Steinke 2020 (tight). Section 4.
 
@@ -167,8 +125,7 @@ def zcdp_epsilon(rho: ExactLike, delta: ExactLike, form: Form = "tight") -> Frac
     [0.9, 1.071]
     """
     rate, target = at_least_zero(rho, "rho"), positive(delta, "delta")
-    if form not in get_args(Form):
-        raise InvalidValue("form", repr(form), " or ".join(get_args(Form)))
+    demand_one_of("form", form, get_args(Form))
     if rate == 0 or target >= 1:
         return Fraction(0)
     if form == "classical":
@@ -178,25 +135,9 @@ def zcdp_epsilon(rho: ExactLike, delta: ExactLike, form: Form = "tight") -> Frac
 
 
 def zcdp_delta(rho: ExactLike, epsilon: ExactLike, form: Form = "tight") -> Fraction:
-    """Bound δ(ε) of a ρ-zCDP mechanism.
-
-    Args:
-        rho: At least 0.
-        epsilon: At least 0.
-        form: "tight": the bound of :func:`renyi_delta` at τ = λρ, at (nearly) the best of all real orders λ > 1;
-            "classical": e^{-(ε-ρ)²/4ρ} for ε > ρ, else 1.
-
-    Returns:
-        The bound, rounded up; at most 1.
-
-    Raises:
-        InvalidValue: A value is out of range.
-
-    Sources: as for :func:`zcdp_epsilon`.
-    """
-    rate, target = at_least_zero(rho, "rho"), at_least_zero(epsilon, "epsilon")
-    if form not in get_args(Form):
-        raise InvalidValue("form", repr(form), " or ".join(get_args(Form)))
+    """Bound δ(ε) likewise, for ε >= 0; "classical": e^{-(ε-ρ)²/4ρ} for ε > ρ, else 1."""
+    rate, target = at_least_zero(rho, "rho"), at_least_zero(epsilon)
+    demand_one_of("form", form, get_args(Form))
     if rate == 0:
         return Fraction(0)
     if form == "classical":
@@ -208,15 +149,9 @@ def zcdp_delta(rho: ExactLike, epsilon: ExactLike, form: Form = "tight") -> Frac
 def renyi_budget(order: ExactLike, epsilon: ExactLike, delta: ExactLike) -> Fraction:
     """Return the largest τ for which D_λ <= τ still gives (ε, δ) by section 4, rounded down; it may be negative.
 
-    Args:
-        order: λ > 1.
-        epsilon: At least 0.
-        delta: In (0, 1).
-
-    Raises:
-        InvalidValue: A value is out of range.
+    For λ > 1, ε >= 0 and δ in (0, 1).
     """
-    chosen, target_epsilon, target_delta = valid_order(order), at_least_zero(epsilon, "epsilon"), open_unit(delta)
+    chosen, target_epsilon, target_delta = above_one(order), at_least_zero(epsilon), open_unit(delta)
 
     def bound() -> arb:
         u = ball(chosen - 1)
@@ -226,19 +161,12 @@ def renyi_budget(order: ExactLike, epsilon: ExactLike, delta: ExactLike) -> Frac
 
 
 def zcdp_budget(epsilon: ExactLike, delta: ExactLike) -> Fraction:
-    """Return the largest ρ for which ρ-zCDP gives (ε, δ) by section 4, rounded down.
-
-    Args:
-        epsilon: At least 0.
-        delta: In (0, 1).
-
-    Raises:
-        InvalidValue: A value is out of range.
+    """Return the largest ρ for which ρ-zCDP gives (ε, δ) by section 4, rounded down, for ε >= 0 and δ in (0, 1).
 
     >>> float(zcdp_budget(1, "1e-6"))
     0.0243...
     """
-    target_epsilon, target_delta = at_least_zero(epsilon, "epsilon"), open_unit(delta)
+    target_epsilon, target_delta = at_least_zero(epsilon), open_unit(delta)
 
     def slope(u: arb) -> arb:  # of -τ(λ)/λ, which is quasi-convex (section 4)
         left = ball(target_delta).log() - _log_constant(u) + u * ball(target_epsilon)

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flint import arb
 
@@ -40,18 +40,14 @@ from dpbounds.privacy.notions.notions import (
     RenyiDP,
     TotalVariation,
     ZeroConcentratedDP,
-    at_least_zero,
-    open_unit,
-    positive,
-    probability,
     shown,
-    valid_order,
 )
 from dpbounds.privacy.pairs.pairs import ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta
 from dpbounds.privacy.routes.inversion import invert
+from dpbounds.privacy.values import above_one, at_least_zero, open_unit, positive, probability
 
 _PRECISION = 160
 _LONGEST_CHAIN = 8
@@ -73,14 +69,7 @@ def _randomised_response_renyi(epsilon: Fraction, order: Fraction) -> Fraction:
 
 
 def gaussian_epsilon(squared_mu: ExactLike, delta: ExactLike) -> Fraction:
-    """Return ε(δ) of μ-Gaussian differential privacy, rounded up.
-
-    Args:
-        squared_mu: μ² >= 0.
-        delta: Greater than 0; ε is 0 from 1 on.
-
-    Raises:
-        InvalidValue: A value is out of range.
+    """Return ε(δ) of μ-Gaussian differential privacy, rounded up, for μ² >= 0 and δ > 0; 0 from δ = 1 on.
 
     Source: Balle & Wang 2018; Dong, Roth & Su 2022.
 
@@ -97,7 +86,7 @@ def gaussian_epsilon(squared_mu: ExactLike, delta: ExactLike) -> Fraction:
 
 def gaussian_delta(squared_mu: ExactLike, epsilon: ExactLike) -> Fraction:
     """Return δ(ε) of μ-Gaussian differential privacy, rounded up, for μ² >= 0 and ε >= 0; source as above."""
-    squared, target = at_least_zero(squared_mu, "squared_mu"), at_least_zero(epsilon, "epsilon")
+    squared, target = at_least_zero(squared_mu, "squared_mu"), at_least_zero(epsilon)
     if squared == 0:
         return Fraction(0)
     value, precision = closed_form_delta(ShiftedGaussians(squared), target)
@@ -106,16 +95,8 @@ def gaussian_delta(squared_mu: ExactLike, epsilon: ExactLike) -> Fraction:
 
 
 def gaussian_budget(epsilon: ExactLike, delta: ExactLike) -> Fraction:
-    """Return the largest μ for which μ-Gaussian differential privacy gives (ε, δ), rounded down in about the 60th bit.
-
-    Args:
-        epsilon: At least 0.
-        delta: In (0, 1).
-
-    Raises:
-        InvalidValue: A value is out of range.
-    """
-    target, allowed = at_least_zero(epsilon, "epsilon"), open_unit(delta)
+    """Return the largest μ for which μ-Gaussian DP gives (ε, δ), rounded down in about the 60th bit, 0 < δ < 1."""
+    target, allowed = at_least_zero(epsilon), open_unit(delta)
     high = Fraction(1)
     while gaussian_delta(high**2, target) <= allowed:
         high *= 2
@@ -177,11 +158,8 @@ def _total_variation_of(divergence: Fraction) -> Fraction:
     """Bound the total variation where KL(P ‖ Q) is at most this (section 6)."""
     if divergence == 0:
         return Fraction(0)
-    pinsker, other = (
-        upper_end(lambda: ball(divergence / 2).sqrt()),
-        upper_end(lambda: (-(-ball(divergence)).expm1()).sqrt()),
-    )
-    return min(Fraction(1), pinsker, other)
+    pinsker = upper_end(lambda: ball(divergence / 2).sqrt())
+    return min(Fraction(1), pinsker, upper_end(lambda: (-(-ball(divergence)).expm1()).sqrt()))
 
 
 # --- the graph -----------------------------------------------------------------------------------------------------
@@ -233,7 +211,6 @@ class Goal:
         return self.group if relation is self.relation else 2 * self.group
 
 
-When = Callable[[Notion, Goal], bool]
 Known = TypeVar("Known", bound=Notion)
 
 
@@ -252,76 +229,71 @@ class Edge:
     name: str
     source: str
     takes: type[Notion]
-    rule: Callable[[Notion, Goal], Notion]
-    when: When
+    rule: Callable[[Any, Goal], Notion]
+    when: Callable[[Notion, Goal], bool]
 
-    def accepts(self, notion: Notion) -> bool:
-        """Whether the implication starts from such a notion."""
-        return isinstance(notion, self.takes)
+    def is_of_use(self, notion: Notion, goal: Goal) -> bool:
+        """Whether the implication starts from such a notion, and leads on to the goal."""
+        return isinstance(notion, self.takes) and self.when(notion, goal)
 
     def apply(self, notion: Notion, goal: Goal) -> Notion:
         """Return what the implication proves of this notion.
 
         Raises:
             Declined: It proves nothing for these numbers.
-            UnsupportedMechanism: It does not start from such a notion, or has no use on the way to this goal.
+            UnsupportedMechanism: It is of no use.
         """
-        if not (self.accepts(notion) and self.when(notion, goal)):
+        if not self.is_of_use(notion, goal):
             raise UnsupportedMechanism(f"the implication '{self.name}' is of no use from {notion} to {goal}")
         return self.rule(notion, goal)
 
 
-def _always(notion: Notion, goal: Goal) -> bool:
-    return True
+def _to_value(
+    takes: type[Known],
+    gives: Callable[[ExactLike, Relation, int], Notion],
+    value: Callable[[Known], ExactLike],
+    name: str,
+    source: str,
+) -> Edge:
+    """To a notion of one number, for the same neighbours."""
+    return Edge(
+        name,
+        source,
+        takes,
+        lambda known, goal: gives(value(known), known.relation, known.group),
+        lambda known, goal: True,
+    )
 
 
-def _at_target(notion: Notion, goal: Goal) -> bool:
-    """δ or ε is aimed at last, among the wanted neighbours."""
-    return goal.is_near(notion) and (goal.delta is not None or goal.epsilon is not None)
+def _to_target(
+    takes: type[Known],
+    epsilon: Callable[[Known, Fraction], Fraction],
+    delta: Callable[[Known, Fraction], Fraction],
+    name: str,
+    source: str,
+) -> Edge:
+    """To (ε(δ), δ) or (ε, δ(ε)), whichever is aimed at."""
+
+    def rule(known: Known, goal: Goal) -> Notion:
+        if goal.delta is not None:
+            return ApproximateDP(epsilon(known, goal.delta), goal.delta, known.relation, known.group)
+        assert goal.epsilon is not None
+        return ApproximateDP(goal.epsilon, delta(known, goal.epsilon), known.relation, known.group)
+
+    def when(known: Notion, goal: Goal) -> bool:
+        return goal.is_near(known) and (goal.delta is not None or goal.epsilon is not None)
+
+    return Edge(name, source, takes, rule, when)
 
 
-def _at_order(notion: Notion, goal: Goal) -> bool:
-    return goal.is_near(notion) and goal.order is not None
+def _to_order(takes: type[Known], value: Callable[[Known, Fraction], Fraction], name: str, source: str) -> Edge:
+    """To the Rényi order that is aimed at."""
 
+    def rule(known: Known, goal: Goal) -> Notion:
+        assert goal.order is not None
+        return RenyiDP([(goal.order, value(known, goal.order))], known.relation, known.group)
 
-def _in_groups(notion: Notion, goal: Goal) -> bool:
-    return notion.group != goal.distance(notion.relation)
-
-
-def _by_replacing(notion: Notion, goal: Goal) -> bool:
-    return notion.relation is not goal.relation and notion.group == goal.distance(notion.relation)
-
-
-def _edge(
-    name: str, source: str, takes: type[Known], when: When = _always
-) -> Callable[[Callable[[Known, Goal], Notion]], Edge]:
-    def made(rule: Callable[[Known, Goal], Notion]) -> Edge:
-        def checked(notion: Notion, goal: Goal) -> Notion:
-            assert isinstance(notion, takes)
-            return rule(notion, goal)
-
-        return Edge(name, source, takes, checked, when)
-
-    return made
-
-
-def _for_same(known: Notion, kind: Callable[[ExactLike, Relation, int], Notion], value: Fraction) -> Notion:
-    return kind(value, known.relation, known.group)
-
-
-def _at_goal(
-    known: Notion, goal: Goal, epsilon: Callable[[Fraction], Fraction], delta: Callable[[Fraction], Fraction]
-) -> Notion:
-    """(ε(δ), δ) or (ε, δ(ε)), whichever is aimed at."""
-    if goal.delta is not None:
-        return ApproximateDP(epsilon(goal.delta), goal.delta, known.relation, known.group)
-    assert goal.epsilon is not None
-    return ApproximateDP(goal.epsilon, delta(goal.epsilon), known.relation, known.group)
-
-
-def _renyi_at_goal(known: Notion, goal: Goal, value: Callable[[Fraction], Fraction]) -> Notion:
-    assert goal.order is not None
-    return RenyiDP([(goal.order, value(goal.order))], known.relation, known.group)
+    return Edge(name, source, takes, rule, lambda known, goal: goal.is_near(known) and goal.order is not None)
 
 
 def _above_zero(delta: Fraction) -> Fraction:
@@ -330,171 +302,156 @@ def _above_zero(delta: Fraction) -> Fraction:
     return delta
 
 
-@_edge("pure is approximate with δ = 0", "definition", PureDP)
-def _pure_is_approximate(known: PureDP, goal: Goal) -> Notion:
-    return ApproximateDP(known.epsilon, 0, known.relation, known.group)
+def _least_rho(epsilon: Fraction) -> Fraction:
+    """ρ of an ε-DP mechanism (section 1)."""
+    sharper = upper_end(lambda: ball(epsilon) * (ball(epsilon) / 2).tanh()) if epsilon else Fraction(0)
+    return min(sharper, epsilon**2 / 2)
 
 
-@_edge("approximate with δ = 0 is pure", "definition", ApproximateDP)
-def _approximate_is_pure(known: ApproximateDP, goal: Goal) -> Notion:
+def _pure_epsilon(known: ApproximateDP) -> Fraction:
     if known.delta:
         raise Declined(f"delta = {shown(known.delta)} is not 0")
-    return _for_same(known, PureDP, known.epsilon)
+    return known.epsilon
 
 
-@_edge("pure is ε tanh(ε/2)-zCDP", "Bun & Steinke 2016 for ε²/2; sharpened in section 1", PureDP)
-def _pure_is_zcdp(known: PureDP, goal: Goal) -> Notion:
-    epsilon = known.epsilon
-    sharper = upper_end(lambda: ball(epsilon) * (ball(epsilon) / 2).tanh()) if epsilon else Fraction(0)
-    return _for_same(known, ZeroConcentratedDP, min(sharper, epsilon**2 / 2))
-
-
-@_edge("pure has the Rényi curve of randomised response", "Mironov 2017; section 1", PureDP, _at_order)
-def _pure_has_renyi(known: PureDP, goal: Goal) -> Notion:
-    return _renyi_at_goal(known, goal, lambda order: _randomised_response_renyi(known.epsilon, order))
-
-
-@_edge("pure has range 2ε", "definition", PureDP)
-def _pure_has_range(known: PureDP, goal: Goal) -> Notion:
-    return _for_same(known, BoundedRange, 2 * known.epsilon)
-
-
-@_edge("bounded range is η-pure", "Durfee & Rogers 2019; section 3", BoundedRange)
-def _range_is_pure(known: BoundedRange, goal: Goal) -> Notion:
-    return _for_same(known, PureDP, known.eta)
-
-
-@_edge("bounded range is η²/8-zCDP", "Cesar & Rogers 2021; section 3", BoundedRange)
-def _range_is_zcdp(known: BoundedRange, goal: Goal) -> Notion:
-    return _for_same(known, ZeroConcentratedDP, known.eta**2 / 8)
-
-
-@_edge("the profile of bounded range", "Dong, Durfee & Rogers 2020; section 3", BoundedRange, _at_target)
-def _range_is_approximate(known: BoundedRange, goal: Goal) -> Notion:
-    return _at_goal(
-        known,
-        goal,
-        lambda delta: _bounded_range_epsilon(known.eta, delta),
-        lambda epsilon: _bounded_range_delta(known.eta, epsilon),
-    )
-
-
-@_edge("zCDP bounds every Rényi order by λρ", "definition", ZeroConcentratedDP, _at_order)
-def _zcdp_has_renyi(known: ZeroConcentratedDP, goal: Goal) -> Notion:
-    return _renyi_at_goal(known, goal, lambda order: order * known.rho)
-
-
-@_edge("zCDP at its best order", "Canonne, Kamath & Steinke 2020; section 4", ZeroConcentratedDP, _at_target)
-def _zcdp_is_approximate(known: ZeroConcentratedDP, goal: Goal) -> Notion:
-    return _at_goal(
-        known,
-        goal,
-        lambda delta: zcdp_epsilon(known.rho, _above_zero(delta)),
-        lambda epsilon: zcdp_delta(known.rho, epsilon),
-    )
-
-
-@_edge("zCDP gives ρ + 2 sqrt(ρ log 1/δ)", "Bun & Steinke 2016; section 4", ZeroConcentratedDP, _at_target)
-def _zcdp_is_approximate_classically(known: ZeroConcentratedDP, goal: Goal) -> Notion:
-    return _at_goal(
-        known,
-        goal,
-        lambda delta: zcdp_epsilon(known.rho, _above_zero(delta), "classical"),
-        lambda epsilon: zcdp_delta(known.rho, epsilon, "classical"),
-    )
-
-
-@_edge("zCDP bounds the total variation", "Pinsker; Bretagnolle & Huber 1979; section 6", ZeroConcentratedDP)
-def _zcdp_has_total_variation(known: ZeroConcentratedDP, goal: Goal) -> Notion:
-    return _for_same(known, TotalVariation, _total_variation_of(known.rho))
-
-
-@_edge("Rényi at the best of its orders", "Canonne, Kamath & Steinke 2020; section 4", RenyiDP, _at_target)
-def _renyi_is_approximate(known: RenyiDP, goal: Goal) -> Notion:
-    return _at_goal(
-        known,
-        goal,
-        lambda delta: renyi_epsilon(known.points, _above_zero(delta)),
-        lambda epsilon: renyi_delta(known.points, epsilon),
-    )
-
-
-@_edge("Rényi between its orders", "section 5", RenyiDP, _at_order)
-def _renyi_has_orders_between(known: RenyiDP, goal: Goal) -> Notion:
-    return _renyi_at_goal(known, goal, lambda order: renyi_between(known.points, order))
-
-
-@_edge("Rényi bounds the total variation", "Pinsker; Bretagnolle & Huber 1979; section 6", RenyiDP)
-def _renyi_has_total_variation(known: RenyiDP, goal: Goal) -> Notion:
-    return _for_same(known, TotalVariation, _total_variation_of(min(known.parameters)))
-
-
-@_edge("the profile of shifted Gaussians", "Balle & Wang 2018; Dong, Roth & Su 2022", GaussianDP, _at_target)
-def _gaussian_is_approximate(known: GaussianDP, goal: Goal) -> Notion:
-    return _at_goal(
-        known,
-        goal,
-        lambda delta: gaussian_epsilon(known.mu**2, _above_zero(delta)),
-        lambda epsilon: gaussian_delta(known.mu**2, epsilon),
-    )
-
-
-@_edge("Gaussian is μ²/2-zCDP", "Bun & Steinke 2016; section 6", GaussianDP)
-def _gaussian_is_zcdp(known: GaussianDP, goal: Goal) -> Notion:
-    return _for_same(known, ZeroConcentratedDP, known.mu**2 / 2)
-
-
-@_edge("approximate at another target", "Kairouz, Oh & Viswanath 2015; section 2", ApproximateDP, _at_target)
-def _approximate_is_approximate(known: ApproximateDP, goal: Goal) -> Notion:
-    return _at_goal(
-        known, goal, lambda delta: _traded_epsilon(known, delta), lambda epsilon: _traded_delta(known, epsilon)
-    )
-
-
-@_edge("approximate is within δ + (1-δ) tanh(ε/2)", "Kairouz, Oh & Viswanath 2015; section 2", ApproximateDP)
-def _approximate_has_total_variation(known: ApproximateDP, goal: Goal) -> Notion:
-    return _for_same(known, TotalVariation, _traded_delta(known, Fraction(0)))
-
-
-@_edge("total variation is approximate with ε = 0", "definition", TotalVariation)
-def _total_variation_is_approximate(known: TotalVariation, goal: Goal) -> Notion:
-    return ApproximateDP(0, known.delta, known.relation, known.group)
-
-
-@_edge("a group is a chain of neighbours", "section 7", Notion, _in_groups)
-def _neighbours_make_groups(known: Notion, goal: Goal) -> Notion:
+def _chained(known: Notion, goal: Goal) -> Notion:
     steps = goal.distance(known.relation)
     return replace(_along_chain(known, -(-steps // known.group)), group=steps)
 
 
-@_edge("a replacement is a removal and an addition", "section 7", Notion, _by_replacing)
-def _two_make_a_replacement(known: Notion, goal: Goal) -> Notion:
-    return replace(known, relation=Relation.REPLACE_ONE, group=known.group // 2)
-
-
 EDGES: tuple[Edge, ...] = (
-    _pure_is_approximate,
-    _pure_is_zcdp,
-    _pure_has_renyi,
-    _pure_has_range,
-    _range_is_pure,
-    _range_is_zcdp,
-    _range_is_approximate,
-    _zcdp_has_renyi,
-    _zcdp_is_approximate,
-    _zcdp_is_approximate_classically,
-    _zcdp_has_total_variation,
-    _renyi_is_approximate,
-    _renyi_has_orders_between,
-    _renyi_has_total_variation,
-    _gaussian_is_approximate,
-    _gaussian_is_zcdp,
-    _approximate_is_pure,
-    _approximate_is_approximate,
-    _approximate_has_total_variation,
-    _total_variation_is_approximate,
-    _neighbours_make_groups,
-    _two_make_a_replacement,
+    Edge(
+        "pure is approximate with δ = 0",
+        "definition",
+        PureDP,
+        lambda known, goal: ApproximateDP(known.epsilon, 0, known.relation, known.group),
+        lambda known, goal: True,
+    ),
+    _to_value(
+        PureDP,
+        ZeroConcentratedDP,
+        lambda known: _least_rho(known.epsilon),
+        "pure is ε tanh(ε/2)-zCDP",
+        "Bun & Steinke 2016 for ε²/2; sharpened in section 1",
+    ),
+    _to_order(
+        PureDP,
+        lambda known, order: _randomised_response_renyi(known.epsilon, order),
+        "pure has the Rényi curve of randomised response",
+        "Mironov 2017; section 1",
+    ),
+    _to_value(PureDP, BoundedRange, lambda known: 2 * known.epsilon, "pure has range 2ε", "definition"),
+    _to_value(
+        BoundedRange, PureDP, lambda known: known.eta, "bounded range is η-pure", "Durfee & Rogers 2019; section 3"
+    ),
+    _to_value(
+        BoundedRange,
+        ZeroConcentratedDP,
+        lambda known: known.eta**2 / 8,
+        "bounded range is η²/8-zCDP",
+        "Cesar & Rogers 2021; section 3",
+    ),
+    _to_target(
+        BoundedRange,
+        lambda known, delta: _bounded_range_epsilon(known.eta, delta),
+        lambda known, epsilon: _bounded_range_delta(known.eta, epsilon),
+        "the profile of bounded range",
+        "Dong, Durfee & Rogers 2020; section 3",
+    ),
+    _to_order(
+        ZeroConcentratedDP,
+        lambda known, order: order * known.rho,
+        "zCDP bounds every Rényi order by λρ",
+        "definition",
+    ),
+    _to_target(
+        ZeroConcentratedDP,
+        lambda known, delta: zcdp_epsilon(known.rho, _above_zero(delta)),
+        lambda known, epsilon: zcdp_delta(known.rho, epsilon),
+        "zCDP at its best order",
+        "Canonne, Kamath & Steinke 2020; section 4",
+    ),
+    _to_target(
+        ZeroConcentratedDP,
+        lambda known, delta: zcdp_epsilon(known.rho, _above_zero(delta), "classical"),
+        lambda known, epsilon: zcdp_delta(known.rho, epsilon, "classical"),
+        "zCDP gives ρ + 2 sqrt(ρ log 1/δ)",
+        "Bun & Steinke 2016; section 4",
+    ),
+    _to_value(
+        ZeroConcentratedDP,
+        TotalVariation,
+        lambda known: _total_variation_of(known.rho),
+        "zCDP bounds the total variation",
+        "Pinsker; Bretagnolle & Huber 1979; section 6",
+    ),
+    _to_target(
+        RenyiDP,
+        lambda known, delta: renyi_epsilon(known.points, _above_zero(delta)),
+        lambda known, epsilon: renyi_delta(known.points, epsilon),
+        "Rényi at the best of its orders",
+        "Canonne, Kamath & Steinke 2020; section 4",
+    ),
+    _to_order(
+        RenyiDP, lambda known, order: renyi_between(known.points, order), "Rényi between its orders", "section 5"
+    ),
+    _to_value(
+        RenyiDP,
+        TotalVariation,
+        lambda known: _total_variation_of(min(known.parameters)),
+        "Rényi bounds the total variation",
+        "Pinsker; Bretagnolle & Huber 1979; section 6",
+    ),
+    _to_target(
+        GaussianDP,
+        lambda known, delta: gaussian_epsilon(known.mu**2, _above_zero(delta)),
+        lambda known, epsilon: gaussian_delta(known.mu**2, epsilon),
+        "the profile of shifted Gaussians",
+        "Balle & Wang 2018; Dong, Roth & Su 2022",
+    ),
+    _to_value(
+        GaussianDP,
+        ZeroConcentratedDP,
+        lambda known: known.mu**2 / 2,
+        "Gaussian is μ²/2-zCDP",
+        "Bun & Steinke 2016; section 6",
+    ),
+    _to_value(ApproximateDP, PureDP, _pure_epsilon, "approximate with δ = 0 is pure", "definition"),
+    _to_target(
+        ApproximateDP,
+        _traded_epsilon,
+        _traded_delta,
+        "approximate at another target",
+        "Kairouz, Oh & Viswanath 2015; section 2",
+    ),
+    _to_value(
+        ApproximateDP,
+        TotalVariation,
+        lambda known: _traded_delta(known, Fraction(0)),
+        "approximate is within δ + (1-δ) tanh(ε/2)",
+        "Kairouz, Oh & Viswanath 2015; section 2",
+    ),
+    Edge(
+        "total variation is approximate with ε = 0",
+        "definition",
+        TotalVariation,
+        lambda known, goal: ApproximateDP(0, known.delta, known.relation, known.group),
+        lambda known, goal: True,
+    ),
+    Edge(
+        "a group is a chain of neighbours",
+        "section 7",
+        Notion,
+        _chained,
+        lambda known, goal: known.group != goal.distance(known.relation),
+    ),
+    Edge(
+        "a replacement is a removal and an addition",
+        "section 7",
+        Notion,
+        lambda known, goal: replace(known, relation=Relation.REPLACE_ONE, group=known.group // 2),
+        lambda known, goal: known.relation is not goal.relation and known.group == goal.distance(known.relation),
+    ),
 )
 
 
@@ -597,7 +554,7 @@ def convert(
     >>> print(convert(ZeroConcentratedDP("1/50", "replace-one"), ApproximateDP, delta="1e-6").notion)
     ApproximateDP(epsilon = 0.899..., delta = 1e-06) under replace-one
     """
-    wanted = sorted({valid_order(order) for order in orders})
+    wanted = sorted({above_one(order) for order in orders})
     goal = _goal(notion, to, delta, epsilon, relation, group)
     if (to is RenyiDP) != bool(wanted):
         given = [str(order) for order in wanted]
@@ -632,7 +589,7 @@ def _goal(
         neighbours,
         positive_integer(group, "group"),
         None if delta is None else probability(delta),
-        Fraction(0) if to is TotalVariation else None if epsilon is None else at_least_zero(epsilon, "epsilon"),
+        Fraction(0) if to is TotalVariation else None if epsilon is None else at_least_zero(epsilon),
     )
 
 
@@ -662,7 +619,7 @@ def _search(notion: Notion, goal: Goal) -> Conversion:
         if goal.is_met_by(here.notion) and (best is None or goal.cost(here.notion) < goal.cost(best.notion)):
             best = here
         for edge in EDGES if len(here.chain) < _LONGEST_CHAIN else ():
-            if not (edge.accepts(here.notion) and edge.when(here.notion, goal)):
+            if not edge.is_of_use(here.notion, goal):
                 continue
             try:
                 after = edge.apply(here.notion, goal)

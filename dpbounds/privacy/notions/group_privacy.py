@@ -15,10 +15,10 @@ from functools import partial
 from flint import arb
 
 from dpbounds.errors import InvalidValue, NotCertified
-from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import ExactLike, positive_integer, rational
+from dpbounds.expressions.enclosure import ball_end
+from dpbounds.expressions.exact import rational
 from dpbounds.expressions.working import working
-from dpbounds.privacy.notions.composition_theorems import CompositionTheorem, EpsilonDelta, at_least_zero, probability
+from dpbounds.privacy.notions.composition_theorems import CompositionTheorem
 from dpbounds.privacy.routes.closed_forms import ball
 
 GROUP = CompositionTheorem(
@@ -50,125 +50,6 @@ class Link:
 
     forward: Profile
     backward: Profile
-
-    @classmethod
-    def symmetric(cls, profile: Profile) -> Link:
-        """A link with one profile for both orders: replace-one, or the larger of remove and add."""
-        return cls(profile, profile)
-
-    def reversed(self) -> Link:
-        """The link from D' to D."""
-        return Link(self.backward, self.forward)
-
-
-def group_guarantee(guarantee: EpsilonDelta, size: int) -> EpsilonDelta:
-    """From (ε, δ) for neighbours to (kε, δ (e^(kε) - 1)/(e^ε - 1)) for groups of k; (0, kδ) at ε = 0.
-
-    Args:
-        guarantee: Holds for every ordered pair of neighbours.
-        size: k >= 1.
-
-    Returns:
-        ε exactly, δ rounded up and at most 1.
-
-    Raises:
-        InvalidValue: The size is not a positive integer.
-
-    Source: Dwork & Roth 2014, Theorem 2.2, at δ = 0.
-
-    >>> group_guarantee(EpsilonDelta("0.5"), 3).epsilon
-    Fraction(3, 2)
-    """
-    k, epsilon, delta = positive_integer(size, "size"), guarantee.epsilon, guarantee.delta
-    if epsilon == 0 or delta == 0:
-        return EpsilonDelta(k * epsilon, min(Fraction(1), k * delta))
-    with working(_PRECISION):
-        log_delta = ball(delta).log() + ball(k * epsilon).expm1().log() - ball(epsilon).expm1().log()
-        capped = Fraction(1) if log_delta.upper() >= 0 else ball_end(log_delta.exp(), "up")
-    return EpsilonDelta(k * epsilon, min(Fraction(1), capped))
-
-
-def group_zcdp(rho: ExactLike, size: int) -> Fraction:
-    """From ρ-zCDP for neighbours to k²ρ-zCDP for groups of k, exactly.
-
-    Source: Bun & Steinke 2016; another proof in ``composition_theorems.md``, section 7.
-    """
-    return positive_integer(size, "size") ** 2 * at_least_zero(rho, "rho")
-
-
-def group_profile(link: Link, size: int, epsilon: ExactLike) -> Enclosure:
-    """Bound δ_k(ε) for groups of k records, in both orders: the chain of k equal links, and its reversal.
-
-    Args:
-        link: What is known of neighbours.
-        size: k >= 1.
-        epsilon: At least 0.
-
-    Returns:
-        [0, upper]: the upper end is proven for the split of ε that a search found; a better split may exist.
-
-    Raises:
-        InvalidValue: A value outside its domain, or a profile that returns something negative.
-
-    Source: the chain inequality is the profiles' form of Dong, Roth & Su 2022 on trade-off functions.
-    """
-    number, k = at_least_zero(epsilon, "epsilon"), positive_integer(size, "size")
-    return _over(link, lambda way: chain_delta((way,) * k, number))
-
-
-def group_epsilon(link: Link, size: int, delta: ExactLike, tolerance: float = 1e-6) -> Enclosure:
-    """Bound ε_k(δ) for groups of k records, in both orders; arguments as for :func:`group_profile`.
-
-    Args:
-        link: What is known of neighbours.
-        size: k >= 1.
-        delta: In (0, 1].
-        tolerance: How far, relatively, the search for ε goes.
-
-    Returns:
-        [0, upper]: the upper end is proven.
-
-    Raises:
-        InvalidValue: A value outside its domain.
-        NotCertified: No ε was found at which the chain's bound is as small as δ.
-    """
-    number, k = probability(delta, "delta"), positive_integer(size, "size")
-    return _over(link, lambda way: chain_epsilon((way,) * k, number, tolerance))
-
-
-def replace_profile(remove: Profile, add: Profile, epsilon: ExactLike) -> Enclosure:
-    """Bound δ(ε) under replace-one by the profiles for removing and adding a record: min h_remove(α₁) + α₁ h_add(α₂).
-
-    The mechanism must be defined, and its profiles proven, for the smaller data set in the middle too. Replacing a
-    record is its own reversal, so one order suffices. Returns and errors as for :func:`group_profile`.
-    """
-    return chain_delta((Link(remove, add), Link(add, remove)), at_least_zero(epsilon, "epsilon"))
-
-
-def replace_epsilon(remove: Profile, add: Profile, delta: ExactLike, tolerance: float = 1e-6) -> Enclosure:
-    """Bound ε(δ) under replace-one as :func:`replace_profile` does; arguments and errors as :func:`group_epsilon`."""
-    return chain_epsilon((Link(remove, add), Link(add, remove)), probability(delta, "delta"), tolerance)
-
-
-def chain_delta(links: Sequence[Link], epsilon: Fraction) -> Enclosure:
-    """Bound H_{e^ε} between the two ends of a chain: [0, upper] with the proven bound at the best split found."""
-    search = Chain(links)
-    return Enclosure(Fraction(0), search.upper(search.best(epsilon)), GROUP.name, _PRECISION)
-
-
-def chain_epsilon(links: Sequence[Link], delta: Fraction, tolerance: float = 1e-6) -> Enclosure:
-    """Bound the least ε with H_{e^ε} <= δ between the two ends of a chain: [0, upper].
-
-    Raises:
-        InvalidValue: δ = 0, or the tolerance is not in (0, 1).
-        NotCertified: No ε was found at which the chain's bound is as small as δ.
-    """
-    if delta == 0:
-        raise InvalidValue("delta", delta, "greater than 0", "for pure guarantees use group_guarantee")
-    if not 0 < tolerance < 1:
-        raise InvalidValue("tolerance", tolerance, "greater than 0 and less than 1")
-    parts = Chain(links).parts_for(delta, tolerance)
-    return Enclosure(Fraction(0), sum(parts, Fraction(0)), GROUP.name, _PRECISION)
 
 
 class Chain:
@@ -283,12 +164,12 @@ class Chain:
                 high *= 2
                 if high > _DEEPEST:
                     return None
-            within = partial(self._within, link.forward, allowed)
+
+            def within(epsilon: Fraction, link: Link = link, allowed: Fraction = allowed) -> bool:
+                return self._profile(link.forward, epsilon) <= allowed
+
             parts.append(Fraction(0) if within(Fraction(0)) else _last_allowed(within, high, _FINE))
         return tuple(parts)
-
-    def _within(self, profile: Profile, allowed: Fraction, epsilon: Fraction) -> bool:
-        return self._profile(profile, epsilon) <= allowed
 
     def parts_for(self, delta: Fraction, tolerance: float) -> tuple[Fraction, ...]:
         """A split with a bound of at most δ, whose sum is about as small as the search could make it.
@@ -351,9 +232,3 @@ def _last_allowed(allowed: Callable[[Fraction], bool], high: Fraction, tolerance
             break
         low, high = (low, middle) if allowed(middle) else (middle, high)
     return high
-
-
-def _over(link: Link, bound: Callable[[Link], Enclosure]) -> Enclosure:
-    """The larger of both orders' bounds."""
-    forward = bound(link)
-    return forward if link.forward is link.backward else forward.larger(bound(link.reversed()))

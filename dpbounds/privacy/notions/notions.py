@@ -11,8 +11,9 @@ from fractions import Fraction
 from itertools import pairwise
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_decimal
+from dpbounds.expressions.exact import ExactLike, positive_integer, to_decimal
 from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.values import above_one, at_least_zero, probability
 
 Points = tuple[tuple[Fraction, Fraction], ...]  # (order, ε) with increasing orders
 
@@ -51,7 +52,7 @@ class PureDP(Notion):
     epsilon: Fraction
 
     def __init__(self, epsilon: ExactLike, relation: str | Relation, group: int = 1) -> None:
-        _fill(self, relation, group, epsilon=at_least_zero(epsilon, "epsilon"))
+        _fill(self, relation, group, epsilon=at_least_zero(epsilon))
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -62,7 +63,7 @@ class ApproximateDP(Notion):
     delta: Fraction
 
     def __init__(self, epsilon: ExactLike, delta: ExactLike, relation: str | Relation, group: int = 1) -> None:
-        _fill(self, relation, group, epsilon=at_least_zero(epsilon, "epsilon"), delta=probability(delta))
+        _fill(self, relation, group, epsilon=at_least_zero(epsilon), delta=probability(delta))
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -129,57 +130,17 @@ class TotalVariation(Notion):
 
 
 def _fill(notion: Notion, relation: str | Relation, group: int, **parameters: object) -> None:
-    values = {"relation": as_relation(relation), "group": positive_integer(group, "group"), **parameters}
-    for name, value in values.items():
+    parameters.update(relation=as_relation(relation), group=positive_integer(group, "group"))
+    for name, value in parameters.items():
         object.__setattr__(notion, name, value)
-
-
-def at_least_zero(value: ExactLike, name: str) -> Fraction:
-    """Return an exact number >= 0, or raise ``InvalidValue``."""
-    number = exact(value, name)
-    if number < 0:
-        raise InvalidValue(name, value, "at least 0")
-    return number
-
-
-def positive(value: ExactLike, name: str) -> Fraction:
-    """Return an exact number > 0, or raise ``InvalidValue``."""
-    number = exact(value, name)
-    if number <= 0:
-        raise InvalidValue(name, value, "greater than 0")
-    return number
-
-
-def probability(delta: ExactLike) -> Fraction:
-    """Return δ as an exact number from 0 to 1, or raise ``InvalidValue``."""
-    number = exact(delta, "delta")
-    if not 0 <= number <= 1:
-        raise InvalidValue("delta", delta, "a number from 0 to 1")
-    return number
-
-
-def open_unit(delta: ExactLike, name: str = "delta") -> Fraction:
-    """Return δ as an exact number in (0, 1), or raise ``InvalidValue``."""
-    number = exact(delta, name)
-    if not 0 < number < 1:
-        raise InvalidValue(name, delta, "greater than 0 and less than 1")
-    return number
 
 
 def valid_points(points: Iterable[tuple[ExactLike, ExactLike]]) -> Points:
     """Return (order, ε) with increasing orders > 1 and ε >= 0, or raise ``InvalidValue``."""
-    found = sorted((valid_order(order), at_least_zero(value, "epsilon")) for order, value in points)
+    found = sorted((above_one(order), at_least_zero(value)) for order, value in points)
     if not found or any(first == second for (first, _), (second, _) in pairwise(found)):
         raise InvalidValue("points", [str(order) for order, _ in found], "at least one (order, ε), no order twice")
     return tuple(found)
-
-
-def valid_order(order: ExactLike) -> Fraction:
-    """Return a Rényi order as an exact number, or raise ``InvalidValue`` where it is not above 1."""
-    number = exact(order, "order")
-    if number <= 1:
-        raise InvalidValue("order", order, "greater than 1")
-    return number
 
 
 def shown(value: Fraction | Points) -> str:

@@ -8,6 +8,7 @@ sums; else from a lattice. Proofs stand in ``composition_theorems.md``.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,17 +16,15 @@ from fractions import Fraction
 from flint import arb
 from scipy.optimize import minimize_scalar
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.notions.composition_theorems import (
     OPTIMAL,
     Parts,
     accurate,
-    at_least_zero,
     checked,
-    probability,
     pure_target,
     spare_sign,
     with_failures,
@@ -34,6 +33,7 @@ from dpbounds.privacy.notions.random_signs import RoundedSigns, Signs, SignTable
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.inversion import invert
 from dpbounds.privacy.routes.lattice.integer_measures import Work
+from dpbounds.privacy.values import at_least_zero, open_unit, probability
 
 DEFAULT_TOLERANCE = 1e-4
 _NARROW = Fraction(1, 1 << 45)
@@ -62,7 +62,6 @@ def optimal_delta(parts: Parts, epsilon: ExactLike, tolerance: ExactLike = DEFAU
         Proven ends of a number that is attained by some mechanisms. Publish the upper one.
 
     Raises:
-        InvalidValue: A value outside its domain.
         NotCertified: The tolerance is out of reach within a few seconds.
 
     Sources: Kairouz, Oh & Viswanath 2015, Theorem 3.3, for equal (ε_i, δ_i) and ε = ε_i (k - 2i); Murtagh & Vadhan 2016
@@ -72,7 +71,7 @@ def optimal_delta(parts: Parts, epsilon: ExactLike, tolerance: ExactLike = DEFAU
     >>> optimal_delta(((EpsilonDelta("0.1", 0), 2),), 0).decimals(12)
     ('0.0499583749578', '0.0499583749579')
     """
-    target, known, wanted = at_least_zero(epsilon, "epsilon"), checked(parts), _tolerance(tolerance)
+    target, known, wanted = at_least_zero(epsilon), checked(parts), open_unit(tolerance, "tolerance")
     signs = _signs(known)
     if target >= largest_sum(signs):
         value, precision = accurate(lambda: with_failures(known, arb(0)))
@@ -103,7 +102,7 @@ def optimal_epsilon(parts: Parts, delta: ExactLike, tolerance: ExactLike = DEFAU
     >>> optimal_epsilon(((EpsilonDelta("0.1", 0), 100),), "1e-6").decimals(12)
     ('4.77456758810', '4.77456758811')
     """
-    target, known, wanted = probability(delta, "delta"), checked(parts), _tolerance(tolerance)
+    target, known, wanted = probability(delta), checked(parts), open_unit(tolerance, "tolerance")
     signs = _signs(known)
     spare = 1 if target == 1 else spare_sign(known, target)
     if spare < 0:
@@ -131,13 +130,6 @@ def optimal_epsilon(parts: Parts, delta: ExactLike, tolerance: ExactLike = DEFAU
     return _refined(signs, tilt, wanted, prove)
 
 
-def _tolerance(value: ExactLike) -> Fraction:
-    number = exact(value, "tolerance")
-    if not 0 < number < 1:
-        raise InvalidValue("tolerance", value, "greater than 0 and less than 1")
-    return number
-
-
 def _check_magnitudes(signs: Signs) -> None:
     if not (_MAGNITUDES[0] <= signs[0][0] and signs[-1][0] <= _MAGNITUDES[1]):
         raise NotCertified(
@@ -146,10 +138,10 @@ def _check_magnitudes(signs: Signs) -> None:
 
 
 def _signs(parts: Parts) -> Signs:
-    counts: dict[Fraction, int] = {}
+    counts: Counter[Fraction] = Counter()
     for guarantee, count in parts:
         if guarantee.epsilon > 0:
-            counts[guarantee.epsilon] = counts.get(guarantee.epsilon, 0) + count
+            counts[guarantee.epsilon] += count
     return tuple(sorted(counts.items()))
 
 

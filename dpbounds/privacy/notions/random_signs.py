@@ -9,7 +9,8 @@ from __future__ import annotations
 import heapq
 import math
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import islice
 
@@ -75,9 +76,9 @@ class SignTable:
         self.total, self.unit, self.floor = largest_sum(signs), spacing(signs), floor
         self.values = max(0, math.ceil((self.total - floor) / self.unit))  # in units below the largest one
         left = (_LARGEST_EQUAL if len(signs) == 1 else _LARGEST_TABLE) if limit is None else limit
-        law = {0: arb(1)}
+        law: Mapping[int, arb] = {0: arb(1)}
         for size, count in signs:
-            stride, grown = int(2 * size / self.unit), dict[int, arb]()
+            stride, grown = int(2 * size / self.unit), defaultdict[int, arb](arb)
             kept = min(count, (self.values - 1) // stride)
             left -= len(law) * (kept + 1)
             if left < 0:
@@ -86,8 +87,7 @@ class SignTable:
                 for place, other in law.items():
                     at = place + stride * j
                     if at < self.values:
-                        product = mass * other
-                        grown[at] = grown[at] + product if at in grown else product
+                        grown[at] += mass * other
             law = grown
         self.places = sorted(law)
         self.first_law, self.second_law = [arb(0)], [arb(0)]
@@ -156,7 +156,7 @@ class RoundedSigns:
         step, tilt = ball(self.step), ball(self.tilt)
         stride, whole = 2 * size / self.step, step.expm1()
         negligible, neglected = arb(2) ** -(self.slots.unit_bits + 32), arb(0)
-        masses: dict[int, arb] = {}
+        masses = defaultdict[int, arb](arb)
         for j, mass in enumerate(minus_counts(size, count, self.tilt + Fraction(1, 2))):
             if mass < negligible:
                 neglected += mass
@@ -164,14 +164,13 @@ class RoundedSigns:
             place = stride * j
             index = math.floor(place)
             if place == index:
-                masses[index] = masses[index] + mass if index in masses else mass
+                masses[index] += mass
                 continue
             up = ball((place - index) * self.step)  # so much S' exceeds S where the distance is rounded down
             growth = up.expm1()
             tilted = mass * (tilt * up).exp() / whole
-            upper, lower = tilted * (whole - growth), tilted * growth * (-tilt * step).exp()
-            masses[index] = masses[index] + upper if index in masses else upper
-            masses[index + 1] = masses[index + 1] + lower if index + 1 in masses else lower
+            masses[index] += tilted * (whole - growth)
+            masses[index + 1] += tilted * growth * (-tilt * step).exp()
         integers = [(index, scaled(mass, self.slots, upwards=False)) for index, mass in sorted(masses.items())]
         kept = [(index, mass) for index, mass in integers if mass > 0]
         # what was neglected counts as missing: had it been split, it would have grown by e^(κg) at most

@@ -13,13 +13,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from functools import partial
 
 from flint import arb
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.expressions.working import working
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
@@ -28,6 +28,7 @@ from dpbounds.privacy.pairs.pairs import Combined, Pair, Product, RenyiProfile, 
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.guarantees import mirrored
 from dpbounds.privacy.renyi.moments import add_spends_less, has_exact_moments, total_log_moment
+from dpbounds.privacy.values import Given, Target, above_one, at_least_zero, open_unit
 
 LogMoment = Callable[[Fraction, int], arb]  # (order, accuracy in bits) -> (λ-1) D_λ
 
@@ -64,8 +65,7 @@ class DivergenceCurve:
             InvalidValue: The order is not above 1.
             NotCertified: The value is out of reach.
         """
-        number = exact(order, "order")
-        worst: Fraction | float = Fraction(0)
+        number, worst = above_one(order), Fraction(0)
         for neighbours in self.classes:
             moment = total_log_moment(neighbours.product, number)
             if not moment.is_finite():
@@ -76,33 +76,22 @@ class DivergenceCurve:
 
 
 def renyi_curve(mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE) -> DivergenceCurve:
-    """Return the Rényi divergences of a mechanism as a curve.
-
-    Args:
-        mechanism: What ran, or will run.
-        relation: The neighbouring relation.
-
-    Raises:
-        InvalidValue: There is no such relation.
-        UnsupportedMechanism: A part has no proven pair under this relation.
+    """Return the Rényi divergences of a mechanism as a curve; errors as for :func:`renyi_epsilon`.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> renyi_curve(Gaussian(2) ** 8).upper("1.5")
     Fraction(3, 2)
     """
-    classes = neighbour_classes(mechanism, as_relation(relation))
-    products = {neighbours.product for neighbours in classes.every()}
-    kept = [
-        neighbours
-        for neighbours in classes.every()
-        if not (_swapped(neighbours.product) in products - {neighbours.product} and add_spends_less(neighbours.product))
-    ]
+    every = tuple(neighbour_classes(mechanism, as_relation(relation)).every())
+    products = {neighbours.product for neighbours in every}
+
+    def is_left_out(product: Product) -> bool:
+        mirror = tuple((mirrored(pair), count) for pair, count in product)
+        return mirror != product and mirror in products and add_spends_less(product)
+
+    kept = tuple(neighbours for neighbours in every if not is_left_out(neighbours.product))
     hints = {order for neighbours in kept for pair, _ in neighbours.product for order in _given_orders(pair)}
-    return DivergenceCurve(tuple(kept), tuple(sorted(hints)))
-
-
-def _swapped(product: Product) -> Product:
-    return tuple((mirrored(pair), count) for pair, count in product)
+    return DivergenceCurve(kept, tuple(sorted(hints)))
 
 
 def _given_orders(pair: Pair) -> tuple[Fraction, ...]:
@@ -136,7 +125,7 @@ class Converted:
         neighbours: The class of ordered neighbours that spends most.
     """
 
-    given: Literal["delta", "epsilon"]
+    given: Given
     target: Fraction
     enclosure: Enclosure
     two_sided: bool
@@ -147,15 +136,10 @@ class Converted:
 def renyi_epsilon(
     mechanism: Mechanism, delta: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
 ) -> Converted:
-    """Return the ε that the mechanism's Rényi divergences promise at δ.
+    """Return the ε that the mechanism's Rényi divergences promise at δ in (0, 1).
 
     ε = inf over λ > 1 of D_λ + log((λ-1)/λ) - (log δ + log λ)/(λ-1), at least 0: Canonne, Kamath & Steinke 2020,
     Proposition 12. ``inf`` where a likelihood ratio is unbounded with positive probability (uniform noise, δ > 0).
-
-    Args:
-        mechanism: What ran, or will run.
-        delta: In (0, 1); text such as ``"1e-6"`` is exact.
-        relation: The neighbouring relation.
 
     Raises:
         InvalidValue: δ or the relation is not allowed.
@@ -167,162 +151,115 @@ def renyi_epsilon(
     >>> "7.4137" < found.enclosure < "7.4138"
     True
     """
-    target = valid_delta(delta)
-    curve = renyi_curve(mechanism, relation)
-
-    def convert(moment: LogMoment, exact_ends: bool) -> Found:
-        return best_epsilon(moment, target, exact_ends, curve.orders_hint)
-
-    def at(moment: LogMoment, excess: Fraction) -> arb:
-        return _slope_numerator(moment, target, excess, _PROOF_BITS) / ball(excess)
-
-    return _worst(curve, "delta", target, convert, at)
+    return converted(mechanism, Target("delta", open_unit(delta)), as_relation(relation))
 
 
 def renyi_delta(
     mechanism: Mechanism, epsilon: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
 ) -> Converted:
-    """Return the δ that the mechanism's Rényi divergences promise at ε.
+    """Return the δ that the mechanism's Rényi divergences promise at ε >= 0; errors as for :func:`renyi_epsilon`.
 
-    δ = inf over λ > 1 of e^((λ-1)(D_λ - ε)) (1 - 1/λ)^λ / (λ-1), at most 1: Canonne, Kamath & Steinke 2020,
-    Proposition 12. Arguments and errors as for :func:`renyi_epsilon`, with ε at least 0.
+    δ = inf over λ > 1 of e^((λ-1)(D_λ - ε)) (1 - 1/λ)^λ / (λ-1), at most 1: Canonne, Kamath & Steinke 2020, Prop. 12.
     """
-    target = exact(epsilon, "epsilon")
-    if target < 0:
-        raise InvalidValue("epsilon", epsilon, "at least 0")
+    return converted(mechanism, Target("epsilon", at_least_zero(epsilon)), as_relation(relation))
+
+
+def converted(mechanism: Mechanism, target: Target, relation: Relation) -> Converted:
+    """Convert each class by itself, for values that were checked before: the mechanism spends what the worst does.
+
+    A class that spends no more than another at that one's best order needs no search of its own.
+    """
     curve = renyi_curve(mechanism, relation)
+    top: Found | None = None
+    name = ""
+    for neighbours in curve.classes:
+        conversion = _Conversion(target, partial(total_log_moment, neighbours.product))
+        if top is not None and conversion.gives_no_more(top):
+            continue
+        exact_ends = all(has_exact_moments(pair) for pair, _ in neighbours.product)
+        found = conversion.best(exact_ends, curve.orders_hint)
+        if top is None or found[0].exact_upper > top[0].exact_upper:
+            top, name = found, neighbours.name
+    assert top is not None
+    enclosure, order, two_sided = top
+    return Converted(target.given, target.value, enclosure, two_sided, order, name)
 
-    def convert(moment: LogMoment, exact_ends: bool) -> Found:
-        return _best_delta(moment, target, exact_ends, curve.orders_hint)
 
-    def at(moment: LogMoment, excess: Fraction) -> arb:
-        return _exponent(moment, target, excess, _PROOF_BITS).exp()
-
-    return _worst(curve, "epsilon", target, convert, at)
-
-
-def valid_delta(delta: ExactLike) -> Fraction:
-    """Return δ as an exact number in (0, 1), or raise ``InvalidValue``."""
-    number = exact(delta, "delta")
-    if not 0 < number < 1:
-        raise InvalidValue("delta", delta, "greater than 0 and less than 1")
-    return number
+def best_epsilon(moment: LogMoment, delta: Fraction) -> Enclosure:
+    """Enclose the least ε(δ) that (λ-1) D_λ gives at any real order λ."""
+    return _Conversion(Target("delta", delta), moment).best()[0]
 
 
 Found = tuple[Enclosure, Fraction | None, bool]  # the ends, the order, whether both are proven
 
 
-def _worst(
-    curve: DivergenceCurve,
-    given: Literal["delta", "epsilon"],
-    target: Fraction,
-    convert: Callable[[LogMoment, bool], Found],
-    at: Callable[[LogMoment, Fraction], arb],
-) -> Converted:
-    """Convert each class by itself: the mechanism spends what the worst of them does.
+@dataclass(frozen=True, slots=True)
+class _Conversion:
+    """The least value over s = λ-1 > 0 of N(s)/s, which is ε, or of e^G(s), which is δ; N(0) > 0, N and G are convex.
 
-    A class that spends no more than another at that one's best order needs no search of its own.
-    """
-    top: Found | None = None
-    name = ""
-    for neighbours in curve.classes:
-        moment = _log_moments(neighbours.product)
-        if top is not None and _spends_no_more(moment, top, at):
-            continue
-        exact_ends = all(has_exact_moments(pair) for pair, _ in neighbours.product)
-        found = convert(moment, exact_ends)
-        if top is None or found[0].exact_upper > top[0].exact_upper:
-            top, name = found, neighbours.name
-    assert top is not None
-    enclosure, order, two_sided = top
-    return Converted(given, target, enclosure, two_sided, order, name)
+    N(s) = (λ-1) D_λ + s log s - λ log λ - log δ, and G(s) = (λ-1) D_λ + s log s - λ log λ - sε.
 
-
-def _spends_no_more(moment: LogMoment, top: Found, at: Callable[[LogMoment, Fraction], arb]) -> bool:
-    enclosure, order, _ = top
-    if order is None:
-        return True
-    with working(_ROUNDING_PRECISION):
-        try:
-            value = at(moment, order - 1)
-        except NotCertified:
-            return False
-        return value.is_finite() and ball_end(value, "up") <= enclosure.exact_upper
-
-
-def _log_moments(product: Product) -> LogMoment:
-    return lambda order, bits: total_log_moment(product, order, bits)
-
-
-def best_epsilon(
-    moment: LogMoment, delta: Fraction, exact_ends: bool = True, hints: tuple[Fraction, ...] = ()
-) -> Found:
-    """Enclose the least N(s)/s over s = λ-1 > 0, N(s) = (λ-1) D_λ + s log s - λ log λ - log δ convex with N(0) > 0.
-
-    Args:
+    Attributes:
+        target: δ or ε.
         moment: (λ-1) D_λ, enclosed, or bounded above.
-        delta: In (0, 1).
-        exact_ends: Whether the lower ends of ``moment`` mean something.
-        hints: Orders to try in any case.
     """
 
-    def objective(excess: Fraction) -> float:
-        with working(_SEARCH_BITS + 64):
-            return float((_slope_numerator(moment, delta, excess, _SEARCH_BITS) / ball(excess)).mid())
+    target: Target
+    moment: LogMoment
 
-    excess = _best_excess(objective, hints)
-    if excess is None:
-        return Enclosure(Fraction(0), math.inf, "renyi", 0), None, False
+    def convex(self, s: Fraction, bits: int = _PROOF_BITS) -> arb:
+        """N(s) or G(s)."""
+        target = self.target.value
+        last = ball(target).log() if self.target.for_epsilon else ball(s * target)
+        x = ball(s)
+        entropy = x * x.log() - (1 + x) * x.log1p()  # convex in s, and 0 at s = 0
+        return self.moment(1 + s, bits) + entropy - last
 
-    def proven(s: Fraction) -> arb:
-        return _slope_numerator(moment, delta, s, _PROOF_BITS)
+    def value(self, s: Fraction, bits: int = _PROOF_BITS) -> arb:
+        """What is to be made small: N(s)/s or G(s)."""
+        return self.convex(s, bits) / ball(s) if self.target.for_epsilon else self.convex(s, bits)
 
-    with working(_ROUNDING_PRECISION):
-        upper = proven(excess) / ball(excess)
-        lower = _lower_end(_least_slope, proven, excess, upper) if exact_ends else None
-        enclosure = _ends(lower, upper, arb("inf"))
-    return enclosure, 1 + excess, lower is not None
+    def best(self, exact_ends: bool = True, hints: tuple[Fraction, ...] = ()) -> Found:
+        """Enclose the least.
 
+        Args:
+            exact_ends: Whether the lower ends of ``moment`` mean something.
+            hints: Orders to try in any case.
+        """
+        for_epsilon = self.target.for_epsilon
 
-def _best_delta(moment: LogMoment, epsilon: Fraction, exact_ends: bool, hints: tuple[Fraction, ...]) -> Found:
-    """Enclose the least e^G(s) over s = λ-1 > 0, G(s) = (λ-1) D_λ - sε + s log s - λ log λ convex."""
+        def objective(s: Fraction) -> float:
+            with working(_SEARCH_BITS + 64):
+                return float(self.value(s, _SEARCH_BITS).mid())
 
-    def objective(excess: Fraction) -> float:
-        with working(_SEARCH_BITS + 64):
-            return float(_exponent(moment, epsilon, excess, _SEARCH_BITS).mid())
+        s = _best_excess(objective, hints)
+        if s is None:
+            return Enclosure(Fraction(0), math.inf if for_epsilon else Fraction(1), "renyi", 0), None, False
+        with working(_ROUNDING_PRECISION):
+            upper = self.value(s)
+            lower: arb | None = None
+            if exact_ends:
+                lower = _lower_end(_least_slope if for_epsilon else _least_value, self.convex, s, upper)
+            if not for_epsilon:
+                lower, upper = None if lower is None else lower.exp(), upper.exp()
+            largest = arb("inf") if for_epsilon else arb(1)
+            least = arb(0) if lower is None else lower.max(arb(0)).min(largest)
+            most = upper.max(arb(0)).min(largest)
+            return Enclosure.from_balls(least, most, "renyi", _ROUNDING_PRECISION), 1 + s, lower is not None
 
-    excess = _best_excess(objective, hints)
-    if excess is None:
-        return Enclosure(Fraction(0), Fraction(1), "renyi", 0), None, False
-
-    def proven(s: Fraction) -> arb:
-        return _exponent(moment, epsilon, s, _PROOF_BITS)
-
-    with working(_ROUNDING_PRECISION):
-        upper = proven(excess)
-        lower = _lower_end(_least_value, proven, excess, upper) if exact_ends else None
-        enclosure = _ends(None if lower is None else lower.exp(), upper.exp(), arb(1))
-    return enclosure, 1 + excess, lower is not None
-
-
-def _slope_numerator(moment: LogMoment, delta: Fraction, excess: Fraction, bits: int) -> arb:
-    return moment(1 + excess, bits) + _entropy(excess) - ball(delta).log()
-
-
-def _exponent(moment: LogMoment, epsilon: Fraction, excess: Fraction, bits: int) -> arb:
-    return moment(1 + excess, bits) + _entropy(excess) - ball(excess * epsilon)
-
-
-def _ends(lower: arb | None, upper: arb, largest: arb) -> Enclosure:
-    """Both ends, cut off at 0 and at the largest value that makes sense; 0 below where nothing is proven."""
-    least = arb(0) if lower is None else lower.max(arb(0)).min(largest)
-    return Enclosure.from_balls(least, upper.max(arb(0)).min(largest), "renyi", _ROUNDING_PRECISION)
-
-
-def _entropy(excess: Fraction) -> arb:
-    """Return s log s - (1+s) log(1+s): convex in s, and 0 at s = 0."""
-    s = ball(excess)
-    return s * s.log() - (1 + s) * s.log1p()
+    def gives_no_more(self, top: Found) -> bool:
+        """Whether it is proven, at the best order found for another class, that this one spends no more."""
+        enclosure, order, _ = top
+        if order is None:
+            return True
+        with working(_ROUNDING_PRECISION):
+            try:
+                value = self.value(order - 1)
+            except NotCertified:
+                return False
+            if not self.target.for_epsilon:
+                value = value.exp()
+            return value.is_finite() and ball_end(value, "up") <= enclosure.exact_upper
 
 
 # --- The best order: a search, which proves nothing -------------------------------------------------------------------

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, get_args
 
 from flint import arb
 
-from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.errors import UnsupportedMechanism, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.expressions.working import working
@@ -40,9 +40,10 @@ from dpbounds.privacy.pairs.pairs import (
     TwoResponses,
 )
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.privacy.renyi.accountant import best_epsilon, valid_delta
+from dpbounds.privacy.renyi.accountant import best_epsilon
 from dpbounds.privacy.renyi.guarantees import mirrored
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
+from dpbounds.privacy.values import open_unit
 
 Form = Literal["classical", "tight"]
 
@@ -81,8 +82,8 @@ def _rho(pair: Pair) -> Fraction:
             return span**2 / 8
         case RenyiProfile(rho=rho) if rho is not None:
             return rho
-        case SampledGaussians(direction=order, variance=variance):
-            return (4 if order is Direction.REPLACE else 1) / (2 * variance)
+        case SampledGaussians(direction=direction, variance=variance):
+            return (4 if direction is Direction.REPLACE else 1) / (2 * variance)
         case SampledLaplaces(shift=shift):
             return _rho(ShiftedLaplaces(2 * shift))
         case Sampled(direction=Direction.ADD, draws=Draws(slots=1), base=base):
@@ -109,33 +110,24 @@ def zcdp_epsilon(
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
     form: Form = "tight",
 ) -> Enclosure:
-    """Enclose the ε that the mechanism's ρ promises at δ, by one of two formulas.
+    """Enclose the ε that the mechanism's ρ promises at δ, by one of two formulas; errors as for :func:`zcdp_rho`.
 
     "classical": ρ + 2 sqrt(ρ log(1/δ)) (Bun & Steinke 2016, Proposition 1.3). "tight": the best order of the conversion
     in :func:`renyi_epsilon` at D_λ = λρ, never more (Canonne, Kamath & Steinke 2020).
-
-    Raises:
-        InvalidValue: δ, the relation or the form is not allowed.
-        UnsupportedMechanism: No finite ρ is proven.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> "5.75" < zcdp_epsilon(Gaussian(1), "1e-6", form="classical") < "5.76"
     True
     """
-    if form not in get_args(Form):
-        raise InvalidValue("form", repr(form), " or ".join(get_args(Form)))
-    target = valid_delta(delta)
+    demand_one_of("form", form, get_args(Form))
+    target = open_unit(delta)
     rho = zcdp_rho(mechanism, relation)
     if form == "classical":
         with working(_ROUNDING_PRECISION):
             value = ball(rho) + 2 * (-ball(rho) * ball(target).log()).sqrt()
             return Enclosure.from_balls(value, value, "zcdp", _ROUNDING_PRECISION)
 
-    def moment(order: Fraction, bits: int) -> arb:
-        return ball(order * (order - 1) * rho)
-
-    enclosure, _, _ = best_epsilon(moment, target)
-    return Enclosure(enclosure.exact_lower, enclosure.exact_upper, "zcdp", enclosure.precision)
+    return replace(best_epsilon(lambda order, bits: ball(order * (order - 1) * rho), target), method="zcdp")
 
 
 # --- An approximation -------------------------------------------------------------------------------------------------
@@ -172,12 +164,11 @@ def gdp_clt_epsilon(
     >>> round(gdp_clt_epsilon(PoissonSampled(Gaussian(1), "0.01") ** 10_000, "1e-6").epsilon, 3)
     6.669
     """
-    target = valid_delta(delta)
-    neighbours = as_relation(relation)
-    order = Direction.REMOVE if neighbours is Relation.ADD_OR_REMOVE_ONE else Direction.REPLACE
+    target, neighbours = open_unit(delta), as_relation(relation)
+    direction = Direction.REMOVE if neighbours is Relation.ADD_OR_REMOVE_ONE else Direction.REPLACE
     squared = max(
         math.fsum(count * _limit(pair) for pair, count in each.product)
-        for each in neighbour_classes(mechanism, neighbours).along(order)
+        for each in neighbour_classes(mechanism, neighbours).along(direction)
     )
     if not math.isfinite(squared):
         return Approximation(math.inf, math.inf)

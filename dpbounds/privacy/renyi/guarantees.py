@@ -8,9 +8,10 @@ pair that the curve allows. Everything here is an upper bound, but for the worst
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from flint import arb, arb_series
 
@@ -53,19 +54,17 @@ def from_curve(curve: RenyiProfile, order: Fraction) -> arb:
     """Bound (λ-1) D_λ: between given orders by convexity, below them by monotonicity; ∞ above the largest."""
     if curve.rho is not None:
         return ball(order * (order - 1) * curve.rho)
-    points: list[tuple[Fraction, Fraction]] = []
-    for given, value in reversed(curve.points):  # D_λ increases with λ: larger orders bound smaller ones
-        points.append((given, min([value] + [least for _, least in points[-1:]])))
-    points.reverse()
     k = order - 1
-    if order > points[-1][0]:
+    points = [  # D_λ increases with λ: larger orders bound smaller ones
+        (given, min(value for _, value in curve.points[index:])) for index, (given, _) in enumerate(curve.points)
+    ]
+    above = next((index for index, (given, _) in enumerate(points) if given >= order), None)
+    if above is None:
         return INFINITY
-    if order <= points[0][0]:
-        return ball(k * points[0][1])
-    above = next(index for index, (given, _) in enumerate(points) if given >= order)
-    (left, low), (right, high) = points[above - 1], points[above]
-    if order == right:
+    (right, high) = points[above]
+    if above == 0 or order == right:
         return ball(k * high)
+    left, low = points[above - 1]
     return _between(order, (left, ball((left - 1) * low)), (right, ball((right - 1) * high)))
 
 
@@ -84,12 +83,10 @@ def _between(order: Fraction, left: tuple[Fraction, arb], right: tuple[Fraction,
     return _least(candidates)
 
 
-def _at_integers(bound: AtInteger, order: Fraction) -> arb:
+def _at_integers(bound: AtInteger, order: Fraction, most_terms: float = _MOST_TERMS) -> arb:
     """The bound at λ >= 2 from the integer orders around it; ∞ where there would be too many terms."""
-    return _around(bound, order) if order <= _MOST_TERMS else INFINITY
-
-
-def _around(bound: AtInteger, order: Fraction) -> arb:
+    if order > most_terms:
+        return INFINITY
     below = math.floor(order)
     if below == order:
         return _least([bound(below)])
@@ -100,12 +97,8 @@ def mirrored(pair: Pair) -> Pair:
     """The pair (Q, P), or one with the same profile."""
     swap = {Direction.REMOVE: Direction.ADD, Direction.ADD: Direction.REMOVE, Direction.REPLACE: Direction.REPLACE}
     match pair:
-        case SampledGaussians(direction=order, sample_rate=rate, variance=variance):
-            return SampledGaussians(swap[order], rate, variance)
-        case Sampled(direction=order, draws=draws, base=base):
-            return Sampled(swap[order], draws, base)
-        case DrawnGaussians(direction=order, draws=draws, squared_shift=squared):
-            return DrawnGaussians(swap[order], draws, squared)
+        case SampledGaussians() | Sampled() | DrawnGaussians():
+            return replace(pair, direction=swap[pair.direction])
         case TwoPoints(high=high, span=span):
             return TwoPoints(span - high, span)
         case Combined(product=product):
@@ -140,37 +133,33 @@ def sampled_guarantee(moment: Moment, direction: Direction, draws: Draws, base: 
 
 
 def _sampled_once(moment: Moment, direction: Direction, q: arb, base: Pair, order: Fraction) -> arb:
-    forward = _moments_of(moment, base)
+    """The least of joint convexity, E <= 1-q + q E', and what the direction allows besides."""
+    moments = _moments_of(moment, base)
     match direction:
         case Direction.REMOVE:
-            return _removed(moment, q, base, order)
-        case Direction.ADD:
-            candidates = [_added(q, forward, moment(mirrored(base), order), order)]
+            return _least([_unamplified(q, moment(base, order)), _removed(q, moments, base, order)])
+        case Direction.ADD:  # E (1-q + qr)^(1-λ): also by its second moment, by its largest value
+            exponent = ball(1 - order)
+            candidates = [_from_second_moment(q, exponent, moments(2)), exponent * (-q).log1p()]
             if is_symmetric_pair(base):
-                candidates.append(_removed(moment, q, base, order))
-            return _least(candidates)
+                candidates.append(_removed(q, moments, base, order))
+            return _least([_unamplified(q, moment(mirrored(base), order)), *candidates])
         case Direction.REPLACE:
-            return _replaced(moment, q, base, order)
+            if _is_known_pair(base):
+                replaced = _from_positive_part(q, moments, order)
+            else:
+                replaced = _from_integers(lambda n: _ternary_sum(q, moments, moments, n), order)
+            return _least([_unamplified(q, moment(base, order)), replaced])
 
 
 def _moments_of(moment: Moment, base: Pair) -> AtInteger:
-    known: dict[int, arb] = {0: arb(0), 1: arb(0)}
-
-    def at(n: int) -> arb:
-        if n not in known:
-            known[n] = moment(base, Fraction(n))
-        return known[n]
-
-    return at
-
-
-def _parts(base: Pair) -> Sequence[Pair]:
-    return [pair for pair, _ in base.product] if isinstance(base, Combined) else [base]
+    return cache(lambda n: moment(base, Fraction(n)) if n > 1 else arb(0))
 
 
 def _is_known_pair(base: Pair) -> bool:
     """Whether the moments computed are those of the dominating pair itself, not of a class of pairs."""
-    return all(has_integral(pair) and not _holds_range(pair) for pair in _parts(base))
+    parts = [pair for pair, _ in base.product] if isinstance(base, Combined) else [base]
+    return all(has_integral(pair) and not _holds_range(pair) for pair in parts)
 
 
 def is_symmetric_pair(base: Pair) -> bool:
@@ -187,20 +176,19 @@ def _unamplified(q: arb, value: arb) -> arb:
     return INFINITY if not value.is_finite() else (q * value.expm1()).log1p()
 
 
-def _removed(moment: Moment, q: arb, base: Pair, order: Fraction) -> arb:
+def _removed(q: arb, moments: AtInteger, base: Pair, order: Fraction) -> arb:
     """E (1-q + qr)^λ <= Σ_k C(λ,k) (1-q)^(λ-k) q^k e^((k-1) ε(k)) at integers."""
-    moments = _moments_of(moment, base)
-    candidates = [_unamplified(q, moment(base, order))]
     if order <= 2:
-        candidates.append(_from_second_moment(q, ball(order), moments(2)))
-        return _least(candidates)
+        return _from_second_moment(q, ball(order), moments(2))
     if isinstance(base, RenyiProfile) and base.rho is not None:
         # e^(k(k-1)ρ) are the moments of a pair of Gaussians: the sum is theirs
         variance = 1 / (2 * ball(base.rho))
-        candidates.append(_around(lambda n: sampled_gaussians(Direction.REMOVE, q, variance, arb(n)).log(), order))
-    else:
-        candidates.append(_at_integers(lambda n: _binomial_sum(q, moments, n), order))
-    return _least(candidates)
+
+        def of_gaussians(n: int) -> arb:
+            return sampled_gaussians(Direction.REMOVE, q, variance, arb(n)).log()
+
+        return _at_integers(of_gaussians, order, math.inf)
+    return _at_integers(lambda n: _binomial_sum(q, moments, n), order)
 
 
 def _binomial_sum(q: arb, moments: AtInteger, n: int) -> arb:
@@ -215,18 +203,6 @@ def _binomial_sum(q: arb, moments: AtInteger, n: int) -> arb:
     return excess.log1p()
 
 
-def _added(q: arb, forward: AtInteger, backward: arb, order: Fraction) -> arb:
-    """E (1-q + qr)^(1-λ): by its second moment, by its largest value, by joint convexity."""
-    exponent = ball(1 - order)
-    return _least(
-        [
-            _from_second_moment(q, exponent, forward(2)),
-            exponent * (-q).log1p(),
-            _unamplified(q, backward),
-        ]
-    )
-
-
 def _from_second_moment(q: arb, exponent: arb, second: arb) -> arb:
     """E (1 + q(r-1))^p <= 1 + E(r-1)² ((1-q)^p - 1 + pq) for p <= 2: what is left of a tangent, over x², decreases."""
     if not second.is_finite():
@@ -235,19 +211,9 @@ def _from_second_moment(q: arb, exponent: arb, second: arb) -> arb:
     return (left * second.expm1()).log1p()
 
 
-def _replaced(moment: Moment, q: arb, base: Pair, order: Fraction) -> arb:
-    """Fixed-size samples under replace-one."""
-    moments = _moments_of(moment, base)
-    candidates = [_unamplified(q, moment(base, order))]
-    if _is_known_pair(base):
-        # the dominating pair: 1 + E[(1+y)^λ + (1+y)^(1-λ) - 2 - y; y > 0], y = q(r-1)
-        candidates.append(_from_positive_part(q, moments, order))
-    else:
-        candidates.append(_at_integers_from_one(lambda n: _ternary_sum(q, moments, moments, n), order))
-    return _least(candidates)
-
-
 def _from_positive_part(q: arb, moments: AtInteger, order: Fraction) -> arb:
+    """1 + E[(1+y)^λ + (1+y)^(1-λ) - 2 - y; y > 0], y = q(r-1): the dominating pair of fixed-size samples."""
+
     def bound(n: Fraction) -> arb:
         pairs = ball(n * (n - 1) / 2)
         total = 2 * pairs * q * q * moments(2).expm1()
@@ -281,7 +247,7 @@ def _ternary_sum(q: arb, present: AtInteger, replaced: AtInteger, n: int) -> arb
     return total.log1p()
 
 
-def _at_integers_from_one(bound: AtInteger, order: Fraction) -> arb:
+def _from_integers(bound: AtInteger, order: Fraction) -> arb:
     """As ``_at_integers``, and below 2 by D_λ <= D_2."""
     return _least([ball(order - 1) * bound(2)]) if order <= 2 else _at_integers(bound, order)
 
@@ -296,7 +262,7 @@ def two_guarantees(moment: Moment, pair: TwoGuarantees, order: Fraction) -> arb:
         candidates.append(_from_two_profiles(pair, ball(order)))
     else:
         present, replaced = _moments_of(moment, pair.present), _moments_of(moment, pair.replaced)
-        candidates.append(_at_integers_from_one(lambda n: _ternary_sum(q, present, replaced, n), order))
+        candidates.append(_from_integers(lambda n: _ternary_sum(q, present, replaced, n), order))
     return _least(candidates)
 
 
@@ -405,13 +371,9 @@ def _profile_points(pair: TwoGuarantees, precision: int) -> tuple[list[tuple[arb
     """(α, log α, bound on H_α) from α = 1 on; and log α'' beyond which the profile is not bounded by the last chord."""
     present, replaced = law_of(pair.present), law_of(pair.replaced)
     q = ball(pair.sample_rate)
-    tops = [law.largest_loss() for law in (present, replaced)]
-    if all(top is not None for top in tops):
-        inner = max((top for top in tops if top is not None), key=lambda top: float(top.mid()))
-        for top in tops:
-            assert top is not None
-            inner = inner.max(top)
-        tail = None
+    tops = [top for law in (present, replaced) if (top := law.largest_loss()) is not None]
+    if len(tops) == 2:
+        inner, tail = max(tops, key=lambda top: float(top.mid())).max(tops[0]).max(tops[1]), None
     else:
         assert isinstance(pair.present, ShiftedGaussians)
         assert isinstance(pair.replaced, ShiftedGaussians)

@@ -36,6 +36,9 @@ from dpbounds.privacy.pairs.pairs import (
     enlarged,
 )
 
+Atomic = UniformBalls | Responses | TwoResponses | FourPoints | TwoPoints | SampledBalls  # of finitely many losses
+WithDensity = ShiftedGaussians | ShiftedLaplaces | BoundedRangeProfile | SampledGaussians | SampledLaplaces
+
 Branch = Callable[[acb, bool], acb]  # (r, whether it must be analytic there) -> f(r)
 ClosedForm = Callable[[Pair, arb], arb]  # (pair, order) -> log E_Q r^order
 
@@ -144,24 +147,10 @@ def _times(positive: arb, value: arb) -> arb:
 
 def has_integral(pair: Pair) -> bool:
     """Whether ``expectation`` knows the pair: its loss is known, not only a guarantee that it keeps."""
-    match pair:
-        case Sampled(draws=Draws(slots=slots), base=base):
-            return has_integral(base) and (slots == 1 or not isinstance(base, Sampled | SampledGaussians))
-        case (
-            ShiftedGaussians()
-            | ShiftedLaplaces()
-            | UniformBalls()
-            | Responses()
-            | TwoResponses()
-            | FourPoints()
-            | BoundedRangeProfile()
-            | TwoPoints()
-            | SampledGaussians()
-            | SampledLaplaces()
-            | SampledBalls()
-        ):
-            return True
-    return False
+    if isinstance(pair, Sampled):
+        nested = isinstance(pair.base, Sampled | SampledGaussians)
+        return has_integral(pair.base) and (pair.draws.slots == 1 or not nested)
+    return isinstance(pair, Atomic | WithDensity)
 
 
 def expectation(pair: Pair, f: Weighing, closed_form: ClosedForm) -> arb:
@@ -181,18 +170,18 @@ def expectation(pair: Pair, f: Weighing, closed_form: ClosedForm) -> arb:
             return _shifted_gaussians(ball(squared), f)
         case ShiftedLaplaces(shift=shift):
             return _atoms(law_of(pair), f) + _shifted_laplaces(ball(shift), f)
-        case UniformBalls() | Responses() | TwoResponses() | FourPoints() | TwoPoints() | SampledBalls():
+        case _ if isinstance(pair, Atomic):
             return _atoms(law_of(pair), f)
         case BoundedRangeProfile(span=span):
             return _bounded_range(ball(span), f)
         case SampledGaussians(direction=Direction.REPLACE):
             return _replaced_gaussians(pair, f)
-        case SampledGaussians(direction=order, sample_rate=rate, variance=variance):
-            return expectation(ShiftedGaussians(1 / variance), through_sample(f, order, ball(rate)), closed_form)
+        case SampledGaussians(direction=direction, sample_rate=rate, variance=variance):
+            return expectation(ShiftedGaussians(1 / variance), through_sample(f, direction, ball(rate)), closed_form)
         case SampledLaplaces(sample_rate=rate, shift=shift):
             return _atoms(law_of(pair), f) + _sampled_laplaces(ball(rate), ball(shift), f)
-        case Sampled(direction=order, draws=draws, base=base):
-            return _sampled(order, draws, base, f, closed_form)
+        case Sampled():
+            return _sampled(pair, f, closed_form)
     raise UnsupportedMechanism(f"{pair} is known by its guarantee only: it has no integral")
 
 
@@ -320,11 +309,12 @@ def drawn_at_all(draws: Draws) -> arb:
     return -(draws.slots * (-ball(draws.rate)).log1p()).expm1()
 
 
-def _sampled(direction: Direction, draws: Draws, base: Pair, f: Weighing, closed_form: ClosedForm) -> arb:
+def _sampled(pair: Sampled, f: Weighing, closed_form: ClosedForm) -> arb:
     """Σ_k p_k/η E g over the base enlarged k times."""
+    draws, base = pair.draws, pair.base
     need(draws.rate < 1, "the sample rate is below 1")
     eta = drawn_at_all(draws)
-    g = through_sample(f, direction, eta)
+    g = through_sample(f, pair.direction, eta)
     if draws.slots == 1:
         return expectation(base, g, closed_form)
     shares = [mass / eta for mass in draw_masses(draws)[1:]]

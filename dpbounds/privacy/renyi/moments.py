@@ -14,8 +14,8 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
-from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.errors import NotCertified, UnsupportedMechanism
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball, law_of
 from dpbounds.privacy.pairs.pairs import (
@@ -24,21 +24,15 @@ from dpbounds.privacy.pairs.pairs import (
     Direction,
     DrawnGaussians,
     Draws,
-    FourPoints,
     Pair,
     Product,
     RenyiProfile,
-    Responses,
     Sampled,
-    SampledBalls,
     SampledGaussians,
     SampledLaplaces,
     ShiftedGaussians,
     ShiftedLaplaces,
     TwoGuarantees,
-    TwoPoints,
-    TwoResponses,
-    UniformBalls,
     enlarged,
 )
 from dpbounds.privacy.renyi.gaussians import drawn_gaussians, replaced_gaussians, sampled_gaussians
@@ -52,6 +46,7 @@ from dpbounds.privacy.renyi.guarantees import (
 )
 from dpbounds.privacy.renyi.integrals import (
     INFINITY,
+    Atomic,
     draw_masses,
     drawn_at_all,
     expectation,
@@ -60,6 +55,7 @@ from dpbounds.privacy.renyi.integrals import (
     up_to,
     visible_terms,
 )
+from dpbounds.privacy.values import above_one
 
 _SPARE_BITS = 28
 _LARGEST_PRECISION = 4096
@@ -88,9 +84,7 @@ def log_moment(pair: Pair, order: ExactLike, accuracy_bits: int = 50) -> arb:
     >>> log_moment(ShiftedGaussians(Fraction(1, 4)), "2.5").overlaps(arb(15) / 32)
     True
     """
-    number = exact(order, "order")
-    if number <= 1:
-        raise InvalidValue("order", order, "greater than 1")
+    number = above_one(order)
     precision = accuracy_bits + _SPARE_BITS + _lost_bits(pair, number)
     best: arb | None = None
     while precision <= _LARGEST_PRECISION:
@@ -133,11 +127,10 @@ def _lost_bits(pair: Pair, order: Fraction) -> int:
             pass
         case Sampled(draws=draws, base=base):
             rate = min(Fraction(1), draws.rate * draws.slots)
-            match base:
-                case ShiftedGaussians(squared_shift=squared):
-                    spread = 1 / squared
-                case RenyiProfile(rho=rho) if rho is not None:
-                    spread = 1 / rho
+            if isinstance(base, ShiftedGaussians):
+                spread = 1 / base.squared_shift
+            elif isinstance(base, RenyiProfile) and base.rho is not None:
+                spread = 1 / base.rho
     small = (
         math.log2(min(1.0, float(order) * float(order - 1))) + 2 * math.log2(rate) - math.log2(max(Fraction(1), spread))
     )
@@ -146,12 +139,9 @@ def _lost_bits(pair: Pair, order: Fraction) -> int:
 
 def has_exact_moments(pair: Pair) -> bool:
     """Whether ``log_moment`` encloses the number itself, rather than bound it above."""
-    match pair:
-        case RenyiProfile() | Combined() | TwoGuarantees():
-            return False
-        case Sampled(base=base):
-            return has_integral(base)
-    return True
+    if isinstance(pair, Sampled):
+        return has_integral(pair.base)
+    return not isinstance(pair, RenyiProfile | Combined | TwoGuarantees)
 
 
 def has_moments_of_its_own(pair: Pair) -> bool:
@@ -159,11 +149,8 @@ def has_moments_of_its_own(pair: Pair) -> bool:
 
     Not so where a class of pairs stands behind one profile, whose divergences can be smaller than the profile's.
     """
-    match pair:
-        case BoundedRangeProfile():
-            return False
-        case Sampled(base=base) if not has_moments_of_its_own(base):
-            return False
+    if isinstance(pair, BoundedRangeProfile) or (isinstance(pair, Sampled) and not has_moments_of_its_own(pair.base)):
+        return False
     return has_exact_moments(pair)
 
 
@@ -196,17 +183,7 @@ def _log_moment(pair: Pair, order: Fraction) -> arb:
             return _log_moment(mirrored(whole) if way is Direction.ADD else whole, order)
         case DrawnGaussians(draws=Draws(rate=rate, slots=slots), squared_shift=squared) if rate == 1:
             return closed_form(ShiftedGaussians(slots**2 * squared), a)
-        case (
-            ShiftedGaussians()
-            | ShiftedLaplaces()
-            | Responses()
-            | TwoResponses()
-            | TwoPoints()
-            | FourPoints()
-            | BoundedRangeProfile()
-            | UniformBalls()
-            | SampledBalls()
-        ):
+        case _ if isinstance(pair, Atomic | ShiftedGaussians | ShiftedLaplaces | BoundedRangeProfile):
             return closed_form(pair, a)
         case RenyiProfile():
             return from_curve(pair, order)
@@ -261,7 +238,7 @@ def closed_form(pair: Pair, order: arb) -> arb:
             return (whole / (order * one)).log() + k * y.log()
         case RenyiProfile(points=(), rho=rho) if rho is not None:
             return order * k * ball(rho)
-        case UniformBalls() | SampledBalls() | FourPoints() | Responses() | TwoResponses() | TwoPoints():
+        case _ if isinstance(pair, Atomic):
             law = law_of(pair)
             if not law.infinite.is_zero():
                 return INFINITY

@@ -14,6 +14,7 @@ from dp_accounting import pld
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import DpboundsError, InvalidValue, NotCertified
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.accountants.certified import (
@@ -24,42 +25,16 @@ from dpbounds.privacy.accountants.certified import (
     epsilon,
     prove_epsilon,
 )
-from dpbounds.privacy.mechanisms import (
-    ApproximateDP,
-    ExponentialMechanism,
-    Gaussian,
-    Mechanism,
-    PoissonSampled,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-)
-from dpbounds.privacy.pairs.pairs import as_gaussian
 from dpbounds.privacy.relations import as_relation
 from dpbounds.privacy.renyi.accountant import renyi_delta, renyi_epsilon
 from tests.privacy.products import products_of
+from tests.privacy.small_laws import m
 
 RELATIONS = ("add-or-remove-one", "replace-one")
 
 
-def training(q: ExactLike, z: ExactLike, steps: int) -> Mechanism:
-    return PoissonSampled(Gaussian(z), q) ** steps
-
-
-def gaussian_epsilon(mu: mp.mpf, target: mp.mpf) -> mp.mpf:
-    """ε(δ) of one Gaussian, 80 digits, by bisection on the definition."""
-
-    def profile(e: mp.mpf) -> mp.mpf:
-        return mp.ncdf(mu / 2 - e / mu) - mp.exp(e) * mp.ncdf(-mu / 2 - e / mu)
-
-    if profile(mp.mpf(0)) <= target:
-        return mp.mpf(0)
-    low, high = mp.mpf(0), mp.mpf(1)
-    while profile(high) > target:
-        high *= 2
-    for _ in range(400):
-        middle = (low + high) / 2
-        low, high = (middle, high) if profile(middle) > target else (low, middle)
-    return low
+def training(q: ExactLike, z: ExactLike, steps: int) -> dp.Mechanism:
+    return dp.PoissonSampled(dp.Gaussian(z), q) ** steps
 
 
 @pytest.mark.rotating(4)
@@ -69,12 +44,15 @@ def gaussian_epsilon(mu: mp.mpf, target: mp.mpf) -> mp.mpf:
 )
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_composed_gaussians_hold_the_closed_form(z: str, steps: int, target: str, relation: str) -> None:
-    found = epsilon(Gaussian(z) ** steps, target, relation)
+    found = epsilon(dp.Gaussian(z) ** steps, target, relation)
     with mp.workdps(120):
-        mu = mp.sqrt(steps) * (2 if relation == "replace-one" else 1) / mp.mpf(z)
-        truth = gaussian_epsilon(mu, mp.mpf(target))
-        low, high = found.exact_lower, found.exact_upper
-        assert mp.mpf(low.numerator) / low.denominator <= truth <= mp.mpf(high.numerator) / high.denominator
+        mu = mp.sqrt(steps) * (2 if relation == "replace-one" else 1) / m(z)
+
+        def profile(e: mp.mpf) -> mp.mpf:
+            return mp.ncdf(mu / 2 - e / mu) - mp.exp(e) * mp.ncdf(-mu / 2 - e / mu)
+
+        assert profile(m(found.exact_upper)) <= m(target)
+        assert found.exact_lower == 0 or m(target) <= profile(m(found.exact_lower))
     assert found.upper == 0 or found.width / found.upper < 1e-14
 
 
@@ -88,33 +66,24 @@ def test_composed_gaussians_hold_the_closed_form(z: str, steps: int, target: str
         ("0.1", "1", 100, "1e-6"),
         ("0.3", "2", 5, "1e-10"),
         pytest.param("0.001", "0.5", 200, "1e-6", marks=pytest.mark.thorough),
+        pytest.param("0.01", "1", 100_000, "1e-6", marks=pytest.mark.slow),
+        pytest.param("1e-5", "0.5", 100_000, "1e-8", marks=pytest.mark.slow),
+        pytest.param("0.01", "1", 10_000, "1e-300", marks=pytest.mark.slow),
+        pytest.param("1e-5", "0.3", 1000, "1e-8", marks=pytest.mark.slow),
     ],
 )
 def test_the_two_routes_agree(q: str, z: str, steps: int, target: str, relation: str) -> None:
-    contour = account(training(q, z, steps), delta=target, relation=relation, route="contour")
-    lattice = account(training(q, z, steps), delta=target, relation=relation, route="lattice")
-    assert contour.enclosure.overlaps(lattice.enclosure)
-    assert contour.enclosure.width < 1e-6 * contour.enclosure.upper
-    assert lattice.enclosure.width < 2e-3 * lattice.enclosure.upper
+    contour, lattice = (
+        account(training(q, z, steps), delta=target, relation=relation, route=route).enclosure
+        for route in ("contour", "lattice")
+    )
+    assert contour.overlaps(lattice)
+    if steps <= 10_000 and q != "1e-5" and target != "1e-300":  # of what is harder, that they agree is enough
+        assert contour.width < 1e-6 * contour.upper
+        assert lattice.width < 2e-3 * lattice.upper
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("q", "z", "steps", "target"),
-    [
-        ("0.01", "1", 100_000, "1e-6"),
-        ("1e-5", "0.5", 100_000, "1e-8"),
-        ("0.01", "1", 10_000, "1e-300"),
-        ("1e-5", "0.3", 1000, "1e-8"),
-    ],
-)
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_the_two_routes_agree_on_long_runs(q: str, z: str, steps: int, target: str, relation: str) -> None:
-    contour = account(training(q, z, steps), delta=target, relation=relation, route="contour")
-    lattice = account(training(q, z, steps), delta=target, relation=relation, route="lattice")
-    assert contour.enclosure.overlaps(lattice.enclosure)
-
-
+@pytest.mark.thorough_cases("0.01-*")
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("relation", "neighbours"),
@@ -132,9 +101,9 @@ def test_another_accountant_lies_just_above(
     """dp_accounting's pessimistic losses, where δ is large enough for its round-off not to matter."""
     theirs = pld.PLDAccountant(neighbours, value_discretization_interval=1e-4)
     theirs.compose(dp_accounting.PoissonSampledDpEvent(q, dp_accounting.GaussianDpEvent(z)), steps)
-    ours = epsilon(training(q, z, steps), target, relation)
-    assert ours.upper <= theirs.get_epsilon(target) * (1 + 1e-9)
-    assert theirs.get_epsilon(target) <= ours.lower * 1.001
+    ours, promised = epsilon(training(q, z, steps), target, relation), theirs.get_epsilon(target)
+    assert ours.upper <= promised * (1 + 1e-9)
+    assert promised <= ours.lower * 1.001
 
 
 @pytest.mark.thorough
@@ -158,7 +127,7 @@ def test_extremes_are_answered(q: str, z: str, steps: int, target: str, relation
     epsilons=st.lists(st.floats(0, 20), min_size=2, max_size=3, unique=True),
     relation=st.sampled_from(RELATIONS),
 )
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 def test_delta_does_not_increase(q: str, z: str, steps: int, epsilons: list[float], relation: str) -> None:
     found = [delta(training(q, z, steps), e, relation) for e in sorted(epsilons)]
     for value in found:
@@ -167,10 +136,9 @@ def test_delta_does_not_increase(q: str, z: str, steps: int, epsilons: list[floa
         assert later.exact_lower <= earlier.exact_upper
 
 
+@pytest.mark.rotating(2)
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize(
-    ("q", "z", "steps", "target"), [("0.01", "1", 10_000, "1e-6"), ("0.2", "3", 3000, "1e-40"), ("1", "9", 4, "1e-5")]
-)
+@pytest.mark.parametrize(("q", "z", "steps", "target"), [("0.01", "1", 10_000, "1e-6"), ("1", "9", 4, "1e-5")])
 def test_round_trip(q: str, z: str, steps: int, target: str, relation: str) -> None:
     spent = epsilon(training(q, z, steps), target, relation)
     assert delta(training(q, z, steps), spent.exact_upper, relation).exact_lower <= Fraction(target)
@@ -181,23 +149,20 @@ def test_relations_differ_as_they_should() -> None:
     steps = training("0.01", "1", 1000)
     assert epsilon(steps, "1e-6") < epsilon(steps, "1e-6", "replace-one")
     # full batch: replacing one record is as bad as half the noise
-    assert epsilon(Gaussian(4) ** 9, "1e-6", "replace-one") == epsilon(Gaussian(2) ** 9, "1e-6")
+    assert epsilon(dp.Gaussian(4) ** 9, "1e-6", "replace-one") == epsilon(dp.Gaussian(2) ** 9, "1e-6")
 
 
 def test_a_composition_can_be_said_in_many_ways() -> None:
-    plain = epsilon(training("0.02", "1.2", 4000), "1e-7")
-    split = epsilon(training("0.02", "1.2", 1000) @ training("0.02", "1.2", 3000), "1e-7")
-    assert plain == split
-    mixed = training("0.02", "1.2", 500) @ Gaussian(30) ** 7
-    merged = training("0.02", "1.2", 500) @ Gaussian(60) ** 28
-    assert epsilon(mixed, "1e-7") == epsilon(merged, "1e-7")
+    split = training("0.02", "1.2", 1000) @ training("0.02", "1.2", 3000)
+    assert epsilon(training("0.02", "1.2", 4000), "1e-7") == epsilon(split, "1e-7")
+    some = training("0.02", "1.2", 500)
+    assert epsilon(some @ dp.Gaussian(30) ** 7, "1e-7") == epsilon(some @ dp.Gaussian(60) ** 28, "1e-7")
 
 
 def test_more_steps_less_noise_higher_rate_spend_more() -> None:
     base = epsilon(training("0.01", "1", 5000), "1e-6")
-    assert base < epsilon(training("0.01", "1", 5001), "1e-6")
-    assert base < epsilon(training("0.01", "0.999999", 5000), "1e-6")
-    assert base < epsilon(training("0.010001", "1", 5000), "1e-6")
+    for more in (("0.01", "1", 5001), ("0.01", "0.999999", 5000), ("0.010001", "1", 5000)):
+        assert base < epsilon(training(*more), "1e-6")
 
 
 def test_dominated_order_is_reported() -> None:
@@ -214,20 +179,20 @@ def test_total_variation_or_more_costs_nothing() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: epsilon(Gaussian(1), 0),
-        lambda: epsilon(Gaussian(1), 1),
-        lambda: epsilon(Gaussian(1), "1.5"),
-        lambda: epsilon(Gaussian(1), -1e-6),
-        lambda: epsilon(Gaussian(1), math.nan),
-        lambda: epsilon(Gaussian(1), "much"),
-        lambda: epsilon(Gaussian(1), "1e-6", "neighbours"),
-        lambda: delta(Gaussian(1), -1),
-        lambda: delta(Gaussian(1), math.inf),
-        lambda: epsilon(Gaussian(1), "1e-6", tolerance=0),
-        lambda: epsilon(Gaussian(1), "1e-6", tolerance=cast(Any, "narrow")),
-        lambda: account(Gaussian(1), delta="1e-6", route=cast(Any, "numerical")),
-        lambda: account(Gaussian(1)),
-        lambda: account(Gaussian(1), delta="1e-6", epsilon=1),
+        lambda: epsilon(dp.Gaussian(1), 0),
+        lambda: epsilon(dp.Gaussian(1), 1),
+        lambda: epsilon(dp.Gaussian(1), "1.5"),
+        lambda: epsilon(dp.Gaussian(1), -1e-6),
+        lambda: epsilon(dp.Gaussian(1), math.nan),
+        lambda: epsilon(dp.Gaussian(1), "much"),
+        lambda: epsilon(dp.Gaussian(1), "1e-6", "neighbours"),
+        lambda: delta(dp.Gaussian(1), -1),
+        lambda: delta(dp.Gaussian(1), math.inf),
+        lambda: epsilon(dp.Gaussian(1), "1e-6", tolerance=0),
+        lambda: epsilon(dp.Gaussian(1), "1e-6", tolerance=cast(Any, "narrow")),
+        lambda: account(dp.Gaussian(1), delta="1e-6", route=cast(Any, "numerical")),
+        lambda: account(dp.Gaussian(1)),
+        lambda: account(dp.Gaussian(1), delta="1e-6", epsilon=1),
     ],
 )
 def test_bad_input_is_one_kind_of_error(call: object) -> None:
@@ -246,12 +211,11 @@ def test_what_is_left_where_every_route_declines_is_sound(
 ) -> None:
     mechanism = training(q, z, steps)
     for product in products_of(mechanism, as_relation(relation)):
-        gaussian = as_gaussian(product)
-        between = _epsilon_between(product, gaussian, Fraction(target)).enclosure
+        between = _epsilon_between(product, Fraction(target)).enclosure
         truth = prove_epsilon(product, Fraction(target), 1e-9).enclosure
         assert between.contains(truth)
         assert between.upper < 2 * truth.upper  # a Chernoff bound, not any bound
-        above = _delta_between(product, gaussian, Fraction(truth.exact_lower)).enclosure
+        above = _delta_between(product, Fraction(truth.exact_lower)).enclosure
         assert above.exact_lower <= Fraction(target)
         assert Fraction(target) <= above.exact_upper < 50 * Fraction(target)
 
@@ -284,9 +248,9 @@ def test_a_requested_tolerance_is_met(relation: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("sampled", [SampledWithReplacement, SampledWithoutReplacement])
+@pytest.mark.parametrize("sampled", [dp.SampledWithReplacement, dp.SampledWithoutReplacement])
 def test_divergences_that_are_not_asked_would_not_have_helped(sampled: Any, relation: str) -> None:
-    mechanism = sampled(Gaussian(2), batch_size=4, dataset_size=40) ** 5
+    mechanism = sampled(dp.Gaussian(2), batch_size=4, dataset_size=40) ** 5
     found = account(mechanism, delta="1e-5", relation=relation)
     assert found.moments is None
     assert renyi_epsilon(mechanism, "1e-5", relation).enclosure.exact_upper >= found.enclosure.exact_upper
@@ -296,16 +260,14 @@ def test_divergences_that_are_not_asked_would_not_have_helped(sampled: Any, rela
 
 def test_divergences_that_can_help_are_asked() -> None:
     """A bounded range: one pair has to serve all ε at once, its two-point mechanisms have smaller divergences."""
-    found = account(ExponentialMechanism("0.2", relation="replace-one") ** 200, delta="1e-6", relation="replace-one")
+    found = account(dp.ExponentialMechanism("0.2", relation="replace-one") ** 200, delta="1e-6", relation="replace-one")
     assert found.moments is not None
     assert found.enclosure.method == "Rényi divergences"
 
 
 @pytest.mark.parametrize("delta", ["1e-5", "0.1", "1/3"])
 def test_a_guarantee_asked_about_at_its_own_delta_is_a_tie_that_is_decided(delta: str) -> None:
-    found = epsilon(ApproximateDP("3/2", delta, relation="replace-one"), delta, relation="replace-one")
+    guarantee = dp.ApproximateDP("3/2", delta, relation="replace-one")
+    found = epsilon(guarantee, delta, relation="replace-one")
     assert (found.exact_lower, found.exact_upper) == (Fraction(3, 2), Fraction(3, 2))
-    a_hair_less = epsilon(
-        ApproximateDP("3/2", delta, relation="replace-one"), Fraction(delta) * 999 / 1000, relation="replace-one"
-    )
-    assert a_hair_less.exact_lower == math.inf
+    assert epsilon(guarantee, Fraction(delta) * 999 / 1000, relation="replace-one").exact_lower == math.inf

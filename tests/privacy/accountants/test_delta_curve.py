@@ -6,21 +6,12 @@ from fractions import Fraction
 
 import pytest
 
+import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.privacy.accountants.certified import delta, delta_curve
 from dpbounds.privacy.accountants.trade_off import TradeOff
-from dpbounds.privacy.mechanisms import (
-    Composed,
-    Gaussian,
-    InParallel,
-    Laplace,
-    PoissonSampled,
-    PureDP,
-    RenyiDP,
-    SampledWithoutReplacement,
-)
 from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
 from dpbounds.privacy.routes.contour import contour_deltas
@@ -28,7 +19,7 @@ from dpbounds.privacy.routes.contour.power_sums import power_sums
 from dpbounds.privacy.routes.lattice.bounds import delta_bounds_at
 
 ADDED = "add-or-remove-one"
-DP_SGD = PoissonSampled(Gaussian(1), "0.01") ** 1000
+DP_SGD = dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 1000
 SMALL = [Fraction(k, 4) for k in range(9)]
 
 
@@ -37,20 +28,25 @@ SMALL = [Fraction(k, 4) for k in range(9)]
 @pytest.mark.parametrize(
     ("mechanism", "relation"),
     [
-        (Gaussian(2) ** 4, ADDED),
+        (dp.Gaussian(2) ** 4, ADDED),
         (DP_SGD, ADDED),
         (DP_SGD, "replace-one"),
-        (PoissonSampled(Gaussian(5), "0.01") ** 10000, ADDED),
-        (Composed(((PoissonSampled(Gaussian(1), "0.01"), 100), (Gaussian(3), 2))), ADDED),
-        pytest.param(PoissonSampled(Laplace(1), "0.1") ** 30, ADDED, marks=pytest.mark.thorough),
+        (dp.PoissonSampled(dp.Gaussian(5), "0.01") ** 10000, ADDED),
+        (dp.Composed(((dp.PoissonSampled(dp.Gaussian(1), "0.01"), 100), (dp.Gaussian(3), 2))), ADDED),
+        pytest.param(dp.PoissonSampled(dp.Laplace(1), "0.1") ** 30, ADDED, marks=pytest.mark.thorough),
         pytest.param(
-            SampledWithoutReplacement(Gaussian(2), 100, 10000) ** 3, "replace-one", marks=pytest.mark.thorough
+            dp.SampledWithoutReplacement(dp.Gaussian(2), 100, 10000) ** 3, "replace-one", marks=pytest.mark.thorough
         ),
-        (Laplace(3) ** 5, ADDED),
-        (Composed(((Gaussian(2), 3), (Laplace(1), 1))), ADDED),
-        (PureDP("0.1", relation=ADDED) ** 20, ADDED),
-        (RenyiDP([(2, "0.1"), (8, "0.5")], relation=ADDED), ADDED),
-        (InParallel((PoissonSampled(Gaussian(1), "0.01") ** 100, PoissonSampled(Gaussian(2), "0.1") ** 10)), ADDED),
+        (dp.Laplace(3) ** 5, ADDED),
+        (dp.Composed(((dp.Gaussian(2), 3), (dp.Laplace(1), 1))), ADDED),
+        (dp.PureDP("0.1", relation=ADDED) ** 20, ADDED),
+        (dp.RenyiDP([(2, "0.1"), (8, "0.5")], relation=ADDED), ADDED),
+        (
+            dp.InParallel(
+                (dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 100, dp.PoissonSampled(dp.Gaussian(2), "0.1") ** 10)
+            ),
+            ADDED,
+        ),
     ],
 )
 def test_a_curve_overlaps_what_is_proven_one_by_one(mechanism, relation) -> None:
@@ -78,11 +74,11 @@ def test_one_contour_holds_the_closed_form_of_one_release(order, rate, variance)
 
 
 def test_one_lattice_holds_composed_gaussians() -> None:
-    epsilons = [Fraction(k, 3) for k in range(13)]
+    epsilons = [Fraction(k) for k in range(5)]
     found = delta_bounds_at(((ShiftedGaussians(Fraction(1, 4)), 4),), epsilons)
     assert set(found) == set(epsilons)
     for epsilon, proof in found.items():
-        exactly = delta(Gaussian(2) ** 4, epsilon)
+        exactly = delta(dp.Gaussian(2) ** 4, epsilon)
         assert proof.enclosure.exact_lower <= exactly.exact_upper
         assert proof.enclosure.exact_upper >= exactly.exact_lower
         assert proof.enclosure.width <= 0.05 * exactly.upper
@@ -98,10 +94,10 @@ def test_a_curve_sums_over_nodes_a_few_times_not_once_per_point(monkeypatch) -> 
 
 
 def test_what_a_shared_proof_leaves_out_is_proven_alone(monkeypatch) -> None:
-    whole = delta_curve(DP_SGD, SMALL)
+    whole = delta_curve(DP_SGD, SMALL[::2])
     shared = accountants.contour_deltas
     monkeypatch.setattr(accountants, "contour_deltas", lambda *given: dict([*shared(*given).items()][::2]))
-    for one, other in zip(whole, delta_curve(DP_SGD, SMALL), strict=True):
+    for one, other in zip(whole, delta_curve(DP_SGD, SMALL[::2]), strict=True):
         assert one.exact_lower <= other.exact_upper
         assert other.exact_lower <= one.exact_upper
 
@@ -112,9 +108,9 @@ def test_order_and_repetition_do_not_matter() -> None:
 
 
 def test_demands_are_kept_and_errors_kind() -> None:
-    assert all(ends.width <= 1e-11 * ends.upper for ends in delta_curve(DP_SGD, SMALL, tolerance=1e-11))
+    assert all(ends.width <= 1e-11 * ends.upper for ends in delta_curve(DP_SGD, SMALL[::4], tolerance=1e-11))
     with pytest.raises(NotCertified, match="ask for a looser tolerance"):
-        delta_curve(DP_SGD, SMALL, tolerance=1e-40)
+        delta_curve(DP_SGD, [1], tolerance=1e-40)
     for bad in (1, "12", None):
         with pytest.raises(InvalidValue, match="epsilons"):
             delta_curve(DP_SGD, bad)

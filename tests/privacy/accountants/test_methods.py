@@ -27,9 +27,10 @@ from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 AR, RE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
 
 SUBJECTS: list[Any] = [
-    (dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 1000, AR),
+    pytest.param(dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 1000, AR, marks=pytest.mark.thorough),
     (dp.Gaussian(5) ** 10, RE),
-    (dp.Laplace(20) ** 40, AR),
+    pytest.param(dp.Laplace(20) ** 40, AR, marks=pytest.mark.thorough),
+    (dp.Laplace(20) ** 4, AR),
     pytest.param(dp.PoissonSampled(dp.Laplace(2), "0.1") ** 20, RE, marks=pytest.mark.thorough),
     pytest.param(dp.SampledWithoutReplacement(dp.Gaussian(2), 10, 1000) ** 50, RE, marks=pytest.mark.thorough),
     (dp.PureDP("0.05", relation=AR) ** 100, AR),
@@ -43,8 +44,8 @@ SUBJECTS: list[Any] = [
 ]
 
 
-def by_name(values: tuple[MethodValue, ...]) -> dict[str, MethodValue]:
-    return {each.method: each for each in values}
+def by_name(mechanism: Mechanism, **asked: Any) -> dict[str, MethodValue]:
+    return {each.method: each for each in all_methods(mechanism, **asked)}
 
 
 @pytest.mark.rotating(4)
@@ -52,7 +53,7 @@ def by_name(values: tuple[MethodValue, ...]) -> dict[str, MethodValue]:
 def test_the_certified_value_is_at_most_that_of_every_other_proven_method(
     mechanism: Mechanism, relation: Relation
 ) -> None:
-    found = by_name(all_methods(mechanism, delta="1e-6", relation=relation))
+    found = by_name(mechanism, delta="1e-6", relation=relation)
     assert tuple(found) == METHODS
     certified = found["certified"].enclosure
     assert certified is not None
@@ -67,7 +68,7 @@ def test_the_certified_value_is_at_most_that_of_every_other_proven_method(
 
 @pytest.mark.rotating(4)
 def test_the_order_of_the_methods_at_the_usual_training_run() -> None:
-    found = by_name(all_methods(dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 10_000, delta="1e-6"))
+    found = by_name(dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 10_000, delta="1e-6")
     ratios = {name: each.ratio for name, each in found.items()}
     assert ratios["certified"] == 1
     assert ratios["rdp"] == pytest.approx(1.0733, abs=1e-4)
@@ -75,31 +76,26 @@ def test_the_order_of_the_methods_at_the_usual_training_run() -> None:
     assert found["gdp"].enclosure is None
     assert found["gdp"].value == pytest.approx(6.6694, abs=1e-3)
     others = [ratios[name] for name in ("zcdp", "zcdp-classical", "optimal", "advanced", "basic")]
-    assert others == sorted(others)
-    assert others[0] is not None
-    assert others[0] > 100
+    assert [100, *others] == sorted([100, *others])
 
 
 def test_pure_releases_compose_optimally() -> None:
-    found = by_name(all_methods(dp.PureDP("0.05", relation=AR) ** 100, delta="1e-6"))
+    found = by_name(dp.PureDP("0.05", relation=AR) ** 100, delta="1e-6")
     assert found["optimal"].ratio == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.thorough
 def test_delta_by_every_method() -> None:
-    found = by_name(all_methods(dp.Gaussian(4) ** 4, epsilon=2))
+    found = by_name(dp.Gaussian(4) ** 4, epsilon=2)
     exact = stats.norm.cdf(0.25 - 4) - math.exp(2) * stats.norm.cdf(-0.25 - 4)
-    assert found["certified"].enclosure is not None
-    assert found["certified"].enclosure.contains(exact) or found["certified"].enclosure.lower == pytest.approx(exact)
-    for name in ("rdp", "zcdp", "zcdp-classical", "optimal", "advanced", "basic"):
-        each = found[name].enclosure
-        assert each is not None
-        assert each.upper >= exact
+    assert found["certified"].enclosure.lower == pytest.approx(exact)
+    assert all(each.enclosure.upper >= exact for each in found.values() if each.enclosure is not None)
+    assert [name for name, each in found.items() if each.enclosure is None] == ["gdp"]
     assert found["gdp"].value == pytest.approx(exact, rel=1e-2), "full-batch Gaussians: the limit is exact"
 
 
 def test_a_method_that_does_not_apply_says_why() -> None:
-    found = by_name(all_methods(dp.Laplace(2) ** 3, delta="1e-6"))
+    found = by_name(dp.Laplace(2) ** 3, delta="1e-6")
     assert found["gdp"].value is None
     assert found["gdp"].why.startswith("does not apply: ")
     with pytest.raises(UnsupportedMechanism):
@@ -118,11 +114,7 @@ def test_a_curve_is_kept_at_every_point() -> None:
     found = calibrate_to_curve(lambda z: dp.Gaussian(z) ** 10, points)
     for epsilon, delta in points:
         assert account(found.mechanism, epsilon=epsilon).enclosure.upper <= float(Fraction(delta)) * (1 + 1e-12)
-    assert found.failing is not None
-    spent = [
-        account(found.failing, epsilon=epsilon).enclosure.exact_lower > Fraction(delta) for epsilon, delta in points
-    ]
-    assert any(spent)
+    assert any(account(found.failing, epsilon=e).enclosure.exact_lower > Fraction(d) for e, d in points)
     with pytest.raises(InvalidValue, match="at least one"):
         calibrate_to_curve(dp.Gaussian, [])
 
@@ -132,9 +124,7 @@ def test_total_variation_of_other_noise() -> None:
     for factory in (dp.Laplace, lambda r: dp.UniformBall(r, 5), lambda z: dp.PoissonSampled(dp.Laplace(z), "0.5")):
         found = calibrate_to_total_variation(factory, "0.2")
         assert account(found.mechanism, epsilon=0).enclosure.exact_upper <= Fraction(1, 5)
-        assert found.failing is not None
         assert account(found.failing, epsilon=0).enclosure.exact_lower > Fraction(1, 5)
-        assert found.fails_at is not None
         assert float(found.value / found.fails_at) == pytest.approx(1, abs=1e-3)
 
 

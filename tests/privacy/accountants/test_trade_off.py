@@ -13,6 +13,7 @@ from scipy import stats
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.accountants.trade_off import TradeOff, membership_advantage
 from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled, PureDP
+from tests.privacy.small_laws import m
 
 ERRORS = [Fraction(k, 40) for k in range(41)] + [Fraction(1, 10**k) for k in range(2, 9)]
 
@@ -27,19 +28,18 @@ def test_it_is_below_the_gaussian_one_and_touches_it(noise, relation, shift) -> 
         assert float(curve(a)) == pytest.approx(exactly, rel=3e-3, abs=1e-6)
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=25)
 @given(st.fractions(0, 8), st.fractions(0, 1))
 def test_every_test_of_randomised_response_obeys_it(epsilon, weight) -> None:
     with mpmath.workdps(50):
-        growth, w = (mpmath.mpf(v.numerator) / v.denominator for v in (epsilon, weight))
-        growth = mpmath.exp(growth)
+        growth, w = mpmath.exp(m(epsilon)), m(weight)
         a, b = w / (1 + growth), 1 - w * growth / (1 + growth)  # accuse with probability w where the answer is "yes"
         bound = TradeOff([(epsilon, 0)])(Fraction(int(a * 2**150), 2**150))
-        assert abs(mpmath.mpf(bound.numerator) / bound.denominator - b) < mpmath.mpf(10) ** -25 * growth  # attained
+        assert abs(m(bound) - b) < mpmath.mpf(10) ** -25 * growth  # attained
 
 
 @pytest.mark.thorough
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.fractions(0, 30), st.fractions(0, 1)), min_size=1, max_size=6),
     st.fractions(0, 1),
@@ -47,13 +47,12 @@ def test_every_test_of_randomised_response_obeys_it(epsilon, weight) -> None:
 def test_to_fifty_digits_and_rounded_down(points, a) -> None:
     found = TradeOff(points)(a)
     with mpmath.workdps(60):
-        best = mpmath.mpf(0)
-        for epsilon, failure in points:
-            e, d, x = (mpmath.mpf(v.numerator) / v.denominator for v in (epsilon, failure, a))
-            best = max(best, 1 - d - mpmath.exp(e) * x, mpmath.exp(-e) * (1 - d - x))
-        value = mpmath.mpf(found.numerator) / found.denominator
-        assert value <= best + mpmath.mpf(10) ** -55
-        assert value >= best - mpmath.mpf(10) ** -25 * max(1, mpmath.exp(max(float(e) for e, _ in points)))
+        x, best = m(a), mpmath.mpf(0)
+        for epsilon, delta in points:
+            growth, rest = mpmath.exp(m(epsilon)), 1 - m(delta)
+            best = max(best, rest - growth * x, (rest - x) / growth)
+        assert m(found) <= best + mpmath.mpf(10) ** -55
+        assert m(found) >= best - mpmath.mpf(10) ** -25 * mpmath.exp(m(max(epsilon for epsilon, _ in points)))
 
 
 @pytest.mark.rotating(4)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
 
 import mpmath as mp
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.notions.concentrated import (
@@ -35,6 +38,7 @@ from dpbounds.privacy.notions.notions import (
 )
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.relations import Relation
+from tests.privacy.small_laws import Pair, divergence, hockey_stick, m, responses, swapped
 
 ADD, REPLACE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
 DIGITS = 50
@@ -44,11 +48,6 @@ DIGITS = 50
 def _fifty_digits():
     with mp.workdps(DIGITS):
         yield
-
-
-def m(value: Fraction | int | str) -> mp.mpf:
-    number = Fraction(value)
-    return mp.mpf(number.numerator) / number.denominator
 
 
 def safely_above(proven: Fraction, truth: mp.mpf, digits: int = 25) -> bool:
@@ -72,24 +71,14 @@ ORDERS = [("11/10", "1/100"), ("2", "1"), ("37/3", "5/2"), ("1000", "1/50")]
 
 
 @pytest.mark.parametrize(("order", "value"), ORDERS)
-@pytest.mark.parametrize("delta", ["1/2", "1e-6", "1e-300"])
-def test_one_order_against_the_twin(order, value, delta):
-    lam, tau, d = m(order), m(value), m(delta_of(delta))
-    truth = tau + mp.log((lam - 1) / lam) - (mp.log(d) + mp.log(lam)) / (lam - 1)
-    proven = renyi_epsilon([(order, value)], delta)
-    assert proven == 0 if truth <= 0 else safely_above(proven, truth)
-
-
-def delta_of(text: str) -> Fraction:
-    return Fraction(text)
-
-
-@pytest.mark.parametrize(("order", "value"), ORDERS)
-@pytest.mark.parametrize("epsilon", ["0", "3", "40"])
-def test_one_order_backwards_against_the_twin(order, value, epsilon):
-    lam, tau, e = m(order), m(value), m(epsilon)
-    truth = mp.exp((lam - 1) * (tau - e)) / (lam - 1) * (1 - 1 / lam) ** lam
-    assert safely_above(renyi_delta([(order, value)], epsilon), min(truth, mp.mpf(1)))
+def test_one_order_against_the_twin(order, value):
+    lam, tau = m(order), m(value)
+    for delta in ("1/2", "1e-6", "1e-300"):
+        truth = tau + mp.log((lam - 1) / lam) - (mp.log(m(delta)) + mp.log(lam)) / (lam - 1)
+        assert safely_above(renyi_epsilon([(order, value)], delta), max(truth, mp.mpf(0)))
+    for epsilon in ("0", "3", "40"):
+        truth = mp.exp((lam - 1) * (tau - m(epsilon))) / (lam - 1) * (1 - 1 / lam) ** lam
+        assert safely_above(renyi_delta([(order, value)], epsilon), min(truth, mp.mpf(1)))
 
 
 def test_one_order_is_attained():
@@ -111,7 +100,7 @@ def test_zcdp_epsilon_against_the_minimum_over_all_real_orders(rho, delta):
 
     best = bound(root(lambda u: r * u * u + mp.log(d) + mp.log(1 + u)))
     proven = zcdp_epsilon(rho, delta)
-    assert proven == 0 if best <= 0 else safely_above(proven, best)
+    assert safely_above(proven, max(best, mp.mpf(0)))
     classical = zcdp_epsilon(rho, delta, "classical")
     assert proven < classical
     assert safely_above(classical, r + 2 * mp.sqrt(-r * mp.log(d)))
@@ -183,28 +172,13 @@ def test_the_edges_of_the_domain():
 # --- closed forms --------------------------------------------------------------------------------------------------
 
 
-def responses(epsilon: mp.mpf, delta: mp.mpf | int = 0) -> list[tuple[mp.mpf, mp.mpf]]:
-    """(P, Q) masses of the extremal (ε, δ) pair."""
-    p = (1 - delta) * mp.exp(epsilon) / (1 + mp.exp(epsilon))
-    return [(delta, mp.mpf(0)), (p, 1 - delta - p), (1 - delta - p, p), (mp.mpf(0), delta)]
-
-
-def hockey_stick(pair, epsilon: mp.mpf) -> mp.mpf:
-    return sum((max(p - mp.exp(epsilon) * q, mp.mpf(0)) for p, q in pair), mp.mpf(0))
-
-
-def divergence(pair, order: mp.mpf) -> mp.mpf:
-    total = sum(p**order * q ** (1 - order) for p, q in pair if p > 0)
-    return mp.log(total) / (order - 1)
-
-
 @pytest.mark.parametrize("epsilon", ["1/1000", "1", "20"])
 @pytest.mark.parametrize("order", ["1001/1000", "2", "75/2"])
 def test_pure_has_the_curve_of_randomised_response(epsilon, order):
     found = convert(PureDP(epsilon, ADD), RenyiDP, orders=[order]).notion
     assert isinstance(found, RenyiDP)
     with mp.workdps(3 * DIGITS):
-        truth = divergence(responses(m(epsilon)), m(order))
+        truth = divergence(responses(mp.exp(m(epsilon))), m(order))
     assert safely_above(found.points[0][1], truth)
 
 
@@ -214,7 +188,7 @@ def test_pure_is_zcdp_with_the_least_rho(epsilon):
     assert safely_above(rho, m(epsilon) * mp.tanh(m(epsilon) / 2))
     assert rho <= Fraction(epsilon) ** 2 / 2
     with mp.workdps(600):
-        pair = responses(m(epsilon))
+        pair = responses(mp.exp(m(epsilon)))
         ratios = [divergence(pair, 1 + mp.mpf(u)) / (1 + mp.mpf(u)) for u in ("1e-12", "0.01", "0.5", "3", "50")]
         assert max(ratios) <= m(rho)
         assert max(ratios) > m(rho) * (1 - mp.mpf("1e-5"))  # a rho that is smaller by 1e-5 would be wrong
@@ -222,14 +196,14 @@ def test_pure_is_zcdp_with_the_least_rho(epsilon):
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("1/10", "1e-6"), ("1", "0"), ("3", "1/5"), ("0", "1/3")])
 def test_approximate_at_other_targets_is_the_extremal_pair(epsilon, delta):
-    known, pair = ApproximateDP(epsilon, delta, REPLACE), responses(m(epsilon), m(delta))
+    known, pair = ApproximateDP(epsilon, delta, REPLACE), responses(mp.exp(m(epsilon)), m(delta))
     for part in ("0", "1/3", "99/100"):
         smaller = Fraction(part) * known.epsilon
         found = convert(known, ApproximateDP, epsilon=smaller).notion
-        assert safely_above(found.delta, hockey_stick(pair, m(smaller)))
+        assert safely_above(found.delta, hockey_stick(pair, mp.exp(m(smaller))))
         back = convert(known, ApproximateDP, delta=found.delta).notion
         assert abs(back.epsilon - smaller) < Fraction(1, 10**25)
-    assert safely_above(convert(known, TotalVariation).notion.delta, hockey_stick(pair, mp.mpf(0)))
+    assert safely_above(convert(known, TotalVariation).notion.delta, hockey_stick(pair, 1))
     assert convert(known, ApproximateDP, epsilon=known.epsilon + 1).notion.delta == known.delta
     assert convert(known, ApproximateDP, delta=1).notion.epsilon == 0
 
@@ -241,7 +215,7 @@ def test_the_profile_of_bounded_range_is_the_largest_over_two_point_laws(eta):
     def two_points(t: mp.mpf, epsilon: mp.mpf) -> mp.mpf:
         w = (mp.exp(-t) - mp.exp(-length)) / (1 - mp.exp(-length))
         pair = [(w * mp.exp(t), w), (1 - w * mp.exp(t), 1 - w)]
-        return hockey_stick(pair, epsilon)
+        return hockey_stick(pair, mp.exp(epsilon))
 
     for part in ("0", "1/4", "9/10"):
         epsilon = Fraction(part) * Fraction(eta)
@@ -269,68 +243,70 @@ def test_the_gaussian_profile_against_the_twin():
 # --- every edge, on pairs for which the guarantee can be computed ----------------------------------------------------
 
 
-def normalised(weights: list[int]) -> list[float]:
-    total = math.fsum(weights)
-    return [weight / total for weight in weights]
+def pair_of(first: list[int], second: list[int]) -> Pair:
+    return [(p / sum(first), q / sum(second)) for p, q in zip(first, second, strict=True)]
 
 
-def renyi(P: list[float], Q: list[float], order: float) -> float:
-    terms = [order * math.log(p) + (1 - order) * math.log(q) for p, q in zip(P, Q, strict=True)]
-    return (max(terms) + math.log(math.fsum(math.exp(term - max(terms)) for term in terms))) / (order - 1)
+def losses(pair: Pair) -> list[float]:
+    return [math.log(p / q) for p, q in pair]
 
 
-def profile(P: list[float], Q: list[float], epsilon: float) -> float:
-    return math.fsum(max(p - math.exp(epsilon) * q, 0.0) for p, q in zip(P, Q, strict=True))
+def renyi(pair: Pair, order: float) -> float:
+    logs = np.log(np.array(pair))
+    exponents = np.array([[order, 1 - order], [1 - order, order]])  # of P and Q, in both orders
+    return float(np.logaddexp.reduce(logs @ exponents).max()) / (order - 1)
 
 
-def holds(notion: Notion, P: list[float], Q: list[float], slack: float = 1e-9) -> bool:
-    """Whether the pair has the guarantee, in both orders, up to round-off."""
-    losses = [math.log(p / q) for p, q in zip(P, Q, strict=True)]
-    both = ((P, Q), (Q, P))
-    match notion:
-        case PureDP(epsilon=epsilon):
-            return max(map(abs, losses)) <= epsilon + slack
-        case BoundedRange(eta=eta):
-            return max(losses) - min(losses) <= eta + slack
-        case ApproximateDP(epsilon=epsilon, delta=delta):
-            return all(profile(*pair, float(epsilon)) <= delta + slack for pair in both)
-        case TotalVariation(delta=delta):
-            return profile(P, Q, 0.0) <= delta + slack
-        case ZeroConcentratedDP(rho=rho):
-            orders = (1.0001, 1.01, 1.3, 2, 3, 7, 20, 60)
-            return all(renyi(*pair, order) <= order * rho + slack for pair in both for order in orders)
-        case RenyiDP(points=points):
-            return all(renyi(*pair, float(order)) <= value + slack for pair in both for order, value in points)
-        case GaussianDP(mu=mu):
-            grid = [k / 4 for k in range(-16, 17)]
-            return all(profile(*pair, e) <= gaussian(float(mu), e) + slack for pair in both for e in grid)
-    raise AssertionError(notion)
-
-
-def tail(x: float) -> float:
-    return 0.5 * math.erfc(x / math.sqrt(2))
+def profile(pair: Pair, epsilon: float) -> float:
+    return max(hockey_stick(one, math.exp(epsilon)) for one in (pair, swapped(pair)))
 
 
 def gaussian(mu: float, epsilon: float) -> float:
     if mu == 0:
         return max(0.0, 1 - math.exp(epsilon))
-    return tail(epsilon / mu - mu / 2) - math.exp(epsilon) * tail(epsilon / mu + mu / 2)
+    return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu))
 
 
-def guarantees(P: list[float], Q: list[float]) -> list[Notion]:
+def holds(notion: Notion, pair: Pair, slack: float = 1e-9) -> bool:
+    """Whether the pair has the guarantee, in both orders, up to round-off."""
+    match notion:
+        case PureDP(epsilon=epsilon):
+            return max(map(abs, losses(pair))) <= epsilon + slack
+        case BoundedRange(eta=eta):
+            return max(losses(pair)) - min(losses(pair)) <= eta + slack
+        case ApproximateDP(epsilon=epsilon, delta=delta):
+            return profile(pair, float(epsilon)) <= delta + slack
+        case TotalVariation(delta=delta):
+            return profile(pair, 0.0) <= delta + slack
+        case ZeroConcentratedDP(rho=rho):
+            return all(renyi(pair, order) <= order * rho + slack for order in (1.0001, 1.01, 1.3, 2, 3, 7, 20, 60))
+        case RenyiDP(points=points):
+            return all(renyi(pair, float(order)) <= value + slack for order, value in points)
+        case GaussianDP(mu=mu):
+            return all(profile(pair, k / 4) <= gaussian(float(mu), k / 4) + slack for k in range(-16, 17))
+    raise AssertionError(notion)
+
+
+def guarantees(pair: Pair) -> list[Notion]:
     """Every kind of guarantee that the pair has, with numbers as small as they can easily be had."""
-    losses = [math.log(p / q) for p, q in zip(P, Q, strict=True)]
-    pure, length = max(map(abs, losses)), max(losses) - min(losses)
-    orders = (1.25, 2.0, 3.5, 9.0, 33.0)
+    pure, length = max(map(abs, losses(pair))), max(losses(pair)) - min(losses(pair))
     return [
         PureDP(pure, ADD),
         ApproximateDP(pure, 0, ADD),
         BoundedRange(length, ADD),
-        ApproximateDP(pure / 2, max(profile(P, Q, pure / 2), profile(Q, P, pure / 2)), ADD),
-        TotalVariation(min(1.0, profile(P, Q, 0.0)), ADD),
+        ApproximateDP(pure / 2, profile(pair, pure / 2), ADD),
+        TotalVariation(min(1.0, profile(pair, 0.0)), ADD),
         ZeroConcentratedDP(min(length**2 / 8, pure * math.tanh(pure / 2)), ADD),
-        RenyiDP([(order, max(renyi(P, Q, order), renyi(Q, P, order), 0.0)) for order in orders], ADD),
+        RenyiDP([(order, max(renyi(pair, order), 0.0)) for order in (1.25, 2.0, 3.5, 9.0, 33.0)], ADD),
     ]
+
+
+def proven_of(notion: Notion, edges=EDGES):
+    """What single edges prove of a notion, on the way to some goals."""
+    for edge, goal in itertools.product(edges, GOALS):
+        if edge.is_of_use(notion, goal):
+            with contextlib.suppress(Declined):
+                yield edge, goal, edge.apply(notion, goal)
 
 
 WEIGHTS = st.lists(st.integers(1, 60), min_size=4, max_size=4)
@@ -342,40 +318,36 @@ GOALS = [
 
 
 @given(first=WEIGHTS, second=WEIGHTS)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=20)
 def test_every_edge_holds_on_small_pairs(first, second):
-    P, Q = normalised(first), normalised(second)
-    for notion, edge, goal in itertools.product(guarantees(P, Q), EDGES, GOALS):
-        if edge.accepts(notion) and edge.when(notion, goal):
-            try:
-                after = edge.apply(notion, goal)
-            except Declined:
-                continue
-            assert holds(after, P, Q), f"{edge.name}: {notion} -> {after}"
+    pair = pair_of(first, second)
+    for notion in guarantees(pair):
+        for edge, _, after in proven_of(notion):
+            assert holds(after, pair), f"{edge.name}: {notion} -> {after}"
+
+
+PAIRS = [
+    pair_of(*weights)
+    for weights in (
+        ([3, 1], [1, 3]),
+        ([30, 1], [1, 30]),
+        ([11, 10], [10, 11]),
+        ([1, 40, 1], [1, 38, 3]),
+        ([5, 1, 1], [1, 2, 9]),
+    )
+]
 
 
 @pytest.mark.parametrize(
     "edge", [edge for edge in EDGES if edge.takes not in (GaussianDP, Notion)], ids=lambda e: e.name
 )
 def test_half_of_what_an_edge_proves_is_caught(edge):
-    pairs = [
-        ([3, 1], [1, 3]),
-        ([30, 1], [1, 30]),
-        ([11, 10], [10, 11]),
-        ([1, 40, 1], [1, 38, 3]),
-        ([5, 1, 1], [1, 2, 9]),
-    ]
-    for first, second in pairs:
-        P, Q = normalised(first), normalised(second)
-        for notion, goal in itertools.product(guarantees(P, Q), GOALS):
-            if edge.accepts(notion) and edge.when(notion, goal):
-                try:
-                    after = edge.apply(notion, goal)
-                except Declined:
-                    continue
-                if not holds(halved(after, goal), P, Q):
-                    return
-    raise AssertionError(f"nothing refutes half of {edge.name}")
+    assert any(
+        not holds(halved(after, goal), pair)
+        for pair in PAIRS
+        for notion in guarantees(pair)
+        for _, goal, after in proven_of(notion, [edge])
+    ), f"nothing refutes half of {edge.name}"
 
 
 def halved(notion: Notion, goal: Goal) -> Notion:
@@ -394,35 +366,25 @@ def halved(notion: Notion, goal: Goal) -> Notion:
     cuts=st.lists(st.integers(-30, 40), min_size=3, max_size=3, unique=True),
     mu=st.fractions("1/10", 3, max_denominator=10),
 )
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=15)
 def test_gaussian_edges_hold_for_a_binned_gaussian(cuts, mu):
     ends = [-math.inf, *(cut / 10 for cut in sorted(cuts)), math.inf]
-
-    def masses(mean: float) -> list[float]:
-        values = [tail(mean - end) for end in ends]
-        return [b - a for a, b in itertools.pairwise(values)]
-
-    P, Q = masses(float(mu)), masses(0.0)
-    notion = GaussianDP(mu, ADD)
-    assert holds(notion, P, Q, 1e-7)
-    for edge, goal in itertools.product(EDGES, GOALS):
-        if edge.accepts(notion) and edge.when(notion, goal):
-            assert holds(edge.apply(notion, goal), P, Q, 1e-7), edge.name
+    masses = [np.diff(ndtr(np.array(ends) - mean)).tolist() for mean in (float(mu), 0.0)]
+    pair, notion = list(zip(*masses, strict=True)), GaussianDP(mu, ADD)
+    for after in (notion, *(after for _, _, after in proven_of(notion))):
+        assert holds(after, pair, 1e-7), after
 
 
 @given(chain=st.lists(WEIGHTS, min_size=4, max_size=4), k=st.sampled_from([2, 3]))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=25)
 def test_groups_hold_along_chains_of_small_laws(chain, k):
-    laws = [normalised(weights) for weights in chain[: k + 1]]
-    links = list(itertools.pairwise(laws))
-    kinds = zip(*(guarantees(P, Q) for P, Q in links), strict=True)
-    for notions in kinds:
+    links = [pair_of(*weights) for weights in itertools.pairwise(chain[: k + 1])]
+    for notions in zip(*map(guarantees, links), strict=True):
         known = weakest(notions)
-        goal = Goal(type(known), ADD, k)
-        edge = next(edge for edge in EDGES if edge.accepts(known) and edge.name.startswith("a group"))
-        after = edge.apply(known, goal)
+        edge = next(edge for edge in EDGES if edge.name.startswith("a group"))
+        after = edge.apply(known, Goal(type(known), ADD, k))
         assert after.group == k
-        assert holds(after, laws[0], laws[k]), f"{known} -> {after}"
+        assert holds(after, pair_of(chain[0], chain[k])), f"{known} -> {after}"
 
 
 def weakest(notions) -> Notion:
@@ -499,13 +461,11 @@ def every_chain(notion: Notion, goal: Goal, length: int):
     if length == 0:
         return
     for edge in EDGES:
-        if edge.accepts(notion) and edge.when(notion, goal):
-            try:
+        if edge.is_of_use(notion, goal):
+            with contextlib.suppress(Declined):
                 after = edge.apply(notion, goal)
-            except Declined:
-                continue
-            if after != notion:
-                yield from every_chain(after, goal, length - 1)
+                if after != notion:
+                    yield from every_chain(after, goal, length - 1)
 
 
 @pytest.mark.parametrize("notion", KNOWN, ids=lambda notion: type(notion).__name__)
@@ -552,8 +512,7 @@ def test_several_orders_each_take_their_own_best_chain():
 
 
 def test_an_edge_refuses_what_it_says_nothing_about():
-    edge = next(edge for edge in EDGES if edge.accepts(PureDP(1, ADD)) and "zCDP" in edge.name)
-    assert not edge.accepts(TotalVariation(1, ADD))
+    edge = next(edge for edge in EDGES if edge.takes is PureDP and "zCDP" in edge.name)
     with pytest.raises(UnsupportedMechanism, match="of no use"):
         edge.apply(TotalVariation(1, ADD), Goal(ZeroConcentratedDP, ADD, 1))
 
@@ -569,7 +528,7 @@ def test_names_of_edges_are_unique_and_have_sources():
 @pytest.mark.parametrize("epsilon", ["1/1000", "1/10", "1"])
 def test_zcdp_is_no_gaussian_curve(epsilon):
     rho = convert(PureDP(epsilon, REPLACE), ZeroConcentratedDP).notion.rho
-    truth = hockey_stick(responses(m(epsilon)), mp.mpf(0))  # what randomised response really gives away
+    truth = hockey_stick(responses(mp.exp(m(epsilon))), 1)  # what randomised response really gives away
     claimed = gaussian_delta(2 * rho, 0)  # what a Gaussian with the same rho gives away
     assert m(claimed) * mp.mpf("1.1") < truth
     assert m(convert(ZeroConcentratedDP(rho, REPLACE), TotalVariation).notion.delta) >= truth

@@ -1,13 +1,12 @@
-"""Chains of neighbours: exact for Gaussians, above every chain of small laws, and what else follows from them."""
+"""Chains of neighbours: exact for Gaussians, above every chain of small laws; and groups of a mechanism."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Iterable
 from fractions import Fraction
 
-import mpmath as mp
 import numpy as np
 import pytest
 from flint import ctx
@@ -18,52 +17,46 @@ from dpbounds.privacy import mechanisms
 from dpbounds.privacy.accountants import groups as group_accounts
 from dpbounds.privacy.accountants.certified import account, prove_delta
 from dpbounds.privacy.accountants.groups import group_account
-from dpbounds.privacy.notions.composition_theorems import EpsilonDelta
-from dpbounds.privacy.notions.group_privacy import (
-    Link,
-    Profile,
-    chain_delta,
-    group_epsilon,
-    group_guarantee,
-    group_profile,
-    group_zcdp,
-    replace_epsilon,
-    replace_profile,
-)
+from dpbounds.privacy.notions.group_privacy import Chain, Link, Profile
 from dpbounds.privacy.pairs.pairs import Direction, Pair, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta
-
-Law = list[float]
+from tests.privacy.small_laws import Pair as Laws
+from tests.privacy.small_laws import hockey_stick, swapped
 
 
 def closed_form(pair: Pair) -> Profile:
     return lambda epsilon: ball_end(closed_form_delta(pair, epsilon)[0], "up")
 
 
-def randomised_response(size: Fraction) -> Profile:
-    def profile(epsilon: Fraction) -> Fraction:
-        if epsilon >= size:
-            return Fraction(0)
-        with ctx.workprec(128):
-            return ball_end((ball(size).exp() - ball(epsilon).exp()) / (1 + ball(size).exp()), "up")
+def equal_links(profile: Profile, size: int) -> Chain:
+    return Chain((Link(profile, profile),) * size)
 
-    return profile
+
+def bound(chain: Chain, epsilon: Fraction) -> Fraction:
+    """δ at the best split of ε that the search finds."""
+    return chain.upper(chain.best(epsilon))
+
+
+def least(chain: Chain, delta: Fraction) -> Fraction:
+    """The least ε that the search finds for δ, with what is proven of it."""
+    parts = chain.parts_for(delta, 1e-6)
+    assert chain.upper(parts) <= delta
+    return sum(parts, Fraction(0))
 
 
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize("squared_shift", [Fraction(1, 100), Fraction(1, 4), Fraction(1)])
 @pytest.mark.parametrize("size", [1, 2, 3, 6])
 def test_groups_of_gaussians_are_gaussians_with_a_larger_shift(squared_shift: Fraction, size: int) -> None:
-    link = Link.symmetric(closed_form(ShiftedGaussians(squared_shift)))
+    chain = equal_links(closed_form(ShiftedGaussians(squared_shift)), size)
     exact = closed_form(ShiftedGaussians(squared_shift * size**2))
     for epsilon in (Fraction(0), Fraction(1, 2), Fraction(3), Fraction(12)):
-        found = group_profile(link, size, epsilon)
-        assert found.exact_lower == 0
-        assert found.exact_upper >= exact(epsilon) * (1 - Fraction(1, 1 << 50))
+        found = bound(chain, epsilon)
+        assert found >= exact(epsilon) * (1 - Fraction(1, 1 << 50))
         if epsilon >= size * squared_shift * (size - 1) / 2:  # no part below zero: nothing is capped
-            assert found.exact_upper <= exact(epsilon) * (1 + Fraction(1, 10**6))
-    within = group_epsilon(link, size, "1e-6").exact_upper
+            assert found <= exact(epsilon) * (1 + Fraction(1, 10**6))
+    within = least(chain, Fraction("1e-6"))
     assert exact(within) <= Fraction("1e-6") * (1 + Fraction(1, 1 << 50))
     assert exact(within * (1 - Fraction(1, 10**5))) > Fraction("1e-6")
 
@@ -72,16 +65,19 @@ def test_negative_parts_are_needed_and_sound() -> None:
     """Large shift, small ε: the best first part is negative, which an equal split with its cap cannot match."""
     profile = closed_form(ShiftedGaussians(Fraction(1)))
     exact = closed_form(ShiftedGaussians(Fraction(4)))(Fraction(1, 4))
-    found = group_profile(Link.symmetric(profile), 2, Fraction(1, 4)).exact_upper
     equal = profile(Fraction(1, 8)) * (1 + Fraction(math.exp(0.125)))
-    assert exact <= found < equal
-    assert found < exact * Fraction(1000001, 1000000)
+    assert exact <= bound(equal_links(profile, 2), Fraction(1, 4)) < min(equal, exact * Fraction(1000001, 1000000))
 
 
 @pytest.mark.parametrize("size", ["0.1", "1", "3"])
 def test_pairs_of_randomised_responses(size: str) -> None:
     """For two links the bound is convex and piecewise linear in e^ε_1: its minimum is at a kink."""
     single = Fraction(size)
+
+    def profile(epsilon: Fraction) -> Fraction:
+        with ctx.workprec(128):
+            growth = ball(single).exp()
+            return ball_end((growth - ball(epsilon).exp()) / (1 + growth), "up") if epsilon < single else Fraction(0)
 
     def h(part: float) -> float:
         a, e = math.exp(part), math.exp(float(single))
@@ -91,133 +87,68 @@ def test_pairs_of_randomised_responses(size: str) -> None:
         epsilon = share * float(single)
         kinks = [part for end in (-float(single), float(single)) for part in (end, epsilon - end)]
         best = min(h(part) + math.exp(part) * h(epsilon - part) for part in kinks)
-        found = group_profile(Link.symmetric(randomised_response(single)), 2, epsilon).upper
+        found = float(bound(equal_links(profile, 2), Fraction(epsilon)))
         assert best - 1e-12 <= found <= best * (1 + 1e-4) + 1e-12
 
 
-def hockey_stick(first: Law, second: Law, epsilon: float) -> float:
-    return sum(max(0.0, p - math.exp(epsilon) * q) for p, q in zip(first, second, strict=True))
+def largest(links: Iterable[Laws]) -> Profile:
+    pairs = list(links)
+    return lambda epsilon: Fraction(max(hockey_stick(pair, math.exp(epsilon)) for pair in pairs)) + Fraction(1, 10**13)
 
 
-def rounded_up(value: float) -> Fraction:
-    return Fraction(value) + Fraction(1, 10**13)
-
-
-def largest(links: list[tuple[Law, Law]]) -> Profile:
-    return lambda epsilon: rounded_up(max(hockey_stick(p, q, float(epsilon)) for p, q in links))
-
-
-def chains(count: int, length: int) -> list[list[Law]]:
-    draw = np.random.default_rng(17)
-    found = []
-    for _ in range(count):
-        laws = []
-        for _ in range(length + 1):
-            raw = draw.random(3) ** 2 + 0.01
-            laws.append([float(x) for x in raw / raw.sum()])
-        found.append(laws)
-    return found
+def chains(count: int, length: int) -> Iterable[list[Laws]]:
+    """Chains of laws on three points, by their links."""
+    raw = np.random.default_rng(17).random((count, length + 1, 3)) ** 2 + 0.01
+    for laws in raw / raw.sum(axis=2, keepdims=True):
+        yield [list(zip(*link, strict=True)) for link in (*itertools.pairwise(laws.tolist()), (laws[0], laws[-1]))]
 
 
 @pytest.mark.parametrize("length", [2, *(pytest.param(length, marks=pytest.mark.thorough) for length in (3, 4))])
 def test_no_chain_of_three_point_laws_beats_the_bound(length: int) -> None:
-    for laws in chains(12, length):
-        steps = list(itertools.pairwise(laws))
-        forward, backward = largest(steps), largest([(q, p) for p, q in steps])
-        own = [Link(largest([(p, q)]), largest([(q, p)])) for p, q in steps]
+    for *links, ends in chains(6, length):
+        back = [swapped(link) for link in links]
+        own = Chain([Link(largest([link]), largest([swapped(link)])) for link in links])
+        forward, backward = largest(links), largest(back)
         for epsilon in (Fraction(0), Fraction(1, 2), Fraction(2)):
-            there = hockey_stick(laws[0], laws[-1], float(epsilon))
-            back = hockey_stick(laws[-1], laws[0], float(epsilon))
-            assert there <= chain_delta(own, epsilon).upper <= 1
-            assert max(there, back) <= group_profile(Link(forward, backward), length, epsilon).upper
+            assert hockey_stick(ends, math.exp(epsilon)) <= bound(own, epsilon) <= 1
+            for pair, one, other in ((ends, forward, backward), (swapped(ends), backward, forward)):
+                assert hockey_stick(pair, math.exp(epsilon)) <= bound(Chain((Link(one, other),) * length), epsilon)
 
 
 def test_chains_need_the_factors() -> None:
     """Planted error: without e^(ε_1 + ...) in front of later links, some chain of laws would beat the sum."""
-    beaten = 0
-    for laws in chains(200, 2):
-        first, middle, last = laws
-        naive = hockey_stick(first, middle, 1.0) + hockey_stick(middle, last, 1.0)
-        beaten += hockey_stick(first, last, 2.0) > naive + 1e-9
-    assert beaten > 0
+    assert any(
+        hockey_stick(ends, math.exp(2)) > sum(hockey_stick(link, math.e) for link in links) + 1e-9
+        for *links, ends in chains(200, 2)
+    )
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 100), Fraction(1, 2), Fraction(1)])
 def test_replacing_is_removing_and_adding(rate: Fraction) -> None:
-    remove, add, replace = (
-        closed_form(SampledGaussians(direction, rate, Fraction(1)))
-        for direction in (Direction.REMOVE, Direction.ADD, Direction.REPLACE)
-    )
+    remove, add, replace = (closed_form(SampledGaussians(direction, rate, Fraction(1))) for direction in Direction)
+    chain = Chain((Link(remove, add), Link(add, remove)))
     for epsilon in (Fraction(0), Fraction(1, 10), Fraction(1), Fraction(4)):
-        found = replace_profile(remove, add, epsilon).exact_upper
+        found = bound(chain, epsilon)
         assert found >= replace(epsilon) * (1 - Fraction(1, 1 << 50))
         if rate == 1 and epsilon >= 1:
             assert found <= replace(epsilon) * (1 + Fraction(1, 10**6))
-    within = replace_epsilon(remove, add, "1e-5").exact_upper
-    assert replace(within) <= Fraction("1e-5")
-    assert replace_profile(remove, add, within).exact_upper <= Fraction("1e-5") * (1 + Fraction(1, 1000))
+    assert replace(least(chain, Fraction("1e-5"))) <= Fraction("1e-5")
 
 
-def test_group_guarantee() -> None:
-    assert group_guarantee(EpsilonDelta(0, "0.01"), 5) == EpsilonDelta(0, "0.05")
-    assert group_guarantee(EpsilonDelta("0.5"), 4) == EpsilonDelta(2)
-    assert group_guarantee(EpsilonDelta("0.5", "1e-6"), 1).epsilon == Fraction(1, 2)
-    assert group_guarantee(EpsilonDelta(5, "0.5"), 100) == EpsilonDelta(500, 1)
-    with mp.workdps(40):
-        found = group_guarantee(EpsilonDelta("0.5", "1e-6"), 3).delta
-        expected = mp.mpf("1e-6") * mp.fsum(mp.exp(j * mp.mpf("0.5")) for j in range(3))
-        excess = mp.mpf(found.numerator) / found.denominator - expected
-        assert 0 <= excess < expected * mp.mpf("1e-30")
-
-
-def test_group_guarantee_is_the_equal_split() -> None:
-    """A profile known at one point only: the chain at kε can do no worse than the classical bound."""
+def test_a_profile_known_at_one_point_gives_the_classical_bound() -> None:
+    """(ε, δ) at every link: the chain at kε can do no worse than δ (e^(kε) - 1)/(e^ε - 1)."""
     epsilon, delta = Fraction(1, 2), Fraction(1, 1000)
-
-    def known(at: Fraction) -> Fraction:
-        return delta if at >= epsilon else Fraction(1)
-
-    classical = group_guarantee(EpsilonDelta(epsilon, delta), 3)
-    found = group_profile(Link.symmetric(known), 3, classical.epsilon)
-    assert found.exact_upper <= classical.delta * (1 + Fraction(1, 10**9))
+    chain = equal_links(lambda at: delta if at >= epsilon else Fraction(1), 3)
+    assert float(bound(chain, 3 * epsilon)) <= float(delta) * math.expm1(1.5) / math.expm1(0.5) * (1 + 1e-9)
 
 
-def renyi(first: Law, second: Law, order: float) -> float:
-    exponents = [order * math.log(p) + (1 - order) * math.log(q) for p, q in zip(first, second, strict=True)]
-    return float(np.logaddexp.reduce(exponents)) / (order - 1)
-
-
-def test_group_zcdp() -> None:
-    assert group_zcdp("0.5", 3) == Fraction(9, 2)
-    orders = [1 + 10 ** (i / 4) for i in range(-12, 17)]
-    for length in (2, 3):
-        for laws in chains(20, length):
-            rho = max(renyi(p, q, order) / order for p, q in itertools.pairwise(laws) for order in orders)
-            total = float(group_zcdp(rho, length)) * 1.001  # the supremum over a grid of orders, nearly
-            assert all(renyi(laws[0], laws[-1], order) <= total * order for order in orders)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda link: group_profile(link, 0, 1),
-        lambda link: group_profile(link, 2, -1),
-        lambda link: group_epsilon(link, 2, 0),
-        lambda link: group_epsilon(link, 2, "0.1", 2),
-        lambda link: group_zcdp(-1, 2),
-        lambda link: group_guarantee(EpsilonDelta(1), 0),
-        lambda link: chain_delta((), Fraction(1)),
-        lambda link: group_profile(Link.symmetric(lambda epsilon: Fraction(-1)), 2, 1),
-    ],
-)
-def test_refusals(call: Callable[[Link], object]) -> None:
-    with pytest.raises(InvalidValue):
-        call(Link.symmetric(randomised_response(Fraction(1))))
-
-
-def test_a_profile_that_never_falls_is_refused() -> None:
+def test_what_no_chain_can_have_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="at least one link"):
+        Chain(())
+    with pytest.raises(InvalidValue, match="must not be negative"):
+        bound(equal_links(lambda epsilon: Fraction(-1), 2), Fraction(1))
     with pytest.raises(NotCertified, match="no ε was found"):
-        group_epsilon(Link.symmetric(lambda epsilon: Fraction(1, 10)), 2, "0.05")
+        least(equal_links(lambda epsilon: Fraction(1, 10), 2), Fraction("0.05"))
 
 
 # --- Groups of a mechanism -------------------------------------------------------------------------------------------
@@ -301,12 +232,14 @@ def test_parts_grow_along_a_chain_of_heavy_tails(decay: str, size: int) -> None:
     share, total = math.log(size / delta), 0.0
     for _ in range(size):  # δ(ε) = e^(-cε), and every link has the same share of δ
         total += (share + total) / float(rate)
-    link = Link.symmetric(lambda epsilon: ball_end((-ball(rate * epsilon)).exp(), "up"))
-    found = group_epsilon(link, size, delta).upper
-    assert found <= 1.001 * total
-    assert float(group_profile(link, size, Fraction(total)).upper) <= 1.01 * float(delta)
+
+    def profile(epsilon: Fraction) -> Fraction:
+        return ball_end((-ball(rate * epsilon)).exp(), "up")
+
+    assert least(equal_links(profile, size), delta) <= 1.001 * total
+    assert float(bound(equal_links(profile, size), Fraction(total))) <= 1.01 * float(delta)
     with pytest.raises(NotCertified, match="fewer records"):
-        group_epsilon(link, 400, delta)
+        least(equal_links(profile, 400), delta)
 
 
 @pytest.mark.thorough

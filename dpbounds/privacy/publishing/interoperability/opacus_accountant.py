@@ -19,10 +19,11 @@ from typing import Protocol
 
 from dpbounds.errors import DpboundsError, InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-from dpbounds.privacy.accountants.certified import Account, account, valid_delta
+from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.publishing.interoperability.opacus_sampler import demand_known_sampler, drawn_rate
 from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.values import open_unit
 
 NAME = "certified"
 POISSON = "poisson"
@@ -112,7 +113,7 @@ class CertifiedAccountant:
         """
         if not self.history:
             raise InvalidValue("number of steps", 0, "at least 1", "nothing was released yet")
-        return _account(tuple(self.history), valid_delta(delta), as_relation(relation))
+        return _account(tuple(self.history), open_unit(delta), as_relation(relation))
 
     def get_epsilon(
         self,
@@ -139,7 +140,7 @@ class CertifiedAccountant:
             InvalidValue: δ or the relation is not allowed.
             NotCertified: The proof did not close.
         """
-        failure, neighbours = valid_delta(delta), as_relation(relation)
+        failure, neighbours = open_unit(delta), as_relation(relation)
         if any(z == 0 for z, _, _ in self.history):
             return math.inf
         return self.account(failure, neighbours).enclosure.upper if self.history else 0.0

@@ -1,0 +1,109 @@
+"""The numbers that privacy is stated in, each checked once, where it is asked for; inside they travel as records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from dpbounds.errors import InvalidValue, demand
+from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.privacy.relations import Relation, as_relation
+
+Given = Literal["delta", "epsilon"]
+
+
+def at_least_zero(value: ExactLike, name: str = "epsilon") -> Fraction:
+    """Return an exact number >= 0, such as ε, or raise ``InvalidValue``."""
+    number = exact(value, name)
+    if number < 0:
+        raise InvalidValue(name, value, "at least 0")
+    return number
+
+
+def positive(value: ExactLike, name: str, advice: str = "") -> Fraction:
+    """Return an exact number > 0, or raise ``InvalidValue``."""
+    number = exact(value, name)
+    if number <= 0:
+        raise InvalidValue(name, value, "greater than 0", advice)
+    return number
+
+
+def probability(value: ExactLike, name: str = "delta") -> Fraction:
+    """Return an exact number from 0 to 1, or raise ``InvalidValue``."""
+    number = exact(value, name)
+    if not 0 <= number <= 1:
+        raise InvalidValue(name, value, "a number from 0 to 1")
+    return number
+
+
+def open_unit(value: ExactLike, name: str = "delta") -> Fraction:
+    """Return an exact number in (0, 1), such as δ, or raise ``InvalidValue``."""
+    number = exact(value, name)
+    if not 0 < number < 1:
+        raise InvalidValue(name, value, "greater than 0 and less than 1")
+    return number
+
+
+def above_one(value: ExactLike, name: str = "order") -> Fraction:
+    """Return an exact number > 1, such as a Rényi order λ, or raise ``InvalidValue``."""
+    number = exact(value, name)
+    if number <= 1:
+        raise InvalidValue(name, value, "greater than 1")
+    return number
+
+
+def demand_fields(record: object, **kinds: Any) -> None:
+    """Refuse a record of results with a field of another type than the one (or the several) named here."""
+    for name, kind in kinds.items():
+        demand(name, getattr(record, name), *(kind if isinstance(kind, tuple) else (kind,)))
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where something is asked: at a δ in (0, 1), for an ε; or at an ε >= 0, for a δ.
+
+    Attributes:
+        given: Which of the two is given.
+        value: Its value.
+    """
+
+    given: Given
+    value: Fraction
+
+    @property
+    def for_epsilon(self) -> bool:
+        """Whether ε is asked for, at a δ."""
+        return self.given == "delta"
+
+    @classmethod
+    def of(cls, delta: ExactLike | None, epsilon: ExactLike | None) -> Target:
+        """Return the one that is not None; ``InvalidValue`` for both, for neither, and for one out of range."""
+        if delta is not None and epsilon is None:
+            return cls("delta", open_unit(delta))
+        if epsilon is not None and delta is None:
+            return cls("epsilon", at_least_zero(epsilon))
+        raise InvalidValue("delta, epsilon", (delta, epsilon), "one of the two alone")
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What may be spent: ε >= 0 at δ in (0, 1) under a neighbouring relation, all exact."""
+
+    epsilon: Fraction
+    delta: Fraction
+    relation: Relation
+
+    @classmethod
+    def of(cls, target_epsilon: ExactLike, target_delta: ExactLike, relation: str | Relation) -> Budget:
+        """Return the budget, or raise ``InvalidValue``."""
+        return cls(
+            at_least_zero(target_epsilon, "target_epsilon"),
+            open_unit(target_delta, "target_delta"),
+            as_relation(relation),
+        )
+
+    @property
+    def at_delta(self) -> Target:
+        """Where to ask what is spent of ε."""
+        return Target("delta", self.delta)
