@@ -48,7 +48,6 @@ class Derived:
     """What a derivation gives.
 
     Attributes:
-        value: The order of growth.
         choices: The parameters that were chosen, each with its order (or orders, by regime).
     """
 
@@ -61,10 +60,7 @@ class Derivation:
     """One printed rate, derived.
 
     Attributes:
-        id: The statement.
-        part: Its rate's name.
         text: What is chosen, or put in.
-        derive: Does it.
         constants: Quantities that are set to 1 before the comparison, because print hides them.
     """
 

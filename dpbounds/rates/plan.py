@@ -66,7 +66,6 @@ class Threshold:
         dataset_size: There the bound is proven to be below every trivial one; with one record less that is not so, or
             the statement does not apply.
         monotone: The record declares that the bound never rises with n, so it stays meaningful above.
-        part: The part of the statement for which that was found.
     """
 
     dataset_size: int
@@ -79,30 +78,21 @@ class Guarantee:
     """One statement at the numbers given.
 
     Attributes:
-        id: Of the statement.
         metric: What it bounds: the metric that was asked for, or a stronger one.
         sense: "expectation", "probability", "always", or empty where it is not said.
-        part: The part that was evaluated.
         meaning: What the number is, in the record's words.
         bound: A proven enclosure; None where the statement is an order of growth only.
         rate: The value of the formula inside O(.); None for a bound.
-        formula: In one line.
-        parameters: What is prescribed.
         rho: The ρ at which the statement was evaluated, for those that promise ρ-zCDP.
         mechanism: What is run; None where the record has none.
         privacy: How the budget is kept.
-        cost: Gradients and memory.
         status: What is known of the statement and of what it rests on.
-        assumes: Names of its assumptions.
         vacuous: The bound is not below what holds trivially; None where no trivial bound is known.
         meaningful_from: Since which n it is not; None where that was not found, or for an order.
         unchecked: Conditions that could not be checked.
         caveat: What stands between the bound and a run that reaches it, if anything.
-        remarks: Notes of the record.
         hides: What print takes as 1 although it is not known to be: the value holds in units in which it is.
-        logs_hidden: Logarithms are left out of the order.
         place: Its rank among its like; 0 where it has none.
-        why: Why it has its rank, or none.
     """
 
     id: str
@@ -154,15 +144,12 @@ class Plan:
     """Everything that applies, ranked, and everything else with the reason.
 
     Attributes:
-        metric: What is bounded.
-        budget: What may be spent.
         values: The numbers given, under their quantities' names.
         ranking: Proven bounds from the best; then orders of growth, one kind after the other, each from the best.
         apart: Orders of growth that have a value and cannot be ranked, because of what they hide.
         trivial: What holds without any algorithm, the smallest first; empty where nothing of the kind is known here.
         floors: (id, value, whether only up to a constant) of lower bounds: no algorithm does better.
         missing: (id, names): what would be needed to evaluate it.
-        left_out: (id, reason).
     """
 
     metric: Metric

@@ -23,9 +23,7 @@ class Prescribed:
     """A parameter that a statement prescribes, at the numbers given.
 
     Attributes:
-        name: Its name in the record.
         value: Rounded to a whole number where it counts something; 15 digits else.
-        meaning: What it is.
         up_to_constant: Printed as an order: the value is that of the formula inside O(.).
     """
 
@@ -41,7 +39,6 @@ class Settled:
 
     Attributes:
         values: Under the quantities' names; what was given is kept.
-        parameters: What is prescribed.
     """
 
     values: dict[str, Fraction]

@@ -108,8 +108,6 @@ class Promises:
     """What can be compared, and what cannot.
 
     Attributes:
-        metric: What is bounded.
-        uppers: Upper bounds.
         lowers: Lower bounds for every (ε, δ)-DP algorithm.
         pure_lowers: Lower bounds for ε-DP algorithms only.
         left_out: (id, reason) of every other statement about the metric.
@@ -412,14 +410,6 @@ def order_in(
     at_face_value: bool = False,
 ) -> Restricted:
     """A part's order in a space, and where it holds.
-
-    Args:
-        theorem: The statement.
-        part: The part.
-        side: On which side it bounds.
-        space: The axes.
-        fixed: Values of quantities that stand in exponents.
-        at_face_value: Take what print hides as 1 even where it is an axis.
 
     Raises:
         InvalidValue: Its formula, or a condition, has no order of growth.

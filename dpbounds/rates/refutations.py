@@ -73,11 +73,9 @@ class Refutation:
     """Two statements that cannot both stand as they are recorded.
 
     Attributes:
-        metric: What both bound.
         first: The lower bound; or what is marked as refuted.
         second: The upper bound; or what it follows from.
         where: A region or a point.
-        text: In one line.
     """
 
     metric: Metric

@@ -25,7 +25,6 @@ class Restricted:
     """An order of growth, and where it holds.
 
     Attributes:
-        order: The order.
         region: Cones that do not overlap; None for everywhere.
     """
 
@@ -90,10 +89,7 @@ class Comparison:
     """Where one order of growth is smaller than, equal to, larger than another.
 
     Attributes:
-        space: The axes.
         smaller: Convex regions in which the first is smaller (better, for an upper bound).
-        equal: Regions in which both are the same up to constants and logarithms.
-        larger: Regions in which the first is larger.
     """
 
     space: Space
@@ -168,9 +164,7 @@ class Regime:
     """A region with its best results.
 
     Attributes:
-        cone: The region.
         best: Names of the results that are best there, up to logarithms; more than one is a tie.
-        value: What they amount to.
         by_logarithms: Those of ``best`` whose powers of logarithms are smallest; none where print hides some of them.
         floor: The largest lower bound there, if one is known.
         pure: Those of ``best`` that are reached with ε-DP alone.

@@ -21,12 +21,7 @@ DIGITS = 15
 
 @dataclass(frozen=True, slots=True)
 class Trivial:
-    """What holds without any algorithm.
-
-    Attributes:
-        value: A proven enclosure.
-        reason: Why.
-    """
+    """What holds without any algorithm."""
 
     value: Enclosure
     reason: str

@@ -39,10 +39,7 @@ class Reference:
     """One source.
 
     Attributes:
-        key: Under which BibTeX knows it.
-        kind: ``article``, ``inproceedings`` or ``misc``.
         fields: Author, title, year, ..., as they stand, with LaTeX's accents and protecting braces.
-        text: The whole entry as it stands.
     """
 
     key: str

@@ -38,12 +38,8 @@ class Trained:
     """One budget: what was planned, what ran, what it spent, and what was measured.
 
     Attributes:
-        budget: What was meant to be spent.
-        algorithm: As calibrated.
-        run: All repetitions.
         account: What the ledger of one repetition spends, with proofs.
         accuracy: Share of the training records that each repetition's output classifies rightly, shape (R,).
-        checks: Name -> check.
     """
 
     budget: PrivacyBudget
@@ -59,9 +55,7 @@ class Baseline:
     """The same algorithm without noise.
 
     Attributes:
-        accuracy: Share of the training records classified rightly.
         gradient_norm: ‖P‖ where it stopped.
-        steps: How many were taken.
         converged: Whether ‖P‖ fell to the threshold before the limit on steps.
         largest_class: Accuracy of always naming the larger class.
     """

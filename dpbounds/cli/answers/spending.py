@@ -63,16 +63,7 @@ SPENDING_OPTIONS = given_options.options(
 
 
 def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[str, Any]) -> int:
-    """Compute ε(δ) or δ(ε), print it, and write what else was asked for.
-
-    Args:
-        wanted: What to compute.
-        target: The other one.
-        given: The values of ``SPENDING_OPTIONS``.
-
-    Returns:
-        The exit status, 0.
-    """
+    """Compute ε(δ) or δ(ε), print it, and write what else was asked for."""
     from dpbounds.cli.answers.methods import Question, certified
     from dpbounds.cli.questions.subjects import demand_publishable, read_subject
 

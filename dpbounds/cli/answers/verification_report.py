@@ -109,17 +109,7 @@ def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 
 def write(folder: Path, outcomes: Sequence[Outcome], pictures: Sequence[Picture], command: str) -> list[Path]:
-    """Write the page and the table, and the pictures of experiments where matplotlib is there.
-
-    Args:
-        folder: Made if it does not exist.
-        outcomes: Of the checks.
-        pictures: Of the experiments; none of them is fine.
-        command: That made them, for the page.
-
-    Returns:
-        The files.
-    """
+    """Write the page and the table, and the pictures of experiments where matplotlib is there."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [_row(one) for one in outcomes]
     text = io.StringIO()

@@ -29,7 +29,6 @@ class Subject:
     """What is asked about.
 
     Attributes:
-        mechanism: What ran, or will run.
         parameters: How it was given, for JSON.
         dataset_size: Public; None where it was not given.
     """

@@ -65,10 +65,8 @@ class Training:
         noise_multiplier: Noise per unit of the per-record bound, or None.
         sampling: One of ``SAMPLINGS``.
         sample_rate: Of Poisson samples; None for other samplings, or when it is solved for.
-        steps: Number of releases, or None.
         batch_size: Of batches of a fixed size; None for other samplings.
         dataset_size: Public, or None where it was not given.
-        relation: The neighbouring relation.
     """
 
     noise_multiplier: Fraction | None

@@ -48,10 +48,6 @@ def names() -> tuple[str, ...]:
 def table(name: str, at: Values | None = None) -> Table:
     """A table.
 
-    Args:
-        name: One of ``names()``.
-        at: Values at which formulas are evaluated, by quantity; adds columns with numbers.
-
     Raises:
         InvalidValue: There is no such table, a value is outside its domain, or the table has a grid of its own.
     """
