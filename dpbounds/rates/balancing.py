@@ -30,7 +30,7 @@ from dpbounds.rates.orders import Monomial, Order
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A balancing value of the parameter."""
+    """A balancing value of the parameter: there the rising and the falling term have the same value."""
 
     rising: Monomial
     falling: Monomial
@@ -52,7 +52,7 @@ class Balanced:
 
 
 def balance(order: Order, parameter: Symbol) -> Balanced:
-    """Choose a positive parameter so that a sum of monomials is as small as it can be.
+    """Choose a positive parameter so that a maximum of monomials is as small as it can be.
 
     Raises:
         InvalidValue: A minimum occurs; or the sum has no least value above 0 (it only falls, or only rises, in the
@@ -79,9 +79,9 @@ def _sum(order: Order) -> Sequence[Monomial]:
 
 def _meeting(rising: Monomial, falling: Monomial, parameter: Symbol) -> Choice:
     up, down = rising.exponent(parameter), falling.exponent(parameter)
-    ratio = falling.without([parameter]) / rising.without([parameter])
-    meeting = ratio ** (1 / (up - down))
-    return Choice(rising, falling, meeting, rising.without([parameter]) * meeting**up)
+    of_rising, of_falling = rising.without([parameter]), falling.without([parameter])
+    meeting = (of_falling / of_rising) ** (1 / (up - down))
+    return Choice(rising, falling, meeting, of_rising * meeting**up)
 
 
 def fixed_point(order: Order, unknown: Symbol) -> Order:

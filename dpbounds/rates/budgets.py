@@ -41,7 +41,7 @@ _MARGIN = 1 - Fraction(1, 10**18)  # records round their noise in the 30th digit
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a person is willing to spend."""
+    """What a person is willing to spend: ε > 0 and δ in (0, 1), under a relation."""
 
     epsilon: Fraction
     delta: Fraction

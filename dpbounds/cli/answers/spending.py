@@ -67,16 +67,13 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     from dpbounds.cli.answers.methods import Question, certified
     from dpbounds.cli.questions.subjects import demand_publishable, read_subject
 
-    if given["group_size"] > 1:
-        for name in _ONE_RECORD_ONLY:
-            if given[name]:
-                option = "--" + name.replace("_", "-")
-                raise click.UsageError(f"{option} is not possible with --group-size above 1: leave one of the two out")
-    if given["method"] != "certified":
-        for name in _CERTIFIED_ONLY:
-            if given[name] and not (name == "group_size" and given[name] == 1):
-                option = "--" + name.replace("_", "-")
-                raise click.UsageError(f"{option} needs --method certified: leave one of the two out")
+    asked = [name for name in _CERTIFIED_ONLY if given[name] and not (name == "group_size" and given[name] == 1)]
+    for names, wrong, told in (
+        (_ONE_RECORD_ONLY, given["group_size"] > 1, "is not possible with --group-size above 1"),
+        (_CERTIFIED_ONLY, given["method"] != "certified", "needs --method certified"),
+    ):
+        if wrong and (both := [name for name in names if name in asked]):
+            raise click.UsageError(f"--{both[0].replace('_', '-')} {told}: leave one of the two out")
     subject = read_subject(given)
     demand_publishable(subject.mechanism, given)
     tolerance = None if given["tolerance"] is None else _as_float(given["tolerance"])

@@ -121,13 +121,53 @@ def options(*decorators: Callable[[Callback], Callback]) -> Callable[[Callback],
     return decorate
 
 
-RELATION_OPTION = click.option(
-    "--relation",
-    type=click.Choice([str(relation) for relation in Relation]),
-    default=str(Relation.ADD_OR_REMOVE_ONE),
-    show_default=True,
-    help="Which data sets must be hard to tell apart.",
+def required(
+    name: str, wanted: str, callback: Callable[..., Any] | None = None, **given: Any
+) -> Callable[[Callback], Callback]:
+    """An option that has to be given: ``"E, a number"`` is its placeholder and what the error asks for."""
+
+    def read(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
+        if value is None:
+            raise missing(name, f"{name} {wanted}")
+        return value if callback is None else callback(ctx, option, value)
+
+    return click.option(name, callback=read, metavar=wanted.partition(",")[0], **given)
+
+
+def relation_option(default: Relation | None) -> Callable[[Callback], Callback]:
+    """The neighbouring relation; without a default the statement's own is meant."""
+    what = "which data sets must be hard to tell apart"
+    return click.option(
+        "--relation",
+        type=click.Choice([str(relation) for relation in Relation]),
+        default=default and str(default),
+        show_default=default is not None,
+        help=f"{what.capitalize()}." if default else f"For --part spent: {what}; by default the statement's own.",
+    )
+
+
+def words(ctx: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...]:
+    """An option's callback: words between commas."""
+    return tuple(text.split(",")) if text else ()
+
+
+RELATION_OPTION = relation_option(Relation.ADD_OR_REMOVE_ONE)
+TARGET_OPTIONS = options(
+    required("--target-epsilon", "E, a number greater than 0", POSITIVE, help="The ε to keep."),
+    required("--target-delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="The δ to keep."),
 )
+CHOICE_OPTIONS = {
+    "assuming": click.option(
+        "--assuming", callback=words, metavar="A,B", help="Special classes of problems, such as quasar-convex."
+    ),
+    "status": click.option(
+        "--status",
+        "statuses",
+        callback=words,
+        metavar="A,B",
+        help="Statements of these statuses, such as proved,claimed,disputed.",
+    ),
+}
 TIME_LIMIT_OPTION = click.option(
     "--time-limit",
     callback=POSITIVE,
