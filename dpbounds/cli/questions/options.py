@@ -134,15 +134,14 @@ def required(
     return click.option(name, callback=read, metavar=wanted.partition(",")[0], **given)
 
 
-def relation_option(default: Relation | None) -> Callable[[Callback], Callback]:
-    """The neighbouring relation; without a default the statement's own is meant."""
-    what = "which data sets must be hard to tell apart"
+def relation_option(default: Relation) -> Callable[[Callback], Callback]:
+    """The neighbouring relation."""
     return click.option(
         "--relation",
         type=click.Choice([str(relation) for relation in Relation]),
-        default=default and str(default),
-        show_default=default is not None,
-        help=f"{what.capitalize()}." if default else f"For --part spent: {what}; by default the statement's own.",
+        default=str(default),
+        show_default=True,
+        help="Which data sets must be hard to tell apart.",
     )
 
 

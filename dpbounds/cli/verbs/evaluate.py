@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import relation_option
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact, to_decimal
+from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
     from dpbounds.theorems.evaluation import Checked, Evaluation
@@ -48,7 +48,11 @@ def assignments(words: tuple[str, ...]) -> dict[str, Fraction]:
     "--part", metavar="PART", help="bound, rate, spent or a part's own name; by default the bound, else the rate."
 )
 @click.option("--digits", type=click.IntRange(1, 10_000), default=15, show_default=True, help="Digits to certify.")
-@relation_option(None)
+@click.option(
+    "--relation",
+    type=click.Choice([str(relation) for relation in Relation]),
+    help="For --part spent: which data sets must be hard to tell apart; by default the statement's own.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     name: str, words: tuple[str, ...], part: str | None, digits: int, relation: str | None, as_json: bool
