@@ -17,7 +17,6 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
 from dpbounds.expressions.symbols import by_name
 from dpbounds.theorems.consistency import conditions_for
-from dpbounds.theorems.formulas import inline
 from dpbounds.theorems.parts import Condition, Part
 from dpbounds.theorems.vocabulary import Kind
 
@@ -199,6 +198,8 @@ def check(condition: Condition, values: Mapping[str, Any]) -> Checked:
 @cache
 def _told(relation: Boolean | bool) -> tuple[str, tuple[str, ...]]:
     """A condition in letters, and the names of what it needs."""
+    from dpbounds.theorems.formulas import inline  # (here: SymPy's printers are for those that have conditions)
+
     if isinstance(relation, bool | BooleanTrue | BooleanFalse):
         return str(bool(relation)), ()
     return inline(relation), tuple(sorted(symbol.name for symbol in relation.free_symbols))

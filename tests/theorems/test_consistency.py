@@ -40,7 +40,7 @@ EVERY = sorted({one for each in SETS for one in all_implied(tuple(each))}, key=l
 
 
 @pytest.mark.thorough_cases("*Kurdyka-*")
-@pytest.mark.rotating(4)
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize("assumed", SETS, ids=lambda each: " + ".join(sorted(one.name for one in each)) or "nothing")
 def test_every_set_of_assumptions_has_a_witness(assumed):
     assert contradiction(tuple(assumed)) is None
@@ -133,6 +133,7 @@ def test_a_constant_is_no_witness():
         assert not satisfies(one, ())
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("witness", WITNESSES, ids=lambda one: one.name)
 def test_constants_of_witnesses_keep_every_limit(witness):
     """Against a limit that refuses inputs which some problem has, at starting points all over the domain."""
