@@ -1,9 +1,11 @@
 """The command line as tests use it: what it says, what it answers as JSON, what it refuses."""
 
+import csv
 import json
 
 import pytest
 
+from dpbounds.algorithms.ledger_format import write_releases
 from dpbounds.cli import main
 
 
@@ -48,3 +50,26 @@ def refused(capsys, request):
         return captured.err
 
     return refuse
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    """The name of a file that holds a ledger: the releases of a mechanism, or a text as it is."""
+
+    def write(content):
+        path = tmp_path / "ledger.json"
+        path.write_text(content if isinstance(content, str) else write_releases(content))
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def rows():
+    """The rows of a CSV file, by column."""
+
+    def read(path):
+        with open(path, newline="") as file:
+            return list(csv.DictReader(file))
+
+    return read

@@ -83,45 +83,33 @@ def test_what_is_not_tight_says_so(capsys, answer):
     assert exact(first.split()[1]) >= exact(found["epsilon"]["upper"]) * Fraction(999999, 1000000)
 
 
-def test_no_known_attack_is_said_too(capsys, tmp_path, answer):
-    from dpbounds.algorithms.ledger_format import write_releases
-
-    path = tmp_path / "ledger.json"
-    path.write_text(write_releases(dp.AboveThreshold("0.1", relation="add-or-remove-one")))
-    found, _ = answer("epsilon", "--ledger", str(path), "--delta", "1e-9")
+def test_no_known_attack_is_said_too(capsys, answer, ledger):
+    path = ledger(dp.AboveThreshold("0.1", relation="add-or-remove-one"))
+    found, _ = answer("epsilon", "--ledger", path, "--delta", "1e-9")
     assert found["tight"] is False
     assert found["attained"] is None
-    assert main(["epsilon", "--ledger", str(path), "--delta", "1e-9"]) == 0
+    assert main(["epsilon", "--ledger", path, "--delta", "1e-9"]) == 0
     assert "no attack is known)" in capsys.readouterr().out
 
 
-def test_an_attack_that_attains_the_bound_makes_it_tight(answer, tmp_path):
-    from dpbounds.algorithms.ledger_format import write_releases
-
-    path = tmp_path / "ledger.json"
+def test_an_attack_that_attains_the_bound_makes_it_tight(answer, ledger):
     one_record = dp.SampledWithoutReplacement(dp.UniformBall(3, 10, sensitivity=1), 1, 10)
-    path.write_text(write_releases(one_record))
-    found, _ = answer("delta", "--ledger", str(path), "--epsilon", "1", *REPLACE)
+    path = ledger(one_record)
+    found, _ = answer("delta", "--ledger", path, "--epsilon", "1", *REPLACE)
     assert found["tight"] is True
 
 
-def test_the_size_of_the_data_in_a_ledger_is_held_against_delta(answer, tmp_path):
-    from dpbounds.algorithms.ledger_format import write_releases
-
-    path = tmp_path / "ledger.json"
-    path.write_text(write_releases(dp.SampledWithoutReplacement(dp.Gaussian(3), 1, 1000)))
-    _, errors = answer("epsilon", "--ledger", str(path), "--delta", "0.001")
+def test_the_size_of_the_data_in_a_ledger_is_held_against_delta(answer, ledger):
+    path = ledger(dp.SampledWithoutReplacement(dp.Gaussian(3), 1, 1000))
+    _, errors = answer("epsilon", "--ledger", path, "--delta", "0.001")
     assert "warning: delta = 0.001 is at or above 1/1000" in errors
-    _, errors = answer("epsilon", "--ledger", str(path), "--delta", "0.0009")
+    _, errors = answer("epsilon", "--ledger", path, "--delta", "0.0009")
     assert errors == ""
 
 
-def test_a_loss_that_may_be_infinite(capsys, tmp_path, answer):
-    from dpbounds.algorithms.ledger_format import write_releases
-
-    path = tmp_path / "ledger.json"
-    path.write_text(write_releases(dp.UniformBall(10, 3)))
-    run = ["epsilon", "--ledger", str(path), "--delta", "1e-9"]
+def test_a_loss_that_may_be_infinite(capsys, tmp_path, answer, ledger):
+    path = ledger(dp.UniformBall(10, 3))
+    run = ["epsilon", "--ledger", path, "--delta", "1e-9"]
     found, _ = answer(*run)
     assert found["epsilon"] == {"lower": "inf", "upper": "inf"}
     curve, trade_off = tmp_path / "curve.csv", tmp_path / "trade-off.csv"

@@ -1,4 +1,3 @@
-import csv
 import math
 from fractions import Fraction
 
@@ -159,22 +158,21 @@ def test_a_delta_that_would_allow_publishing_a_record_draws_a_warning(arguments,
     assert ("warning: delta" in errors) == warned
 
 
-def test_a_ledger_of_different_releases(tmp_path, answer):
-    ledger = Ledger(
+def test_a_ledger_of_different_releases(answer, ledger):
+    run = Ledger(
         (
             Release(Fraction(2), Fraction(1), Fraction(1, 100), 300),
             Release(Fraction(3), Fraction(2), Fraction(1, 50), 200),
             Release(Fraction(20), Fraction(1), None, 3),
         )
     )
-    path = tmp_path / "ledger.json"
-    path.write_text(ledger.to_json())
-    found, _ = answer("epsilon", "--ledger", str(path), "--delta", "1e-6")
+    path = ledger(run.to_json())
+    found, _ = answer("epsilon", "--ledger", path, "--delta", "1e-6")
     gaussian, sampled = dp.Gaussian, dp.PoissonSampled
     by_hand = (sampled(gaussian(2), "0.01") ** 300) @ (sampled(gaussian("1.5"), "0.02") ** 200) @ (gaussian(20) ** 3)
     enclosure = dp.epsilon(by_hand, "1e-6")
     assert found["epsilon"] == {"lower": enclosure.lower, "upper": enclosure.upper}
-    assert found["ledger"] == str(path)
+    assert found["ledger"] == path
 
 
 @pytest.mark.parametrize(
@@ -185,35 +183,33 @@ def test_a_ledger_of_different_releases(tmp_path, answer):
         ('{"format": "dpbounds/ledger", "version": 1, "releases": []}', "empty"),
     ],
 )
-def test_a_file_that_is_no_ledger_is_bad_input(text, fragment, tmp_path, capsys):
-    path = tmp_path / "ledger.json"
-    path.write_text(text)
-    assert main(["epsilon", "--ledger", str(path), "--delta", "1e-6"]) == 2
+def test_a_file_that_is_no_ledger_is_bad_input(text, fragment, capsys, ledger):
+    path = ledger(text)
+    assert main(["epsilon", "--ledger", path, "--delta", "1e-6"]) == 2
     captured = capsys.readouterr()
     assert captured.err.count("\n") == 1
     assert f"--ledger must be a ledger that dpbounds wrote, not {path}" in captured.err
     assert fragment in captured.err
 
 
-def test_the_curve_is_certified_and_never_increases(tmp_path, answer):
+def test_the_curve_is_certified_and_never_increases(tmp_path, answer, rows):
     path = tmp_path / "curve.csv"
     _, errors = answer("delta", *SINGLE, "--epsilon", "0.5", "--curve", str(path))
     assert str(path) in errors
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["epsilon", "delta_lower", "delta_upper"]
-    epsilons = [exact(row["epsilon"]) for row in rows]
+    columns = rows(path)
+    assert list(columns[0]) == ["epsilon", "delta_lower", "delta_upper"]
+    epsilons = [exact(row["epsilon"]) for row in columns]
     assert epsilons == [Fraction(k, 20) for k in range(21)]  # twice as far as asked, in steps that are short decimals
-    uppers = [exact(row["delta_upper"]) for row in rows]
+    uppers = [exact(row["delta_upper"]) for row in columns]
     assert uppers == sorted(uppers, reverse=True)
-    for row, epsilon in zip(rows, epsilons, strict=True):
+    for row, epsilon in zip(columns, epsilons, strict=True):
         truth = dp.delta(dp.Gaussian(5), epsilon)
         assert exact(row["delta_lower"]) <= truth.exact_lower
         assert truth.exact_upper <= exact(row["delta_upper"])
         assert float(row["delta_upper"]) == pytest.approx(gaussian_delta(float(epsilon), 5), rel=1e-7, abs=1e-14)
 
 
-def test_the_curve_takes_what_its_neighbours_prove(tmp_path, monkeypatch, answer):
+def test_the_curve_takes_what_its_neighbours_prove(tmp_path, monkeypatch, answer, rows):
     path = tmp_path / "curve.csv"
 
     def uneven(epsilon):
@@ -223,18 +219,17 @@ def test_the_curve_takes_what_its_neighbours_prove(tmp_path, monkeypatch, answer
 
     monkeypatch.setattr(accountants, "delta_curve", lambda m, epsilons, r, *, tolerance: [*map(uneven, epsilons)])
     answer("delta", *SINGLE, "--epsilon", "0.5", "--curve", str(path))
-    with path.open(newline="") as file:
-        rows = [{name: exact(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    columns = [{name: exact(value) for name, value in row.items()} for row in rows(path)]
     for ends, order in (("delta_upper", min), ("delta_lower", max)):
-        proven = [uneven(row["epsilon"]) for row in rows]
-        for index, row in enumerate(rows):
+        proven = [uneven(row["epsilon"]) for row in columns]
+        for index, row in enumerate(columns):
             ends_so_far = (
                 [point.exact_upper for point in proven[: index + 1]]
                 if order is min
                 else [point.exact_lower for point in proven[index:]]
             )
             assert float(row[ends]) == pytest.approx(float(order(ends_so_far)), rel=1e-15)
-        assert [row[ends] for row in rows] == sorted((row[ends] for row in rows), reverse=True)
+        assert [row[ends] for row in columns] == sorted((row[ends] for row in columns), reverse=True)
 
 
 @pytest.mark.parametrize("centre", ["0", "0.123", "7", "1234.5", "1e-9"])

@@ -1,6 +1,5 @@
 """`dpbounds verify`: what holds, what fails, a report, a store that is used again."""
 
-import csv
 import re
 import sys
 import types
@@ -51,14 +50,12 @@ def test_cells_of_other_code_are_told_and_set_aside(capsys, tmp_path):
     assert " 0 undecided, 0 fail\n" in captured.out
 
 
-def test_a_report(said, tmp_path):
+def test_a_report(said, tmp_path, rows):
     folder = tmp_path / "runs"
     assert "wrote " in said(f"{PAPER}/equation-6", "--output", str(folder))
     text = (folder / "verification.md").read_text()
     assert "checks hold" in text
-    with open(folder / "verification.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == text.count("| holds |")
+    assert len(rows(folder / "verification.csv")) == text.count("| holds |")
 
 
 def test_a_planted_wrong_constant_fails(said, monkeypatch):
@@ -144,8 +141,7 @@ def test_a_refused_experiment_is_told_and_the_others_are_kept(said, refused, tmp
     assert ".png" not in page
 
 
-def test_cells_are_exported(said, tmp_path):
+def test_cells_are_exported(said, tmp_path, rows):
     path = tmp_path / "cells.csv"
     said(f"{PAPER}/equation-6", "--export", str(path))
-    with open(path, newline="") as file:
-        assert {line["task"].split(":")[1] for line in csv.DictReader(file)} == {"ball_overlap"}
+    assert {line["task"].split(":")[1] for line in rows(path)} == {"ball_overlap"}
