@@ -286,7 +286,7 @@ def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) ->
         if record is None:
             raise InvalidValue(name, value, "a quantity of the symbol table", "such as lipschitz, smoothness, diameter")
         if record.name == "rho":
-            raise InvalidValue(name, value, "left out", "it is found from epsilon and delta")
+            raise InvalidValue(name, value, "left to the plan, which finds it from epsilon and delta")
         if record.name in given:
             raise InvalidValue(name, value, f"given once only: it is another name of {record.name}")
         number = practical(value, record.name)

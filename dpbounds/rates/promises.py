@@ -229,7 +229,7 @@ def _fixed(name: str, value: Fraction, space: Space) -> tuple[Symbol, Fraction]:
     """A quantity with the value that it is to have everywhere."""
     record = quantity(name)
     if record.symbol in space.axes:
-        raise InvalidValue(name, value, f"left out: {record.name} is an axis of the regions")
+        raise InvalidValue(name, value, f"free, as {record.name} is an axis of the regions")
     if not record.domain.contains(value):
         raise InvalidValue(name, value, str(record.domain))
     return record.symbol, value

@@ -59,7 +59,7 @@ _ITEM = re.compile(
     r"section|step|appendix|experiment)-([a-z]?\.?[0-9.]+[a-z]?|[a-z])"
 )
 _EXPLICIT = "/explicit"
-_Usual = TypeVar("_Usual")
+_Value = TypeVar("_Value")
 
 
 @attrs.frozen
@@ -287,7 +287,7 @@ class Theorem:
         """The id, with the part's name unless it is the (first) order of growth, else the bound."""
         return self.id if part is (self.rate or self.bound) else f"{self.id}: {part.name}"
 
-    def own_values(self, values: Mapping[str, _Usual]) -> dict[str, _Usual]:
+    def own_values(self, values: Mapping[str, _Value]) -> dict[str, _Value]:
         """Those values whose quantities are the symbol table's, or the statement's own."""
         local = {quantity.name for quantity in self.local}
         return {name: value for name, value in values.items() if name in by_name() or name in local}
@@ -371,7 +371,7 @@ def _full(source: Paper, item: str) -> str:
     return item if item.startswith(f"{source.id}/") else f"{source.id}/{item}"
 
 
-def _usual(theorem: Theorem, explicit: _Usual, field: str, allowed: str) -> _Usual:
+def _usual(theorem: Theorem, explicit: _Value, field: str, allowed: str) -> _Value:
     """What a version with constants of a printed statement usually says; any other has to say it itself."""
     if theorem.source is None or not theorem.id.endswith(_EXPLICIT):
         raise InvalidValue(field, MISSING, allowed)

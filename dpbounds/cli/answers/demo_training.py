@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli.printing.output import plain
-from dpbounds.cli.questions.options import note
+from dpbounds.cli.questions.options import note, unfit
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact
 from dpbounds.privacy.relations import Relation
@@ -84,7 +84,7 @@ def prepared(
         dataset = _read(data, label, positive, ranges)
         scaled, zero = ranges is not None, _MIDDLE if centre is None else centre
         if centre is not None and not scaled:
-            raise InvalidValue("--centre", float(centre), "left out without --ranges, which it refers to")
+            raise unfit(f"--centre {plain(centre)}", "needs --ranges, to which it refers")
     features = dataset.features.copy()
     scaling, _, *others = dataset.notes  # the second note tells of clipping to the bound that clips nothing
     notes = [scaling]

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 import click
 
 from dpbounds import documents
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, shortened
 from dpbounds.expressions.exact import exact, positive_integer, to_float
-from dpbounds.limits import PROCESSES, RUNS
+from dpbounds.limits import PROCESSES, RUNS, SHOWN
 from dpbounds.privacy.relations import Relation
 
 # certified is the accountant of dominating pairs; all prints them side by side
@@ -106,7 +106,7 @@ def data_or_picture(ctx: click.Context, option: click.Parameter, path: Path | No
         allowed = f"a file that ends in {' or '.join(DATA)} (numbers), or {', '.join(PICTURES)} (a picture)"
         raise InvalidValue(option.opts[0], path, allowed)
     if ending in PICTURES and find_spec("matplotlib") is None:
-        raise InvalidValue(option.opts[0], path, "left out: a picture needs matplotlib", "pip install 'dpbounds[demo]'")
+        raise unfit(f"{option.opts[0]} {path}", "needs matplotlib to draw a picture", "pip install 'dpbounds[demo]'")
     return path
 
 
@@ -196,6 +196,11 @@ def note_if_stopped(complete: bool) -> None:
 def missing(option: str, wanted: str) -> click.UsageError:
     """The error for an option that has to be given."""
     return click.UsageError(f"{option} is missing: give {wanted}")
+
+
+def unfit(option: str, why: str, instead: str = "leave it out") -> click.UsageError:
+    """The error for an option, maybe with its value, that does not go with the others."""
+    return click.UsageError(f"{shortened(option, SHOWN)} {why}: {instead}")
 
 
 def note(text: str) -> None:

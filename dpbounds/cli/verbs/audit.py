@@ -20,7 +20,15 @@ import click
 from dpbounds import __version__
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import FILE, POSITIVE, PROBABILITY, number_of_runs, relation_option, writing
+from dpbounds.cli.questions.options import (
+    FILE,
+    POSITIVE,
+    PROBABILITY,
+    number_of_runs,
+    relation_option,
+    unfit,
+    writing,
+)
 from dpbounds.errors import MISSING, InvalidValue
 from dpbounds.expressions.exact import to_decimal
 from dpbounds.privacy.relations import Relation
@@ -88,9 +96,9 @@ def command(
     if broken == (name is not None):
         raise InvalidValue("ALGORITHM", name or MISSING, "the name of an algorithm, all, or --mutations")
     if folder is not None and not (broken or name == _ALL):
-        raise InvalidValue("--output", folder, "left out without all or --mutations")
+        raise unfit(f"--output {folder}", "needs all or --mutations")
     if one_run and (broken or name == _ALL):
-        raise InvalidValue("--one-run", name or "--mutations", "left out without one ALGORITHM")
+        raise unfit("--one-run", "needs one ALGORITHM")
     if broken:
         return _mutations(runs, float(confidence), seed, folder, as_json)
     assert name is not None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import AT_LEAST_ZERO, CHOICE_OPTIONS, FILE, writable
+from dpbounds.cli.questions.options import AT_LEAST_ZERO, CHOICE_OPTIONS, FILE, unfit, writable
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.errors import InvalidValue
 
@@ -67,9 +67,9 @@ def command(
     if file is not None and file.suffix not in (".png", ".svg"):
         raise InvalidValue("--output", file, "a file that ends in .png or .svg")
     if file is not None and power is not None:
-        raise InvalidValue("--epsilon-power", power, "left out for a map", "the map has ε on its second axis")
+        raise unfit(f"--epsilon-power {power}", "does not fit a map, which has ε on its second axis")
     if axis is not None and (file is not None or power is not None):
-        raise InvalidValue("--axis", axis, "left out for a map and for a fixed power", "both are planes")
+        raise unfit(f"--axis {axis}", "fits neither a map nor a fixed power, which are planes")
     space = at_epsilon(power) if power is not None else spaces[axis]
     known = promises(
         metric,
@@ -81,7 +81,7 @@ def command(
     found = compared(known, space)
     if file is not None:
         if not found:
-            raise InvalidValue("--output", file, "left out: there is nothing to compare", _try(known))
+            raise unfit(f"--output {file}", "needs something to compare, and there is nothing", _try(known))
         _draw(file, found, metric)
     every = (*known.uppers, *known.lowers, *known.pure_lowers)
     if as_json:
@@ -152,7 +152,7 @@ def _draw(file: Path, found: Sequence[Regime], metric: str) -> None:
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise InvalidValue("--output", file, "left out: a map needs matplotlib", "pip install 'dpbounds[demo]'")
+        raise unfit(f"--output {file}", "needs matplotlib to draw a map", "pip install 'dpbounds[demo]'")
     from dpbounds.rates.spaces import standard
     from dpbounds.render.regime_map import regime_map, save
 

@@ -56,5 +56,5 @@ def table(name: str, at: Values | None = None) -> Table:
     if name not in _on_a_grid():
         raise InvalidValue("table", name, one_of(name, names()))
     if at:
-        raise InvalidValue("--at", ", ".join(at), f"left out: {name} has a grid of its own")
+        raise InvalidValue("--at", ", ".join(at), f"empty for {name}, which has a grid of its own")
     return _on_a_grid()[name]()
