@@ -51,18 +51,16 @@ def test_what_is_printed_keeps_its_promise(capsys):
     assert "at every epsilon" in lines["delta"]
 
 
-def test_a_delta_that_needs_no_noise(capsys, answer):
+def test_a_delta_that_needs_no_noise(answer, said):
     found, errors = answer("--target-delta", "0.9")
     assert (found["radius"], found["fails_at"]) == (0.0, None)
     assert "at or above 1/1000" in errors
     assert found["total_variation"] == {"lower": 1.0, "upper": 1.0}
-    assert main([*RUN, "--target-delta", "0.9"]) == 0
-    assert "gradients of random records, published as they are, keep the budget" in capsys.readouterr().out
+    assert "gradients of random records, published as they are, keep the budget" in said("--target-delta", "0.9")
 
 
-def test_balls_that_do_not_meet(capsys, answer):
+def test_balls_that_do_not_meet(answer, said):
     found, _ = answer("--radius", "0.25")
     assert found["delta"]["upper"] == pytest.approx(1 - 0.999**300)
     assert found["radius"] == 0.25
-    assert main([*RUN, "--radius", "0.25"]) == 0
-    assert "of radius 0.25" in capsys.readouterr().out
+    assert "of radius 0.25" in said("--radius", "0.25")

@@ -55,18 +55,16 @@ def test_the_rate_suffices_and_a_hair_more_does_not(answer):
     assert spends_at_most_one(dp.PoissonSampled(dp.Gaussian(2), found["fails_at"]) ** 1000) is False
 
 
-def test_a_budget_that_allows_every_record_has_no_failing_rate(capsys, answer):
+def test_a_budget_that_allows_every_record_has_no_failing_rate(answer, said):
     arguments = ["--target-epsilon", "100", "--target-delta", "1e-6", "--solve", "sample-rate"]
     found, _ = answer(*arguments, "--noise-multiplier", "2", "--steps", "3")
     assert found["sample_rate"] == 1.0
     assert found["fails_at"] is None
-    assert main(["calibrate", *arguments, "--noise-multiplier", "2", "--steps", "3"]) == 0
-    assert "even rate 1 suffices" in capsys.readouterr().out
+    assert "even rate 1 suffices" in said(*arguments, "--noise-multiplier", "2", "--steps", "3")
 
 
-def test_the_printed_decimals_keep_their_promise(capsys):
-    assert main(["calibrate", *TARGET, "--steps", "10"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_the_printed_decimals_keep_their_promise(said):
+    lines = said(*TARGET, "--steps", "10").splitlines()
     suffices, fails = (line.split()[2] for line in lines[:2])
     assert lines[0].startswith("noise multiplier")
     assert lines[1].startswith("fails at")

@@ -363,9 +363,8 @@ def test_help_lists_every_verb(arguments, capsys):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_each_verb_explains_itself_with_an_example(verb, capsys):
-    assert main([verb, "--help"]) == 0
-    out = capsys.readouterr().out
+def test_each_verb_explains_itself_with_an_example(verb, said):
+    out = said(verb, "--help")
     assert f"Example: dpbounds {verb}" in out
     assert "--json" in out
 

@@ -59,9 +59,8 @@ def test_people_are_told_what_is_loose(capsys):
     assert "a public lower bound on the larger of two neighbours" in text
 
 
-def test_programs_get_the_proofs(capsys):
-    assert main(["epsilon", *RUN, "--delta", "1e-6", "--explain", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_programs_get_the_proofs(said):
+    found = json.loads(said("epsilon", *RUN, "--delta", "1e-6", "--explain", "--json"))
     assert [(entry["order"], entry["role"]) for entry in found["explain"]] == [
         ("remove", "dominates"),
         ("add", "dominates"),
@@ -75,11 +74,10 @@ def test_programs_get_the_proofs(capsys):
 
 
 @pytest.mark.rotating(4)
-def test_programs_get_the_attacks(capsys, ledger):
+def test_programs_get_the_attacks(capsys, ledger, said):
     path = ledger(dp.ExponentialMechanism("0.1", relation="replace-one") ** 2)
     run = ["epsilon", "--ledger", path, "--delta", "1e-6", "--relation", "replace-one", "--explain"]
-    assert main([*run, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(said(*run, "--json"))
     assert {entry["role"] for entry in found["explain"]} == {"dominates", "attack"}
     assert main(run) == 0
     assert "under the relation stated" in " ".join(capsys.readouterr().out.split())

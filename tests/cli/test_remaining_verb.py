@@ -32,17 +32,15 @@ def test_both_sides_are_proven(ledger, capsys):
 
 
 @pytest.mark.rotating(4)
-def test_people_read_the_same(ledger, capsys):
-    assert main(["remaining", "--ledger", ledger(GAUSSIANS), *BUDGET]) == 0
-    out = capsys.readouterr().out
+def test_people_read_the_same(ledger, said):
+    out = said("remaining", "--ledger", ledger(GAUSSIANS), *BUDGET)
     assert "budget             epsilon 1, delta 1e-06: kept (proven)\n" in out
     assert "more of the last   34 more fit (proven), 35 do not (proven): on the full batch, Gaussian" in out
     assert "500 releases on Poisson samples at rate 0.01, Gaussian noise multiplier 2; 2 releases" in out
 
 
-def test_an_exceeded_budget_is_status_1(ledger, capsys):
-    assert main(["remaining", "--ledger", ledger(dp.Gaussian(1)), *BUDGET]) == 1
-    out = capsys.readouterr().out
+def test_an_exceeded_budget_is_status_1(ledger, capsys, said):
+    out = said("remaining", "--ledger", ledger(dp.Gaussian(1)), *BUDGET, status=1)
     assert "NOT kept (proven)" in out
     assert "no noise is proven to fit" in out
     assert "none is proven to fit: on" in out

@@ -83,13 +83,12 @@ def test_what_is_not_tight_says_so(capsys, answer):
     assert exact(first.split()[1]) >= exact(found["epsilon"]["upper"]) * Fraction(999999, 1000000)
 
 
-def test_no_known_attack_is_said_too(capsys, answer, ledger):
+def test_no_known_attack_is_said_too(answer, ledger, said):
     path = ledger(dp.AboveThreshold("0.1", relation="add-or-remove-one"))
     found, _ = answer("epsilon", "--ledger", path, "--delta", "1e-9")
     assert found["tight"] is False
     assert found["attained"] is None
-    assert main(["epsilon", "--ledger", path, "--delta", "1e-9"]) == 0
-    assert "no attack is known)" in capsys.readouterr().out
+    assert "no attack is known)" in said("epsilon", "--ledger", path, "--delta", "1e-9")
 
 
 def test_an_attack_that_attains_the_bound_makes_it_tight(answer, ledger):
@@ -123,7 +122,7 @@ def test_a_loss_that_may_be_infinite(capsys, tmp_path, answer, ledger):
 
 
 @pytest.mark.parametrize("relation", [BOTH[0], pytest.param(BOTH[1], marks=pytest.mark.slow)])
-def test_noise_for_batches_of_a_fixed_size(relation, capsys, answer):
+def test_noise_for_batches_of_a_fixed_size(relation, answer, said):
     budget = ["--target-epsilon", "3", "--target-delta", "1e-5", "--relation", relation]
     batches = ["--sampling", "without-replacement", "--batch-size", "10", "--dataset-size", "100", "--epochs", "30"]
     found, _ = answer("calibrate", *budget, *batches)
@@ -135,8 +134,7 @@ def test_noise_for_batches_of_a_fixed_size(relation, capsys, answer):
     assert spent(found["fails_at"]).exact_lower > 3
     assert found["tight"] is (relation == "add-or-remove-one")
     assert (found["batch_size"], found["dataset_size"], found["steps"]) == (10, 100, 300)
-    assert main(["calibrate", *budget, *batches]) == 0
-    out = capsys.readouterr().out
+    out = said("calibrate", *budget, *batches)
     assert "300 releases, 10 records of 100 drawn without replacement" in out
     assert ("by an explicit attack; what lies in between is not decided" in out) is not found["tight"]
 
@@ -204,14 +202,13 @@ def test_delta_of_a_group(answer):
     assert found["delta"]["upper"] == pytest.approx(dp.delta(dp.Gaussian(5), 1).upper, rel=1e-9)
 
 
-def test_a_chain_of_neighbours_is_explained(monkeypatch, capsys):
+def test_a_chain_of_neighbours_is_explained(monkeypatch, said):
     def chain(mechanism, group_size, **question):
         return Enclosure(Fraction(3, 10), Fraction(2, 3), "group privacy")
 
     monkeypatch.setattr(group_accounts, "group_account", chain)
     run = ["epsilon", *NOISE, "--sample-rate", "0.01", "--steps", "10", "--delta", "1e-5", *REPLACE]
-    assert main([*run, "--group-size", "2", "--explain"]) == 0
-    out = capsys.readouterr().out
+    out = said(*run, "--group-size", "2", "--explain")
     assert "group size  2\n" in out
     assert "a chain of 2 neighbours" in out
     assert "2 records spend at least what one does" in " ".join(out.split())

@@ -135,9 +135,8 @@ def test_zero_is_zero(capsys, answer):
     assert capsys.readouterr().out.startswith("epsilon    0  (proven, exact)\n")
 
 
-def test_people_see_the_upper_end_and_the_relation(capsys):
-    assert main(["epsilon", *SINGLE, "--delta", "1e-5", "--digits", "4"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_people_see_the_upper_end_and_the_relation(said):
+    lines = said("epsilon", *SINGLE, "--delta", "1e-5", "--digits", "4").splitlines()
     assert lines[0].startswith("epsilon    0.7256  (proven, rounded up")  # 0.72552...
     assert "relation   add-or-remove-one" in lines
     assert any("a single release on the full batch" in line for line in lines)
@@ -242,14 +241,13 @@ def test_the_grid_starts_at_zero_and_reaches_twice_as_far(centre):
 
 
 @pytest.mark.thorough
-def test_statement_and_certificate(tmp_path, capsys, answer):
+def test_statement_and_certificate(tmp_path, answer, said):
     path = tmp_path / "certificate.json"
     found, errors = answer("epsilon", *RUN, "--delta", "1e-6", "--statement", "--certificate", str(path))
     assert "add-or-remove-one" in found["statement"]
     assert "delta = 1e-06" in found["statement"]
     assert str(path) in errors
-    assert main(["check", str(path)]) == 0
-    assert "the certificate holds" in capsys.readouterr().out
+    assert "the certificate holds" in said("check", str(path))
     report, _ = answer("check", str(path))
     assert report["holds"] is True
     assert report["lines"]

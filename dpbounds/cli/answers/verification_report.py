@@ -87,15 +87,19 @@ def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
 def _predicted(one: Outcome) -> tuple[object, float]:
     """What was predicted, as data and as the number that a table shows."""
     found = one.check.predicted
-    return (found, found) if isinstance(found, float) else ({"lower": found.lower, "upper": found.upper}, found.upper)
+    return (
+        (found, found)
+        if isinstance(found, int | float)
+        else ({"lower": found.lower, "upper": found.upper}, found.upper)
+    )
 
 
 def _measured(one: Outcome) -> tuple[float, float, float]:
-    check = _slope(one)
-    if check is not None:
-        return check.slope.value, check.slope.low, check.slope.high
-    found = one.check.measured
-    return found.mean, found.low, found.high
+    from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
+
+    if isinstance(one.check, SlopeCheck):
+        return one.check.slope.value, one.check.slope.low, one.check.slope.high
+    return one.check.measured.mean, one.check.measured.low, one.check.measured.high
 
 
 def _number(value: float) -> float | str:
