@@ -86,7 +86,7 @@ def test_what_is_wrong_is_named(call, told):
         (["regimes", "gradient-norm", "--with", "kl_exponent=-1"], "kl_exponent"),
         (["regimes", "gradient-norm", "--epsilon-power", "1e-100000"], "--epsilon-power"),
         (["table", "gradient-norm", "--at", "n=1e400"], "between 1e-100 and 1e100"),
-        (["table", "gradient-norm", "--json"], "left out without --check"),
+        (["table", "gradient-norm", "--json"], "--json needs --check"),
         (["plan", "--metric", "gradient-norm", "--n", "1e400"], "between 1e-100 and 1e100"),
         (["plan", "--metric", "gradient-norm", "--loss-range", "1e309"], "between 1e-100 and 1e100"),
         (["plan", "--metric", "gradient-norm", "--n", "5", "--steps-limit", "1e308"], "--steps-limit"),

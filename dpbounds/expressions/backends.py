@@ -27,13 +27,11 @@ class Backend:
     """What a number is, and what can be done with it.
 
     Attributes:
-        name: How it is asked for.
         number: A rational number as a number of this back end.
         constants: ``pi`` and ``E``.
         power: A number to a rational (``Fraction``) or real power; the base has been checked.
         functions: Functions by their SymPy name; the arguments have been checked.
         less: Whether a < b: a truth value, ``None`` if not decided, or an array of truth values.
-        equal: Whether a == b, likewise.
         whole: A number rounded "down" or "up" to a whole one, or ``None`` if not decided.
         defined: Whether a result is a finite real number; ``None`` if more precision may make it one.
     """

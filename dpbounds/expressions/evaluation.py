@@ -117,9 +117,6 @@ def decide(condition: Any, values: Values) -> bool:
         condition: A SymPy relation, or relations joined by And, Or, Not.
         values: As for ``evaluate`` with the back end "arb".
 
-    Returns:
-        The proven truth value.
-
     Raises:
         InvalidValue: As for ``evaluate``; or the condition is not one.
         NotCertified: Not decided at the largest precision: both sides are irrational and (almost) equal, or a value
@@ -152,14 +149,6 @@ def decide(condition: Any, values: Values) -> bool:
 
 def value_at(tree: Any, values: Mapping[sympy.Symbol, Any], backend: BackendName) -> Any:
     """One walk at the current precision, for callers that raise the precision themselves.
-
-    Args:
-        tree: An expression that ``checked_tree`` has passed.
-        values: For each symbol an exact ``Fraction`` or a number of the back end; domains are not looked at.
-        backend: The back end's name.
-
-    Returns:
-        A ``Fraction`` where the value is known exactly, else a number of the back end.
 
     Raises:
         InvalidValue: A sub-expression has no finite real value there.

@@ -121,13 +121,7 @@ def _too_large(decimal: str | None) -> bool:
 
 
 def positive_integer(value: object, name: str, most: int = COUNT) -> int:
-    """Return ``value`` as an integer >= 1 (integers, integral floats and text of one), or raise ``InvalidValue``.
-
-    Args:
-        value: The number.
-        name: What to call it in an error.
-        most: The largest that is allowed.
-    """
+    """Return ``value`` as an integer >= 1 (integers, integral floats and text of one), or raise ``InvalidValue``."""
     if type(value) is int and 1 <= value <= most:  # what it nearly always is: asked at every release of a run
         return value
     allowed = "a positive whole number"

@@ -118,9 +118,6 @@ class Quantity:
     Attributes:
         name: The word used in keyword arguments, in tables and on the command line.
         symbol: Its one SymPy symbol; ``symbol.name`` is ``name``, and its assumptions follow from the domain.
-        domain: The allowed values.
-        unit: How it scales.
-        meaning: What it is, in one line.
         latex: How it is printed in formulas.
         aliases: Other names under which a value may be given.
     """

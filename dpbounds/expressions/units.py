@@ -38,7 +38,6 @@ class ScalingDefect:
     """What is wrong with the scaling of a formula in one unit.
 
     Attributes:
-        base: The unit that was rescaled: "loss", "length" or "samples".
         expected: The exponent that the target unit asks for.
         found: The exponent with which the formula scales, or None if it is not a power of the factor at all.
         culprit: Where ``found`` is None, the smallest sub-expression that does not scale like a power.
@@ -135,7 +134,7 @@ def _points(tree: Any, table: Mapping[sympy.Symbol, Unit], target: Unit, base: s
     draw = random.Random(f"{seed} {base}")  # noqa: S311 (no secret: test points, the same on every machine)
     points: list[_Point] = []
     for _ in range(_ATTEMPTS):
-        before = {symbol: _drawn(draw, domain_of(symbol)) for symbol in sorted(symbols, key=str)}
+        before = {symbol: drawn(draw, domain_of(symbol), 12) for symbol in sorted(symbols, key=str)}
         factor = Fraction(draw.randint(11, 400), 10) ** draw.choice((1, -1))
         with working(_PRECISION):
             after = {
@@ -153,13 +152,14 @@ def _points(tree: Any, table: Mapping[sympy.Symbol, Unit], target: Unit, base: s
     raise NotCertified(f"{tree}: {len(points)} of {_POINTS} points were found at which it is defined and not zero")
 
 
-def _drawn(draw: random.Random, domain: Domain) -> Fraction:
+def drawn(draw: random.Random, domain: Domain, largest: int) -> Fraction:
+    """A random number of a domain, not at an end, with a small denominator; counts reach to ``2**largest``."""
     if domain.lower is not None and domain.upper is not None:
         if domain.whole:
             return Fraction(draw.randint(int(domain.lower) + 1, int(domain.upper) - 1))
         return domain.lower + (domain.upper - domain.lower) * Fraction(draw.randint(1, 996), 997)
     if domain.whole:
-        size = Fraction(round(2 ** draw.uniform(1, 12)))
+        size = Fraction(round(2 ** draw.uniform(0, largest)))
     else:
         size = Fraction(round(1000 * 2 ** draw.uniform(-5, 5)), 997)
     if domain.lower is not None:

@@ -30,14 +30,7 @@ from dpbounds.rates.orders import Monomial, Order
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A balancing value of the parameter.
-
-    Attributes:
-        rising: The term that grows with the parameter.
-        falling: The term that shrinks.
-        parameter: Where the two are equal.
-        value: What both are there.
-    """
+    """A balancing value of the parameter: there the rising and the falling term have the same value."""
 
     rising: Monomial
     falling: Monomial
@@ -50,9 +43,7 @@ class Balanced:
     """The smallest order of growth that a choice of the parameter gives.
 
     Attributes:
-        value: The order after the choice.
         choices: One per pair of a rising and a falling term; the one whose value is largest is the choice to make.
-        constant: The terms in which the parameter does not occur.
     """
 
     value: Order
@@ -61,11 +52,7 @@ class Balanced:
 
 
 def balance(order: Order, parameter: Symbol) -> Balanced:
-    """Choose a positive parameter so that a sum of monomials is as small as it can be.
-
-    Args:
-        order: A maximum of monomials (no minimum inside).
-        parameter: The quantity to choose, free above 0.
+    """Choose a positive parameter so that a maximum of monomials is as small as it can be.
 
     Raises:
         InvalidValue: A minimum occurs; or the sum has no least value above 0 (it only falls, or only rises, in the
@@ -92,9 +79,9 @@ def _sum(order: Order) -> Sequence[Monomial]:
 
 def _meeting(rising: Monomial, falling: Monomial, parameter: Symbol) -> Choice:
     up, down = rising.exponent(parameter), falling.exponent(parameter)
-    ratio = falling.without([parameter]) / rising.without([parameter])
-    meeting = ratio ** (1 / (up - down))
-    return Choice(rising, falling, meeting, rising.without([parameter]) * meeting**up)
+    of_rising, of_falling = rising.without([parameter]), falling.without([parameter])
+    meeting = (of_falling / of_rising) ** (1 / (up - down))
+    return Choice(rising, falling, meeting, of_rising * meeting**up)
 
 
 def fixed_point(order: Order, unknown: Symbol) -> Order:

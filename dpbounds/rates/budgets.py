@@ -22,7 +22,7 @@ from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism, parts_of
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.evaluation import admitted
-from dpbounds.theorems.numbers import Numbers
+from dpbounds.theorems.parts import Numbers
 from dpbounds.theorems.record import Claim, Theorem
 from dpbounds.theorems.spending import composed, only_gaussians, spending
 
@@ -41,13 +41,7 @@ _MARGIN = 1 - Fraction(1, 10**18)  # records round their noise in the 30th digit
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a person is willing to spend.
-
-    Attributes:
-        epsilon: ε > 0.
-        delta: δ in (0, 1).
-        relation: Which data sets must be hard to tell apart.
-    """
+    """What a person is willing to spend: ε > 0 and δ in (0, 1), under a relation."""
 
     epsilon: Fraction
     delta: Fraction
@@ -60,7 +54,6 @@ class Tied:
 
     Attributes:
         rho: The ρ to put into its formulas; None where they hold ε or δ themselves.
-        mechanism: What is run, as prescribed at these values.
         how: By which argument the budget is kept.
     """
 

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
-from math import gcd
+from math import gcd, lcm
+
+from flint import fmpz_mat
 
 Vector = tuple[int, ...]
 
@@ -25,38 +27,15 @@ def primitive(vector: Iterable[Fraction | int]) -> Vector:
     (3, -2)
     """
     entries = [Fraction(entry) for entry in vector]
-    denominators = 1
-    for entry in entries:
-        denominators = denominators * entry.denominator // gcd(denominators, entry.denominator)
+    denominators = lcm(*(entry.denominator for entry in entries))
     whole = [int(entry * denominators) for entry in entries]
     divisor = gcd(*whole)
     return tuple(entry // divisor for entry in whole) if divisor else tuple(whole)
 
 
-def product(left: Sequence[int], right: Sequence[int]) -> int:
+def product(left: Sequence[Fraction | int], right: Sequence[Fraction | int]) -> Fraction | int:
     """The inner product."""
     return sum(a * b for a, b in zip(left, right, strict=True))
-
-
-def _determinant(rows: Sequence[Sequence[int]]) -> int:
-    """By Laplace's expansion: the matrices are at most 4 x 4."""
-    if not rows:
-        return 1
-    first, rest = rows[0], rows[1:]
-    return sum(
-        (-1) ** column * entry * _determinant([[*row[:column], *row[column + 1 :]] for row in rest])
-        for column, entry in enumerate(first)
-        if entry
-    )
-
-
-def _normal(vectors: Sequence[Vector], dimension: int) -> Vector:
-    """The direction that is orthogonal to dim - 1 vectors; zero if they are dependent."""
-    entries = [
-        (-1) ** column * _determinant([[*row[:column], *row[column + 1 :]] for row in vectors])
-        for column in range(dimension)
-    ]
-    return primitive(entries)
 
 
 @cache
@@ -68,9 +47,10 @@ def extreme(vectors: frozenset[Vector]) -> frozenset[Vector]:
     dimension = len(next(iter(vectors)))
     found = set()
     for chosen in combinations(sorted(vectors), dimension - 1):
-        normal = _normal(chosen, dimension)
-        if not any(normal):
+        orthogonal, nullity = fmpz_mat(chosen).nullspace()
+        if nullity > 1:
             continue
+        normal = primitive(int(orthogonal[row, 0]) for row in range(dimension))
         signs = [product(normal, vector) for vector in vectors]
         if all(sign >= 0 for sign in signs):
             found.add(normal)
@@ -79,19 +59,10 @@ def extreme(vectors: frozenset[Vector]) -> frozenset[Vector]:
     return frozenset(found)
 
 
-def _rank(vectors: Iterable[Vector]) -> int:
-    rows = [[Fraction(entry) for entry in vector] for vector in vectors]
-    rank = 0
-    for column in range(len(rows[0]) if rows else 0):
-        pivot = next((row for row in range(rank, len(rows)) if rows[row][column]), None)
-        if pivot is None:
-            continue
-        rows[rank], rows[pivot] = rows[pivot], rows[rank]
-        for row in range(rank + 1, len(rows)):
-            factor = rows[row][column] / rows[rank][column]
-            rows[row] = [a - factor * b for a, b in zip(rows[row], rows[rank], strict=True)]
-        rank += 1
-    return rank
+def _spans(vectors: Iterable[Vector]) -> bool:
+    """Whether they span the space; no vector does not."""
+    rows = list(vectors)
+    return bool(rows) and int(fmpz_mat(rows).rank()) == len(rows[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,22 +82,13 @@ class Cone:
         """All points at which every constraint is >= 0; None if they have no interior."""
         wanted = frozenset(vector for one in constraints if any(vector := primitive(one)))
         rays = extreme(wanted)
-        if not rays or _rank(rays) < len(next(iter(rays))):
-            return None
-        return cls(rays, extreme(rays))
+        return cls(rays, extreme(rays)) if _spans(rays) else None
 
     @classmethod
     def spanned(cls, rays: Iterable[Vector]) -> Cone | None:
         """The smallest cone that holds the rays; None if it has no interior, or is not pointed."""
         facets = extreme(frozenset(rays))
-        if not facets or _rank(facets) < len(next(iter(facets))):
-            return None
-        return cls.where(facets)
-
-    @property
-    def dimension(self) -> int:
-        """Of the space."""
-        return len(next(iter(self.rays)))
+        return cls.where(facets) if _spans(facets) else None
 
     @property
     def inside(self) -> Vector:
@@ -135,7 +97,7 @@ class Cone:
 
     def contains(self, point: Sequence[Fraction | int]) -> bool:
         """Whether a point lies in the cone, boundary included."""
-        return all(sum(a * b for a, b in zip(facet, point, strict=True)) >= 0 for facet in self.facets)
+        return all(product(facet, point) >= 0 for facet in self.facets)
 
     def cut(self, normal: Sequence[Fraction | int]) -> tuple[Cone | None, Cone | None]:
         """What lies where <normal, y> >= 0, and where <= 0; None for a side without interior."""
@@ -176,28 +138,18 @@ def joined(cones: Sequence[Cone]) -> tuple[Cone, ...]:
 
     The cones must not overlap (except in boundaries).
     """
-    pieces = list(cones)
-    merged = True
-    while merged:
-        merged = False
-        for first, second in combinations(range(len(pieces)), 2):
-            hull = Cone.spanned(pieces[first].rays | pieces[second].rays)
-            if hull is not None and _is_filled(hull, pieces):
-                inside = [piece for piece in pieces if not _lies_in(piece, hull)]
-                pieces = [*inside, hull]
-                merged = True
-                break
-    return tuple(pieces)
+    for first, second in combinations(cones, 2):
+        hull = Cone.spanned(first.rays | second.rays)
+        if hull is not None:
+            inside = [piece for piece in cones if all(hull.contains(ray) for ray in piece.rays)]
+            if not outside(hull, inside):
+                return joined([*(piece for piece in cones if piece not in inside), hull])
+    return tuple(cones)
 
 
-def _lies_in(cone: Cone, hull: Cone) -> bool:
-    return all(hull.contains(ray) for ray in cone.rays)
-
-
-def _is_filled(hull: Cone, pieces: Sequence[Cone]) -> bool:
-    """Whether the hull is the union of those pieces that lie in it."""
-    left = [hull]
-    for piece in pieces:
-        if _lies_in(piece, hull):
-            left = [rest for one in left for rest in one.without(piece)]
-    return not left
+def outside(cone: Cone, region: Iterable[Cone]) -> list[Cone]:
+    """What of a cone lies in none of several others, in convex pieces."""
+    left = [cone]
+    for hole in region:
+        left = [rest for piece in left for rest in piece.without(hole)]
+    return left

@@ -38,7 +38,6 @@ class Cost:
     Attributes:
         gradients: Of one record's loss; None where it is not stated.
         memory: Numbers beside the data; None where it is not stated.
-        note: How the count is to be read, or what it leaves out.
         uncounted: It draws from an exponential mechanism, over a net (exponential in d) or by a sampler: not counted.
     """
 

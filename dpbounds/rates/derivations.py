@@ -13,34 +13,16 @@ from fractions import Fraction
 
 from sympy import Rational, Symbol, log, sqrt
 
-from dpbounds.expressions.symbols import (
-    dataset_size,
-    delta,
-    diameter,
-    dimension,
-    drift_threshold,
-    epsilon,
-    excess_risk,
-    initial_gap,
-    kl_exponent,
-    lipschitz,
-    loss_range,
-    quasar_convexity,
-    rank,
-    rho,
-    smoothness,
-    stationarity,
-    steps,
-)
 from dpbounds.rates.balancing import balance, fixed_point
 from dpbounds.rates.orders import LOGARITHMS, Order
 from dpbounds.rates.promises import order_of
 from dpbounds.rates.regimes import compare
 from dpbounds.rates.spaces import Space, standard, with_rank
+from dpbounds.theorems.quantities import q
 from dpbounds.theorems.record import Rate
 from dpbounds.theorems.registry import theorem
 
-_HALF, _THIRD = Fraction(1, 2), Fraction(1, 3)
+_HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +30,6 @@ class Derived:
     """What a derivation gives.
 
     Attributes:
-        value: The order of growth.
         choices: The parameters that were chosen, each with its order (or orders, by regime).
     """
 
@@ -61,10 +42,7 @@ class Derivation:
     """One printed rate, derived.
 
     Attributes:
-        id: The statement.
-        part: Its rate's name.
         text: What is chosen, or put in.
-        derive: Does it.
         constants: Quantities that are set to 1 before the comparison, because print hides them.
     """
 
@@ -80,7 +58,7 @@ class Derivation:
         assert isinstance(part, Rate)
         restored = part.restored_expression
         found = order_of(part) if restored is None else Order.of(restored, logs_hidden=part.logs_hidden)
-        return found.substituted({rho: Order.of(epsilon**2 / log(1 / delta))})
+        return found.substituted({q.rho: Order.of(q.epsilon**2 / log(1 / q.delta))})
 
     def compared(self) -> tuple[Order, Order]:
         """Derived and printed, with the same quantities in both; logarithms left out."""
@@ -94,116 +72,93 @@ class Derivation:
 
     def exceeds(self, space: Space | None = None) -> tuple[tuple[str, ...], ...]:
         """Where the derived order is larger than the printed one: inequalities, one tuple per region."""
-        constants = (*_UNIT, quasar_convexity)
+        constants = (*_UNIT, q.quasar_convexity)
         derived, printed = (one.without(constants) for one in self.compared())
-        chosen = space or (with_rank() if rank in derived.symbols else standard())
+        chosen = space or (with_rank() if q.rank in derived.symbols else standard())
         return tuple(chosen.inequalities(cone) for cone in compare(derived, printed, chosen).larger)
 
 
 def _noise() -> Order:
     """√(d ln(1/δ))/(nε): what one full-batch gradient of unit sensitivity costs in norm."""
-    return Order.of(sqrt(dimension * log(1 / delta)) / (dataset_size * epsilon))
+    return Order.of(sqrt(q.d * log(1 / q.delta)) / (q.n * q.epsilon))
 
 
 def _projected_gradient() -> Derived:
     """L Δ/T + T d G² ln(1/δ)/(nε)², the mean square of the mapping."""
-    square = Order.of(smoothness * initial_gap / steps).maximum(Order.of(steps * lipschitz**2) * _noise() ** 2)
-    found = balance(square, steps)
-    return Derived(found.value**_HALF, ((steps, Order.single(found.choices[0].parameter)),))
+    square = Order.of(q.L * q.initial_gap / q.T).maximum(Order.of(q.T * q.G**2) * _noise() ** 2)
+    found = balance(square, q.T)
+    return Derived(found.value**_HALF, ((q.T, Order.single(found.choices[0].parameter)),))
 
 
 def _spider() -> Derived:
     """L Δ/T + G² (T/q) a², a = √(d ln(1/δ))/(nε), with the longest phase q that keeps T q a² at 1."""
     noise = _noise()
-    phase = noise**-2 * Order.of(1 / steps)
-    square = Order.of(smoothness * initial_gap / steps).maximum(Order.of(lipschitz**2 * steps) * noise**2 / phase)
-    found = balance(square, steps)
+    phase = noise**-2 * Order.of(1 / q.T)
+    square = Order.of(q.L * q.initial_gap / q.T).maximum(Order.of(q.G**2 * q.T) * noise**2 / phase)
+    found = balance(square, q.T)
     chosen = Order.single(found.choices[0].parameter)
     # a phase has at least one step: with q = 1 the noise of one estimate is what remains
-    return Derived((found.value**_HALF).maximum(Order.of(lipschitz) * noise), ((steps, chosen),))
+    return Derived((found.value**_HALF).maximum(Order.of(q.G) * noise), ((q.T, chosen),))
 
 
 def _warm(risk: Order) -> Derived:
     """What SPIDER reaches from a start whose excess risk is ψ."""
-    return Derived(_spider().value.substituted({initial_gap: risk}))
-
-
-def _warm_start() -> Derived:
-    return _warm(Order.of(excess_risk))
-
-
-def _exponential_mechanism() -> Derived:
-    return _warm(Order.of(lipschitz * diameter * dimension / (dataset_size * epsilon)))
-
-
-def _quasar_convex() -> Derived:
-    return _warm(Order.of(lipschitz * diameter / quasar_convexity) * _noise())
+    return Derived(_spider().value.substituted({q.initial_gap: risk}))
 
 
 def _escape() -> Order:
     """E² with T = LB/E² steps and B/(Lκ) fresh gradients, full batch."""
-    per_gradient = Order.of(lipschitz**2 * loss_range / (smoothness * drift_threshold))
-    per_difference = Order.of(drift_threshold * smoothness**2 * smoothness * loss_range / stationarity**2)
+    per_gradient = Order.of(q.G**2 * q.loss_range / (q.L * q.drift_threshold))
+    per_difference = Order.of(q.drift_threshold * q.L**2 * q.L * q.loss_range / q.stationarity**2)
     return (per_gradient.maximum(per_difference)) * _noise() ** 2
 
 
 def _empirical_second_order() -> Derived:
     """Stochastic Spider on the full batch: κ balances fresh gradients against differences; then E = order(E)."""
-    found = balance(_escape(), drift_threshold)
+    found = balance(_escape(), q.drift_threshold)
     return Derived(
-        fixed_point(found.value**_HALF, stationarity), ((drift_threshold, Order.single(found.choices[0].parameter)),)
+        fixed_point(found.value**_HALF, q.stationarity),
+        ((q.drift_threshold, Order.single(found.choices[0].parameter)),),
     )
 
 
 def _population_second_order() -> Derived:
     """The same with fresh batches, n/T₁ records for a gradient, n/T for a difference: sampling error and noise."""
-    fresh = Order.of(loss_range / (smoothness * drift_threshold))
-    every = Order.of(smoothness * loss_range / stationarity**2)
-    noise, sampling = _noise(), Order.of(1 / sqrt(dataset_size))
+    fresh = Order.of(q.loss_range / (q.L * q.drift_threshold))
+    every = Order.of(q.L * q.loss_range / q.stationarity**2)
+    noise, sampling = _noise(), Order.of(1 / sqrt(q.n))
     square = (
-        (Order.of(lipschitz**2) * fresh * sampling**2)
-        .maximum(Order.of(drift_threshold * smoothness**2) * every * sampling**2)
-        .maximum(Order.of(lipschitz**2) * fresh**2 * noise**2)
-        .maximum(Order.of(drift_threshold * smoothness**2) * every**2 * noise**2)
+        (Order.of(q.G**2) * fresh * sampling**2)
+        .maximum(Order.of(q.drift_threshold * q.L**2) * every * sampling**2)
+        .maximum(Order.of(q.G**2) * fresh**2 * noise**2)
+        .maximum(Order.of(q.drift_threshold * q.L**2) * every**2 * noise**2)
     )
-    found = balance(square, drift_threshold)
+    found = balance(square, q.drift_threshold)
     return Derived(
-        fixed_point(found.value**_HALF, stationarity),
-        tuple((drift_threshold, Order.single(choice.parameter)) for choice in found.choices),
+        fixed_point(found.value**_HALF, q.stationarity),
+        tuple((q.drift_threshold, Order.single(choice.parameter)) for choice in found.choices),
     )
 
 
 def _population_warm() -> Derived:
     """The first-order part of the population bound, from a start whose excess population risk is ψ."""
-    start = Order.of(lipschitz * diameter * (dimension / (dataset_size * epsilon) + sqrt(dimension / dataset_size)))
-    cold = Order.of((lipschitz * smoothness * initial_gap / dataset_size) ** _exact(_THIRD)).maximum(
-        (Order.of(lipschitz * smoothness**3 * initial_gap**3) ** _HALF * _noise() ** Fraction(3, 2)) ** Fraction(2, 7)
+    start = Order.of(q.G * q.D * (q.d / (q.n * q.epsilon) + sqrt(q.d / q.n)))
+    cold = Order.of((q.G * q.L * q.initial_gap / q.n) ** Rational(1, 3)).maximum(
+        (Order.of(q.G * q.L**3 * q.initial_gap**3) ** _HALF * _noise() ** Fraction(3, 2)) ** Fraction(2, 7)
     )
-    return Derived(cold.substituted({initial_gap: start}))
-
-
-def _exact(power: Fraction) -> Rational:
-    return Rational(power.numerator, power.denominator)
+    return Derived(cold.substituted({q.initial_gap: start}))
 
 
 def _projected(rate: Order) -> Derived:
     """g(k) + 1/√k over the dimension k of a random projection; no more than the rank is needed."""
-    free = balance(rate.maximum(Order.of(1 / sqrt(dimension))), dimension)
-    by_rank = rate.substituted({dimension: Order.of(rank)})
+    free = balance(rate.maximum(Order.of(1 / sqrt(q.d))), q.d)
+    by_rank = rate.substituted({q.d: Order.of(q.rank)})
     chosen = Order.single(free.choices[0].parameter)
-    value = free.value.minimum(by_rank).maximum(Order.of(1 / sqrt(dataset_size)))
-    return Derived(value, ((dimension, chosen.minimum(Order.of(rank))),))
+    value = free.value.minimum(by_rank).maximum(Order.of(1 / sqrt(q.n)))
+    return Derived(value, ((q.d, chosen.minimum(Order.of(q.rank))),))
 
 
-def _linear_models() -> Derived:
-    return _projected(Order.of(dimension ** _exact(Fraction(2, 3)) / (dataset_size * epsilon)))
-
-
-def _linear_models_before() -> Derived:
-    return _projected(Order.of(sqrt(dimension) / (dataset_size * epsilon)) ** Fraction(2, 3))
-
-
-_UNIT = (lipschitz, smoothness, diameter, initial_gap, loss_range)
+_UNIT = (q.G, q.L, q.D, q.initial_gap, q.loss_range)
 
 DERIVATIONS = (
     Derivation("wang-xu-2019/theorem-2", "rate", "T balances LΔ/T against T dG² ln(1/δ)/(nε)²", _projected_gradient),
@@ -227,10 +182,23 @@ DERIVATIONS = (
         "T balances LΔ/T against the noise of gradients that are taken anew every q steps, q as long as Tq allows",
         _spider,
     ),
-    Derivation("lowy-ullman-wright-2024/theorem-3.2", "rate", "ψ for the initial gap in Lemma 3.1", _warm_start),
-    Derivation("lowy-ullman-wright-2024/corollary-4.3", "rate", "ψ = GD d/(nε) in Theorem 3.2", _exponential_mechanism),
     Derivation(
-        "lowy-ullman-wright-2024/corollary-5.3", "sharper", "ψ = GD√(d ln(1/δ))/(nεq) in Theorem 3.2", _quasar_convex
+        "lowy-ullman-wright-2024/theorem-3.2",
+        "rate",
+        "ψ for the initial gap in Lemma 3.1",
+        lambda: _warm(Order.of(q.excess_risk)),
+    ),
+    Derivation(
+        "lowy-ullman-wright-2024/corollary-4.3",
+        "rate",
+        "ψ = GD d/(nε) in Theorem 3.2",
+        lambda: _warm(Order.of(q.G * q.D * q.d / (q.n * q.epsilon))),
+    ),
+    Derivation(
+        "lowy-ullman-wright-2024/corollary-5.3",
+        "sharper",
+        "ψ = GD√(d ln(1/δ))/(nεq) in Theorem 3.2",
+        lambda: _warm(Order.of(q.G * q.D / q.quasar_convexity) * _noise()),
     ),
     Derivation(
         "lowy-ullman-wright-2024/corollary-7.1",
@@ -242,14 +210,14 @@ DERIVATIONS = (
         "lowy-ullman-wright-2024/corollary-8.2",
         "rate",
         "the projection's dimension k balances k^(2/3)/(nε) against 1/√k",
-        _linear_models,
+        lambda: _projected(Order.of(q.d ** Rational(2, 3) / (q.n * q.epsilon))),
         constants=_UNIT,
     ),
     Derivation(
         "cited/arora-et-al-2023/theorem-6.1",
         "rate",
         "the projection's dimension k balances (√k/(nε))^(2/3) against 1/√k",
-        _linear_models_before,
+        lambda: _projected(Order.of(sqrt(q.d) / (q.n * q.epsilon)) ** Fraction(2, 3)),
         constants=_UNIT,
     ),
 )
@@ -260,7 +228,7 @@ def corollary_by_kl_exponent(exponent: Fraction) -> tuple[Order, Order]:
 
     The exponent stands in exponents, so that it needs a value: 1 <= k <= 2.
     """
-    value = {kl_exponent: _exact(exponent)}
+    value = {q.kl_exponent: Rational(exponent)}
     risk = theorem("lowy-ullman-wright-2024/lemma-6.2").rate
     printed = theorem("lowy-ullman-wright-2024/corollary-6.3").rate
     assert risk is not None

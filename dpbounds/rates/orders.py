@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -23,9 +24,8 @@ from sympy import Abs, Add, Expr, Max, Min, Mul, Pow, Rational, Symbol, ceiling,
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.symbols import as_expression, delta, failure_probability
 
-LOG = Symbol(
-    "log", positive=True
-)  # of a power of n, d, ...: log n and log d have the same order when n is a power of d
+# of a power of n, d, ...: log n and log d have the same order when n is a power of d
+LOG = Symbol("log", positive=True)
 LOG_DELTA = Symbol("log_1_delta", positive=True)  # log 1/δ
 LOG_FAILURE = Symbol("log_1_zeta", positive=True)  # log of 1 over the failure probability
 LOGARITHMS = (LOG, LOG_DELTA, LOG_FAILURE)
@@ -147,12 +147,9 @@ class Order:
         return self * other**-1
 
     def __pow__(self, power: Fraction | int) -> Order:
-        if power > 0:
-            terms: list[tuple[Monomial, ...]] = [tuple(one**power for one in term) for term in self.terms]
-            return _reduced(terms, self.logs_hidden)
         # a negative power turns max of min into min of max, which distributes back
-        terms = [tuple(one**power for one in choice) for choice in product(*self.terms)]
-        return _reduced(terms, self.logs_hidden)
+        terms = self.terms if power > 0 else product(*self.terms)
+        return _reduced([tuple(one**power for one in term) for term in terms], self.logs_hidden)
 
     @property
     def monomials(self) -> tuple[Monomial, ...]:
@@ -166,18 +163,12 @@ class Order:
 
     def substituted(self, values: Mapping[Symbol, Order]) -> Order:
         """With orders of growth in the place of symbols."""
-        result: Order | None = None
-        for term in self.terms:
-            smallest: Order | None = None
-            for one in term:
-                factor = Order.single(one.without(values))
-                for symbol, value in values.items():
-                    power = one.exponent(symbol)
-                    factor = factor * value**power if power else factor
-                smallest = factor if smallest is None else smallest.minimum(factor)
-            assert smallest is not None
-            result = smallest if result is None else result.maximum(smallest)
-        assert result is not None
+
+        def put_in(one: Monomial) -> Order:
+            powers = [value ** one.exponent(symbol) for symbol, value in values.items() if one.exponent(symbol)]
+            return reduce(Order.__mul__, powers, Order.single(one.without(values)))
+
+        result = reduce(Order.maximum, (reduce(Order.minimum, map(put_in, term)) for term in self.terms))
         return Order(result.terms, self.logs_hidden or result.logs_hidden)
 
     def without(self, symbols: Iterable[Symbol]) -> Order:
@@ -223,11 +214,11 @@ def _order(expression: Expr) -> Order:
     if isinstance(expression, Symbol):
         return Order.single(Monomial.of({expression: 1}))
     if isinstance(expression, Add | Max):
-        return _folded(expression.args, Order.maximum)
+        return reduce(Order.maximum, map(_order, expression.args))
     if isinstance(expression, Min):
-        return _folded(expression.args, Order.minimum)
+        return reduce(Order.minimum, map(_order, expression.args))
     if isinstance(expression, Mul):
-        return _folded(expression.args, Order.__mul__)
+        return reduce(Order.__mul__, map(_order, expression.args))
     if isinstance(expression, Pow) and expression.exp.is_Rational:
         return _order(expression.base) ** Fraction(int(expression.exp.p), int(expression.exp.q))
     if isinstance(expression, ceiling):
@@ -241,21 +232,10 @@ def _order(expression: Expr) -> Order:
     raise InvalidValue("order", expression, allowed, advice)
 
 
-def _folded(arguments: Iterable[Expr], join: Any) -> Order:
-    first, *rest = (_order(argument) for argument in arguments)
-    for other in rest:
-        first = join(first, other)
-    return first
-
-
 def logarithm(argument: Expr) -> Order:
     """The logarithm of something that grows: one factor per kind of quantity that occurs in it."""
     kinds = {
         LOG_DELTA if symbol == delta else LOG_FAILURE if symbol == failure_probability else LOG
         for symbol in argument.free_symbols
     }
-    found = Order.single(ONE)
-    for kind in sorted(kinds, key=str):
-        found = found.maximum(Order.single(Monomial.of({kind: 1})))
-    # max(1, log x) is log x here: logarithms are at least 1 up to constants
-    return _reduced([term for term in found.terms if term != (ONE,)] or [(ONE,)], logs_hidden=False)
+    return Order.sum([Monomial.of({kind: 1}) for kind in kinds] or [ONE])  # logarithms are at least 1 up to constants

@@ -18,17 +18,14 @@ from dpbounds.errors import MISSING, DpboundsError, InvalidValue, NotCertified, 
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate as value_of
 from dpbounds.expressions.exact import ExactLike, positive_integer, practical
-from dpbounds.expressions.symbols import (
-    Quantity,
-    by_name,
-)
+from dpbounds.expressions.symbols import Quantity, by_name
 from dpbounds.expressions.symbols import dataset_size as records
 from dpbounds.expressions.symbols import steps as step_count
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.rates.budgets import Budget, gaussian_rho, tied, tied_rho
 from dpbounds.rates.costs import NOT_STATED, Cost, caveat_of, cost_of
-from dpbounds.rates.prescriptions import BUDGET, Prescribed, Settled, roots, settled_at
+from dpbounds.rates.prescriptions import BUDGET, DIGITS, Prescribed, Settled, roots, settled_at
 from dpbounds.rates.promises import (
     ACCEPTED,
     BEST_ITERATE,
@@ -44,8 +41,7 @@ from dpbounds.rates.promises import (
     elsewhere,
     quotes,
 )
-from dpbounds.rates.trivial import DIGITS, Trivial, floor_of, no_floor, own_values, trivial_bounds
-from dpbounds.theorems.assumptions import Assumption
+from dpbounds.rates.trivial import Trivial, floor_of, no_floor, trivial_bounds
 from dpbounds.theorems.evaluation import Evaluation, evaluate
 from dpbounds.theorems.formulas import inline
 from dpbounds.theorems.monotonicity import falls
@@ -66,7 +62,6 @@ class Threshold:
         dataset_size: There the bound is proven to be below every trivial one; with one record less that is not so, or
             the statement does not apply.
         monotone: The record declares that the bound never rises with n, so it stays meaningful above.
-        part: The part of the statement for which that was found.
     """
 
     dataset_size: int
@@ -79,30 +74,21 @@ class Guarantee:
     """One statement at the numbers given.
 
     Attributes:
-        id: Of the statement.
         metric: What it bounds: the metric that was asked for, or a stronger one.
         sense: "expectation", "probability", "always", or empty where it is not said.
-        part: The part that was evaluated.
         meaning: What the number is, in the record's words.
         bound: A proven enclosure; None where the statement is an order of growth only.
         rate: The value of the formula inside O(.); None for a bound.
-        formula: In one line.
-        parameters: What is prescribed.
         rho: The ρ at which the statement was evaluated, for those that promise ρ-zCDP.
         mechanism: What is run; None where the record has none.
         privacy: How the budget is kept.
-        cost: Gradients and memory.
         status: What is known of the statement and of what it rests on.
-        assumes: Names of its assumptions.
         vacuous: The bound is not below what holds trivially; None where no trivial bound is known.
         meaningful_from: Since which n it is not; None where that was not found, or for an order.
         unchecked: Conditions that could not be checked.
         caveat: What stands between the bound and a run that reaches it, if anything.
-        remarks: Notes of the record.
         hides: What print takes as 1 although it is not known to be: the value holds in units in which it is.
-        logs_hidden: Logarithms are left out of the order.
         place: Its rank among its like; 0 where it has none.
-        why: Why it has its rank, or none.
     """
 
     id: str
@@ -110,20 +96,20 @@ class Guarantee:
     sense: str
     part: str
     meaning: str
-    bound: Enclosure | None
-    rate: Enclosure | None
     formula: str
     parameters: tuple[Prescribed, ...]
-    rho: Fraction | None
-    mechanism: Mechanism | None
     privacy: str
     cost: Cost
     status: Status
     assumes: tuple[str, ...]
-    vacuous: bool | None
-    meaningful_from: Threshold | None
     unchecked: tuple[str, ...]
     remarks: tuple[str, ...]
+    bound: Enclosure | None = None
+    rate: Enclosure | None = None
+    rho: Fraction | None = None
+    mechanism: Mechanism | None = None
+    vacuous: bool | None = None
+    meaningful_from: Threshold | None = None
     caveat: str = ""
     hides: tuple[str, ...] = ()
     logs_hidden: bool = False
@@ -135,11 +121,10 @@ class Guarantee:
         """With what it is ranked: in words, empty for proven bounds."""
         if self.bound is not None:
             return ""
-        left_out = [*(["logarithms left out"] if self.logs_hidden else [])]
-        left_out += [f"in units in which {', '.join(self.hides)} {'is' if len(self.hides) == 1 else 'are'} 1"] * bool(
-            self.hides
-        )
-        return ", ".join(["orders of growth", *left_out])
+        words = ["orders of growth", *(["logarithms left out"] if self.logs_hidden else [])]
+        if self.hides:
+            words.append(f"in units in which {', '.join(self.hides)} {'is' if len(self.hides) == 1 else 'are'} 1")
+        return ", ".join(words)
 
     @property
     def value(self) -> Fraction:
@@ -154,15 +139,12 @@ class Plan:
     """Everything that applies, ranked, and everything else with the reason.
 
     Attributes:
-        metric: What is bounded.
-        budget: What may be spent.
         values: The numbers given, under their quantities' names.
         ranking: Proven bounds from the best; then orders of growth, one kind after the other, each from the best.
         apart: Orders of growth that have a value and cannot be ranked, because of what they hide.
         trivial: What holds without any algorithm, the smallest first; empty where nothing of the kind is known here.
         floors: (id, value, whether only up to a constant) of lower bounds: no algorithm does better.
         missing: (id, names): what would be needed to evaluate it.
-        left_out: (id, reason).
     """
 
     metric: Metric
@@ -238,20 +220,22 @@ def plan(
         if quotes(theorem) or not any(isinstance(part, Bound | Rate) for part in theorem.parts):
             continue
         claims = claims_of(theorem, wanted)
-        for part in [part for part, side in claims if side is Side.LOWER]:
-            reason = _no_lower_bound(theorem, part, accepted, shapes) or no_floor(theorem, part, given)
+        parts, reasons = [], []
+        for part, side in claims:
+            reason = "" if standing(theorem, part) in accepted else standing_in_words(theorem, part)
+            if side is Side.UPPER:
+                reason = reason or elsewhere(theorem, part, side, shapes)
+                reasons += [reason] if reason else []
+                parts += [] if reason else [part]
+                continue
+            reason = reason or (f"as a lower bound: under {part.under} only" if part.under else "")
+            reason = reason or elsewhere(theorem, part, side, shapes) or no_floor(theorem, part, given)
             floor = None if reason else floor_of(theorem, part, given)
             floors += [floor] if floor is not None else []
             left_out += [(theorem.id, reason)] if reason else []
         if theorem.side is Side.LOWER:
             left_out += [] if claims else [(theorem.id, ON_THE_WAY)]
             continue
-        parts, reasons = [], []
-        for part in [part for part, side in claims if side is Side.UPPER]:
-            reason = "" if standing(theorem, part) in accepted else standing_in_words(theorem, part)
-            reason = reason or elsewhere(theorem, part, Side.UPPER, shapes)
-            reasons += [reason] if reason else []
-            parts += [] if reason else [part]
         if not parts:
             left_out.append((theorem.id, reasons[0] if reasons else ON_THE_WAY))
             continue
@@ -261,27 +245,22 @@ def plan(
             missing.append((theorem.id, what.names))
         except _Unfit as why:
             left_out.append((theorem.id, str(why)))
-    apart = [one for one in ranked if _undecided(one)]
+    apart = {one.id: hidden for one in ranked if (hidden := [each.name for each in DECIDING if each.name in one.hides])}
     return Plan(
         wanted,
         budget,
         given,
-        _ranked([one for one in ranked if not _undecided(one)]),
-        tuple(_set_apart(one) for one in sorted(apart, key=lambda one: one.id)),
+        _ranked([one for one in ranked if one.id not in apart]),
+        tuple(
+            replace(one, why=f"not ranked: print hides how it depends on {', '.join(apart[one.id])}")
+            for one in sorted(ranked, key=lambda one: one.id)
+            if one.id in apart
+        ),
         trivial,
         tuple(sorted(floors, key=lambda one: (one[2], -Fraction(one[1].exact_lower)))),
         tuple(missing),
         tuple(left_out),
     )
-
-
-def _no_lower_bound(theorem: Theorem, part: Part, accepted: set[Status], shapes: tuple[Assumption, ...]) -> str:
-    """Why a lower bound does not bind the algorithms that are planned for; empty if it does."""
-    if standing(theorem, part) not in accepted:
-        return standing_in_words(theorem, part)
-    if part.under is not None:
-        return f"as a lower bound: under {part.under} only"
-    return elsewhere(theorem, part, Side.LOWER, shapes)
 
 
 class _Missing(Exception):
@@ -307,7 +286,7 @@ def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) ->
         if record is None:
             raise InvalidValue(name, value, "a quantity of the symbol table", "such as lipschitz, smoothness, diameter")
         if record.name == "rho":
-            raise InvalidValue(name, value, "left out", "it is found from epsilon and delta")
+            raise InvalidValue(name, value, "left to the plan, which finds it from epsilon and delta")
         if record.name in given:
             raise InvalidValue(name, value, f"given once only: it is another name of {record.name}")
         number = practical(value, record.name)
@@ -337,7 +316,7 @@ def _guarantee(
     """The statement's best bound that can be evaluated; else its order of growth."""
     if theorem.algorithm in SEARCHES:
         raise _Unfit(BEST_ITERATE)
-    own = own_values(theorem, given)
+    own = theorem.own_values(given)
     obstacles: list[_Unfit] = []
     needs: list[tuple[str, ...]] = []
     found: list[Guarantee] = []
@@ -367,9 +346,8 @@ def _best(found: Sequence[Guarantee]) -> Guarantee:
     """The smallest; with the threshold of a part that is declared monotone, if there is one: that bounds it, too."""
     smallest = min(found, key=lambda one: one.value)
     declared = [one.meaningful_from for one in found if one.meaningful_from and one.meaningful_from.monotone]
-    if not declared:
-        return smallest
-    return replace(smallest, meaningful_from=min(declared, key=lambda one: one.dataset_size))
+    since = min(declared, key=lambda one: one.dataset_size, default=smallest.meaningful_from)
+    return replace(smallest, meaningful_from=since)
 
 
 def _with_enough_steps(
@@ -414,9 +392,7 @@ def _bounded(
     free_steps: int | None,
 ) -> Guarantee:
     wanted = roots(theorem, part.expression, given)
-    borrowed = [name for name in FROM_ELSEWHERE if name in wanted]
-    if borrowed:
-        raise _Unfit(f"a building block: {', '.join(borrowed)} is what another private step reaches, at its own cost")
+    _refuse_borrowed(wanted)
     if theorem.privacy is None and not wanted & set(BUDGET):
         raise _Unfit("a building block: no privacy budget is tied to it")
     if theorem.privacy is None and theorem.relation not in (None, budget.relation):
@@ -440,30 +416,51 @@ def _bounded(
     _refuse(theorem, found, settled, limit)
     rho = None if held is None else held.rho
     mechanism = None if held is None else held.mechanism
-    small = _below(found.value, trivial)
+    first, meaning = theorem.bound, part.meaning
+    if first is not None and first is not part and meaning.startswith("the same"):
+        meaning = f"{first.meaning}; {meaning}"
+    parameters = settled.parameters
+    if open_steps:
+        steps = settled.values["steps"]
+        parameters = (Prescribed("steps", steps, "as many as you would run: more would only help"), *parameters)
     cost = cost_of(theorem, mechanism, int(given["dataset_size"]), int(given["dimension"]))
     return Guarantee(
-        theorem.id,
-        theorem.metric,
-        str(theorem.mode or ""),
-        part.name,
-        _meaning(theorem, part),
-        found.value,
-        None,
-        inline(part.expression, theorem.local),
-        _shown(settled, open_steps),
-        rho,
-        mechanism,
-        "by the statement; its mechanism is not recorded" if held is None else held.how,
-        cost,
-        standing(theorem),
-        tuple(one.name for one in theorem.assumptions),
-        None if not trivial else not small,
-        _threshold(theorem, part, known, rho, trivial),
-        _unchecked(found),
-        tuple(note.text for note in theorem.notes),
-        caveat_of(cost),
+        **_common(theorem, part, found),
+        meaning=meaning,
+        bound=found.value,
+        formula=inline(part.expression, theorem.local),
+        parameters=parameters,
+        rho=rho,
+        mechanism=mechanism,
+        privacy="by the statement; its mechanism is not recorded" if held is None else held.how,
+        cost=cost,
+        vacuous=not _below(found.value, trivial) if trivial else None,
+        meaningful_from=_threshold(theorem, part, known, rho, trivial),
+        caveat=caveat_of(cost),
     )
+
+
+def _common(theorem: Theorem, part: Part, found: Evaluation) -> dict[str, Any]:
+    """What a guarantee says of its statement, a bound and an order alike."""
+    unchecked = ((one.text, ", ".join(one.missing)) for one in found.conditions if one.holds is None)
+    return {
+        "id": theorem.id,
+        "metric": theorem.metric,
+        "sense": str(theorem.mode or ""),
+        "part": part.name,
+        "status": standing(theorem),
+        "assumes": tuple(one.name for one in theorem.assumptions),
+        "unchecked": tuple(
+            f"{text} (needs {names})" if names else f"{text} (not decided)" for text, names in unchecked
+        ),
+        "remarks": tuple(note.text for note in theorem.notes),
+    }
+
+
+def _refuse_borrowed(wanted: set[str]) -> None:
+    borrowed = [name for name in FROM_ELSEWHERE if name in wanted]
+    if borrowed:
+        raise _Unfit(f"a building block: {', '.join(borrowed)} is what another private step reaches, at its own cost")
 
 
 def _falls_with_steps(theorem: Theorem, part: Bound, given: Mapping[str, Fraction]) -> bool:
@@ -484,27 +481,11 @@ def _held(theorem: Theorem, known: Mapping[str, Fraction], budget: Budget) -> An
 
 def _refuse(theorem: Theorem, found: Evaluation, settled: Settled, limit: int | None) -> None:
     """Leave out what does not apply, and what runs longer than is wanted."""
-    failing = [one.text for one in found.conditions if one.holds is False]
-    if failing:
-        raise _Unfit("does not apply: " + "; ".join(failing) + " fails")
+    if found.failing:
+        raise _Unfit("does not apply: " + "; ".join(found.failing) + " fails")
     taken = settled.values.get(step_count.name)
     if limit is not None and taken is not None and taken > limit:
         raise _Unfit(f"prescribes {int(taken)} steps, more than the limit of {limit}")
-
-
-def _unchecked(found: Evaluation) -> tuple[str, ...]:
-    return tuple(
-        one.text + (f" (needs {', '.join(one.missing)})" if one.missing else " (not decided)")
-        for one in found.conditions
-        if one.holds is None
-    )
-
-
-def _meaning(theorem: Theorem, part: Part) -> str:
-    first = theorem.bound
-    if first is None or first is part or not part.meaning.startswith("the same"):
-        return part.meaning
-    return f"{first.meaning}; {part.meaning}"
 
 
 def _below(value: Enclosure, trivial: tuple[Trivial, ...]) -> bool:
@@ -520,11 +501,9 @@ def _ordered(
     formula, hidden = rate.expression, rate.hides
     if restored is not None and all(symbol.name in known for symbol in restored.free_symbols):
         formula, hidden = restored, ()
-    absent = [symbol.name for symbol in formula.free_symbols if symbol.name not in known]
-    borrowed = [name for name in FROM_ELSEWHERE if name in absent or name in {str(s) for s in formula.free_symbols}]
-    if borrowed:
-        raise _Unfit(f"a building block: {', '.join(borrowed)} is what another private step reaches, at its own cost")
-    if absent:
+    wanted = {symbol.name for symbol in formula.free_symbols}
+    _refuse_borrowed(wanted)
+    if absent := wanted - set(known):
         raise _Missing(absent)
     try:
         settled = settled_at(theorem, given, known["rho"])
@@ -536,25 +515,13 @@ def _ordered(
     unknown = tuple(symbol.name for symbol in hidden if symbol in DECIDING or given.get(symbol.name) != 1)
     taken = ", ".join(unknown)
     return Guarantee(
-        theorem.id,
-        theorem.metric,
-        str(theorem.mode or ""),
-        rate.name,
-        rate.meaning + (f" ({taken} {'counts' if len(unknown) == 1 else 'count'} as 1)" if taken else ""),
-        None,
-        value,
-        inline(formula, theorem.local),
-        _shown(settled, False),
-        None,
-        None,
-        "by the statement, up to its constants",
-        _passes(theorem, settled, known),
-        standing(theorem),
-        tuple(one.name for one in theorem.assumptions),
-        None,
-        None,
-        _unchecked(found),
-        tuple(note.text for note in theorem.notes),
+        **_common(theorem, rate, found),
+        meaning=rate.meaning + (f" ({taken} {'counts' if len(unknown) == 1 else 'count'} as 1)" if taken else ""),
+        rate=value,
+        formula=inline(formula, theorem.local),
+        parameters=settled.parameters,
+        privacy="by the statement, up to its constants",
+        cost=_passes(theorem, settled, known),
         hides=unknown,
         logs_hidden=rate.logs_hidden,
     )
@@ -614,24 +581,13 @@ def _threshold(
 
 def _declared(theorem: Theorem, part: Bound) -> bool:
     """Whether nothing else than the known dependence on n enters: no parameter, and no condition."""
-    conditions = [one.holds for one in (*theorem.conditions, *part.conditions)]
-    touched = any(records in getattr(one, "free_symbols", ()) for one in conditions)
+    touched = any(records in one.symbols for one in (*theorem.conditions, *part.conditions))
     prescribed = {one.name for one in theorem.parts if isinstance(one, Parameter)}
     indirect = any(symbol.name in prescribed for symbol in part.expression.free_symbols)
     return falls(theorem, part, records) and not touched and not indirect
 
 
 # --- Why this rank ---------------------------------------------------------------------------------------------------
-
-
-def _undecided(one: Guarantee) -> bool:
-    """Whether an order hides what decides how large it is."""
-    return any(symbol.name in one.hides for symbol in DECIDING)
-
-
-def _set_apart(one: Guarantee) -> Guarantee:
-    hidden = ", ".join(symbol.name for symbol in DECIDING if symbol.name in one.hides)
-    return replace(one, why=f"not ranked: print hides how it depends on {hidden}")
 
 
 def _ranked(found: Sequence[Guarantee]) -> tuple[Guarantee, ...]:
@@ -646,7 +602,8 @@ def _ranked(found: Sequence[Guarantee]) -> tuple[Guarantee, ...]:
         same = list(group)
         for place, one in enumerate(same, 1):
             why = _why_bound(one, same[0]) if one.bound is not None else _why_order(one, same, result)
-            result.append(replace(one, place=place, why="; ".join((*why, *_reservations(one)))))
+            unless = ["if " + " and ".join(one.unchecked)] if one.unchecked else []
+            result.append(replace(one, place=place, why="; ".join((*why, *unless))))
     return tuple(result)
 
 
@@ -674,11 +631,6 @@ def _why_order(one: Guarantee, same: Sequence[Guarantee], before: Sequence[Guara
         yield f"with constants it is number {explicit.place} of the proven bounds"
 
 
-def _reservations(one: Guarantee) -> Iterator[str]:
-    if one.unchecked:
-        yield "if " + " and ".join(one.unchecked)
-
-
 def _times(one: Guarantee, best: Guarantee) -> str:
     if best.value <= 0:
         return "above"
@@ -686,10 +638,3 @@ def _times(one: Guarantee, best: Guarantee) -> str:
     if ratio < Fraction(1001, 1000):
         return "as large as"
     return f"{float(ratio):.3g} times" if ratio < 10**6 else "more than a million times"
-
-
-def _shown(settled: Settled, open_steps: bool) -> tuple[Prescribed, ...]:
-    if not open_steps:
-        return settled.parameters
-    chosen = Prescribed("steps", settled.values["steps"], "as many as you would run: more would only help")
-    return (chosen, *settled.parameters)

@@ -74,16 +74,12 @@ def _around(corners: set[Point]) -> tuple[Point, ...]:
     if len(corners) < 3:
         return ()
     middle = tuple(sum(values, Fraction(0)) / len(corners) for values in zip(*corners, strict=True))
-    upper = [corner for corner in corners if _is_above(corner, middle)]
-    lower = [corner for corner in corners if not _is_above(corner, middle)]
-    return (*sorted(upper, key=lambda one: -_cosine(one, middle)), *sorted(lower, key=lambda one: _cosine(one, middle)))
 
+    def angle(corner: Point) -> tuple[bool, Fraction]:
+        """Something exact that grows with it."""
+        across, up = corner[0] - middle[0], corner[1] - middle[1]
+        cosine = across / (abs(across) + abs(up))
+        is_below = up < 0 or (up == 0 and across <= 0)
+        return is_below, cosine if is_below else -cosine
 
-def _is_above(corner: Point, middle: Sequence[Fraction]) -> bool:
-    return corner[1] > middle[1] or (corner[1] == middle[1] and corner[0] > middle[0])
-
-
-def _cosine(corner: Point, middle: Sequence[Fraction]) -> Fraction:
-    """Grows with the cosine of the angle, and stays exact."""
-    across, up = corner[0] - middle[0], corner[1] - middle[1]
-    return across / (abs(across) + abs(up))
+    return tuple(sorted(corners, key=angle))

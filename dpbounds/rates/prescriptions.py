@@ -12,9 +12,9 @@ from sympy import Expr
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.evaluation import evaluate as value_of
 from dpbounds.expressions.symbols import Quantity, by_name
-from dpbounds.rates.trivial import DIGITS
 from dpbounds.theorems.record import Parameter, Theorem
 
+DIGITS = 15
 BUDGET = ("epsilon", "delta", "rho")  # what a person chooses; nothing prescribed replaces it
 
 
@@ -23,9 +23,7 @@ class Prescribed:
     """A parameter that a statement prescribes, at the numbers given.
 
     Attributes:
-        name: Its name in the record.
         value: Rounded to a whole number where it counts something; 15 digits else.
-        meaning: What it is.
         up_to_constant: Printed as an order: the value is that of the formula inside O(.).
     """
 
@@ -41,34 +39,28 @@ class Settled:
 
     Attributes:
         values: Under the quantities' names; what was given is kept.
-        parameters: What is prescribed.
     """
 
     values: dict[str, Fraction]
     parameters: tuple[Prescribed, ...]
 
 
-def _prescriptions(theorem: Theorem, given: Mapping[str, Any]) -> dict[str, Parameter]:
-    """The parameters that give a value to a quantity of their name."""
-    return {part.name: part for part in theorem.parts if isinstance(part, Parameter) and part.name not in given}
-
-
 def roots(theorem: Theorem, formula: Expr, given: Mapping[str, Any]) -> set[str]:
     """The names of what a formula needs in the end, after all that the statement prescribes."""
-    prescribed = {name: part for name, part in _prescriptions(theorem, given).items() if not part.up_to_constant}
-    found: set[str] = set()
+    exact = [part for part in theorem.parts if isinstance(part, Parameter) and not part.is_order]
+    prescribed = {part.name: part.expression for part in exact if part.name not in given}
+    return sources(formula, prescribed)
+
+
+def sources(formula: Expr, prescribed: Mapping[str, Expr]) -> set[str]:
+    """The names of what a formula needs in the end, where formulas are put in for some names."""
     seen: set[str] = set()
-    pending = [symbol.name for symbol in formula.free_symbols]
+    pending = [formula]
     while pending:
-        name = pending.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        if name in prescribed:
-            pending += [symbol.name for symbol in prescribed[name].expression.free_symbols]
-        else:
-            found.add(name)
-    return found
+        names = {symbol.name for symbol in pending.pop().free_symbols} - seen
+        seen |= names
+        pending += [prescribed[name] for name in names if name in prescribed]
+    return seen - set(prescribed)
 
 
 def settled_at(theorem: Theorem, given: Mapping[str, Fraction], rho: Fraction | None) -> Settled:

@@ -11,9 +11,9 @@ nothing vanishes silently.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 
 from sympy import And, Ge, Gt, Le, Lt, Or, Pow, Rational, Symbol, ceiling, floor
 from sympy import Max as Larger
@@ -24,10 +24,11 @@ from dpbounds.expressions.symbols import by_name, delta, failure_probability, qu
 from dpbounds.expressions.symbols import dataset_size as records
 from dpbounds.expressions.symbols import dimension as parameters
 from dpbounds.expressions.symbols import epsilon as privacy_loss
-from dpbounds.rates.cones import Cone
+from dpbounds.rates.cones import Cone, outside
 from dpbounds.rates.growth import Prescriptions, growth
 from dpbounds.rates.orders import ONE, Order
-from dpbounds.rates.regimes import Regime, Restricted, compare, outside, regimes
+from dpbounds.rates.prescriptions import BUDGET, sources
+from dpbounds.rates.regimes import Regime, Restricted, compare, regimes
 from dpbounds.rates.spaces import Space, standard
 from dpbounds.theorems import assumptions as known
 from dpbounds.theorems.assumptions import Assumption
@@ -70,7 +71,6 @@ _SPECIAL = (
 # elsewhere, so that such a lower bound does not pass on to a larger class.
 OTHER_NORMS = (known.LIPSCHITZ_L1, known.SMOOTH_L1, known.L1_GEOMETRY)
 ACCEPTED = (Status.PROVED, Status.PROVED_HERE, Status.REPAIRED, Status.CLAIMED)
-PROVEN = (Status.PROVED, Status.PROVED_HERE, Status.REPAIRED)
 DECIDING = (records, parameters, privacy_loss, delta, quantity("rho").symbol)  # a floor may not hide them
 # The names that records give to bounds on what the algorithm returns; other bounds are about something on the way.
 FINAL = ("bound", "tuned", "prescribed", "private", "simple")
@@ -108,8 +108,6 @@ class Promises:
     """What can be compared, and what cannot.
 
     Attributes:
-        metric: What is bounded.
-        uppers: Upper bounds.
         lowers: Lower bounds for every (ε, δ)-DP algorithm.
         pure_lowers: Lower bounds for ε-DP algorithms only.
         left_out: (id, reason) of every other statement about the metric.
@@ -231,7 +229,7 @@ def _fixed(name: str, value: Fraction, space: Space) -> tuple[Symbol, Fraction]:
     """A quantity with the value that it is to have everywhere."""
     record = quantity(name)
     if record.symbol in space.axes:
-        raise InvalidValue(name, value, f"left out: {record.name} is an axis of the regions")
+        raise InvalidValue(name, value, f"free, as {record.name} is an axis of the regions")
     if not record.domain.contains(value):
         raise InvalidValue(name, value, str(record.domain))
     return record.symbol, value
@@ -289,8 +287,9 @@ def claims_of(theorem: Theorem, metric: Metric) -> tuple[tuple[Part, Side], ...]
         if isinstance(part, Bound) and not measures(part, theorem.metric):
             continue
         sides = (Side.UPPER, Side.LOWER) if side is Side.TIGHT else (side,)
+        scaled = isinstance(part, Rate) and part.hides  # print takes a unit as 1: it is measured as its metric is
         for one in sides:
-            if one is Side.LOWER and not (theorem.metric is metric and (_is_scaled(part) or measures(part, metric))):
+            if one is Side.LOWER and not (theorem.metric is metric and (scaled or measures(part, metric))):
                 continue
             if one is Side.UPPER and isinstance(part, Bound) and part.name not in FINAL:
                 continue
@@ -315,11 +314,6 @@ def measures(part: Part, metric: Metric) -> bool:
     if metric in GRADIENTS:
         return unit == (1, -1)
     return unit == (1, 0) if metric in (*RISKS, Metric.FRANK_WOLFE_GAP) else True
-
-
-def _is_scaled(part: Part) -> bool:
-    """Whether print takes a unit as 1, so that the part is measured as its metric is."""
-    return isinstance(part, Rate) and bool(part.hides)
 
 
 def sides_of(theorem: Theorem, metric: Metric) -> set[Side]:
@@ -349,27 +343,14 @@ def obstacle(theorem: Theorem, part: Part, side: Side, accepted: set[Status]) ->
     if isinstance(part, Bound) and side is Side.UPPER:
         if theorem.algorithm in SEARCHES:
             return BEST_ITERATE
-        if theorem.privacy is None and not _sources(theorem, part) & {"epsilon", "delta", "rho"}:
+        if theorem.privacy is None and not _needs(theorem, part) & set(BUDGET):
             return "a building block: no privacy budget is tied to it"
     return ""
 
 
-def hidden_from_floors(part: Part) -> tuple[Symbol, ...]:
-    """What a lower bound hides although it decides how large the bound is: with any of these it is no floor."""
-    return tuple(one for one in part.hides if one in DECIDING) if isinstance(part, Rate) else ()
-
-
-def _sources(theorem: Theorem, part: Part) -> set[str]:
+def _needs(theorem: Theorem, part: Part) -> set[str]:
     """The names of what a part needs after all that is prescribed."""
-    found: set[Symbol] = set()
-    pending = set(part.expression.free_symbols)
-    inner = prescriptions(theorem)
-    while pending:
-        symbol = pending.pop()
-        if symbol not in found:
-            found.add(symbol)
-            pending |= inner[symbol].free_symbols if symbol in inner else set()
-    return {symbol.name for symbol in found if symbol not in inner}
+    return sources(part.expression, {symbol.name: formula for symbol, formula in prescriptions(theorem).items()})
 
 
 def prescriptions(theorem: Theorem) -> Prescriptions:
@@ -378,16 +359,13 @@ def prescriptions(theorem: Theorem) -> Prescriptions:
     found = {}
     for part in theorem.parts:
         record = own.get(part.name) or by_name().get(part.name)
-        if not isinstance(part, Parameter) or part.up_to_constant or record is None or part.name in _BUDGET:
+        if not isinstance(part, Parameter) or part.up_to_constant or record is None or part.name in BUDGET:
             continue
         formula = part.expression
         if record.domain.whole:
             formula = Larger(1, floor(formula)) if "round down" in part.meaning else ceiling(formula)
         found[record.symbol] = formula
     return found
-
-
-_BUDGET = ("epsilon", "delta", "rho")
 
 
 # --- Orders, and where they hold ----------------------------------------------------------------------------------
@@ -411,15 +389,7 @@ def order_in(
     *,
     at_face_value: bool = False,
 ) -> Restricted:
-    """A part's order in a space, and where it holds.
-
-    Args:
-        theorem: The statement.
-        part: The part.
-        side: On which side it bounds.
-        space: The axes.
-        fixed: Values of quantities that stand in exponents.
-        at_face_value: Take what print hides as 1 even where it is an axis.
+    """A part's order in a space, and where it holds; at face value, what print hides is 1 even where it is an axis.
 
     Raises:
         InvalidValue: Its formula, or a condition, has no order of growth.
@@ -500,9 +470,8 @@ def is_pure(theorem: Theorem, part: Part, side: Side) -> bool:
 
 
 def _promise(theorem: Theorem, part: Part, side: Side, order: Restricted) -> Promise:
-    main = part is (theorem.rate or theorem.bound)
     return Promise(
-        theorem.id if main else f"{theorem.id}: {part.name}",
+        theorem.name_of(part),
         order,
         standing(theorem, part),
         tuple(one.name for one in theorem.assumptions_of(part) if is_special(one)),
@@ -516,19 +485,10 @@ def _joined(found: Sequence[Promise]) -> Promise:
     rates = [one for one in found if not one.explicit]
     if rates:
         return rates[0]
-    same = [one for one in found if one.order.region == found[0].order.region]
-    least = same[0].order.order
-    for one in same[1:]:
-        least = least.minimum(one.order.order)
     first = found[0]
-    return Promise(
-        first.id.split(": ")[0],
-        Restricted(least, first.order.region),
-        first.standing,
-        first.shape,
-        first.pure,
-        explicit=True,
-    )
+    same = [one.order.order for one in found if one.order.region == first.order.region]
+    least = Restricted(reduce(Order.minimum, same), first.order.region)
+    return replace(first, id=first.id.split(": ")[0], order=least)
 
 
 # Quantities that are chosen, or grow with the data: where one of them is left, an order cannot be laid beside others.

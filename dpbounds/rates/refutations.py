@@ -18,6 +18,7 @@ from sympy import sqrt
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.symbols import by_name, dimension, kl_exponent, lipschitz
+from dpbounds.rates.cones import outside
 from dpbounds.rates.orders import ONE, Order
 from dpbounds.rates.prescriptions import settled_at
 from dpbounds.rates.promises import (
@@ -31,10 +32,10 @@ from dpbounds.rates.promises import (
     obstacle,
     order_in,
 )
-from dpbounds.rates.regimes import Restricted, compare, outside
+from dpbounds.rates.regimes import Restricted, compare
 from dpbounds.rates.spaces import Space, with_delta
 from dpbounds.theorems import assumptions as known
-from dpbounds.theorems.assumptions import Assumption
+from dpbounds.theorems.assumptions import Assumption, follow
 from dpbounds.theorems.checking import drawn
 from dpbounds.theorems.evaluation import evaluate
 from dpbounds.theorems.record import Bound, Metric, Part, Rate, Side, Status, Theorem
@@ -59,13 +60,16 @@ class Claimed:
     @property
     def name(self) -> str:
         """The id, and the part where it is not the first that bounds."""
-        main = self.part is (self.theorem.rate or self.theorem.bound)
-        return self.theorem.id if main else f"{self.theorem.id}: {self.part.name}"
+        return self.theorem.name_of(self.part)
 
     @property
     def special(self) -> tuple[Assumption, ...]:
         """The special class of problems that it is about."""
         return tuple(one for one in self.theorem.assumptions_of(self.part) if is_special(one))
+
+    def within(self, other: Claimed) -> bool:
+        """Whether each problem that it is about is one that the other is about, too."""
+        return follow(self.special, other.special)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +77,9 @@ class Refutation:
     """Two statements that cannot both stand as they are recorded.
 
     Attributes:
-        metric: What both bound.
         first: The lower bound; or what is marked as refuted.
         second: The upper bound; or what it follows from.
         where: A region or a point.
-        text: In one line.
     """
 
     metric: Metric
@@ -128,7 +130,7 @@ def _binds(lower: Claimed, upper: Claimed) -> bool:
     """Whether the lower bound's hard examples are problems for which the upper bound is claimed."""
     if is_pure(lower.theorem, lower.part, Side.LOWER) and not is_pure(upper.theorem, upper.part, Side.UPPER):
         return False
-    return all(any(own.implies(one) for own in lower.special) for one in upper.special)
+    return lower.within(upper)
 
 
 # --- Orders -----------------------------------------------------------------------------------------------------------
@@ -200,7 +202,7 @@ def _implied(doubted: Claimed, proven: Claimed) -> Iterator[Refutation]:
     if doubted.side is not proven.side:
         return
     weaker, stronger = (proven, doubted) if doubted.side is Side.UPPER else (doubted, proven)
-    if not all(any(own.implies(one) for own in stronger.special) for one in weaker.special):
+    if not stronger.within(weaker):
         return
     if is_pure(proven.theorem, proven.part, proven.side) and proven.side is Side.LOWER:
         return
@@ -234,10 +236,10 @@ def _above_with_constants(lower: Claimed, upper: Claimed, seed: int) -> Iterator
     for _ in range(_ATTEMPTS):
         point = _point(draw, lower, upper)
         try:
-            below = evaluate(lower.theorem, lower.part.name, _own(lower, point))
+            below = evaluate(lower.theorem, lower.part.name, lower.theorem.own_values(point))
             if below.applies is not True:
                 continue
-            settled = settled_at(upper.theorem, _own(upper, point), point["rho"])
+            settled = settled_at(upper.theorem, upper.theorem.own_values(point), point["rho"])
             above = evaluate(upper.theorem, upper.part.name, settled.values)
         except (InvalidValue, NotCertified):
             continue
@@ -256,11 +258,6 @@ def _above_with_constants(lower: Claimed, upper: Claimed, seed: int) -> Iterator
             return
 
 
-def _own(claim: Claimed, point: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    local = {record.name for record in claim.theorem.local}
-    return {name: value for name, value in point.items() if name in by_name() or name in local}
-
-
 def _point(draw: random.Random, lower: Claimed, upper: Claimed) -> dict[str, Fraction]:
     """Values at which both speak of one problem: the loss varies by as much as the hard examples may."""
     point = {
@@ -275,12 +272,10 @@ def _point(draw: random.Random, lower: Claimed, upper: Claimed) -> dict[str, Fra
     point |= {"loss_range": span, "initial_gap": span, "enclosing_radius": point["diameter"]}
     point |= {"lipschitz_l1": point["lipschitz"], "l1_diameter": point["diameter"], "rho": _rho(point)}
     records = {**by_name(), **{one.name: one for claim in (lower, upper) for one in claim.theorem.local}}
-    symbols = {
-        symbol for claim in (lower, upper) for part in claim.theorem.parts for symbol in part.expression.free_symbols
-    }
-    prescribed = {part.name for claim in (lower, upper) for part in claim.theorem.parts}
-    for name in sorted(symbol.name for symbol in symbols):
-        if name not in point and name not in prescribed and name in records:
+    parts = [part for claim in (lower, upper) for part in claim.theorem.parts]
+    names = {symbol.name for part in parts for symbol in part.expression.free_symbols}
+    for name in sorted(names - {part.name for part in parts} - set(point)):
+        if name in records:
             point[name] = drawn(draw, records[name].domain)
     return point
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import groupby
+from itertools import combinations, groupby, product
 
-from dpbounds.rates.cones import Cone, joined, product
+from dpbounds.rates.cones import Cone, joined, outside
+from dpbounds.rates.cones import product as inner
 from dpbounds.rates.orders import LOGARITHMS, ONE, Monomial, Order
-from dpbounds.rates.spaces import Form, Space, in_letters, standard
+from dpbounds.rates.spaces import Space, in_letters, standard
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,6 @@ class Restricted:
     """An order of growth, and where it holds.
 
     Attributes:
-        order: The order.
         region: Cones that do not overlap; None for everywhere.
     """
 
@@ -64,15 +65,14 @@ def _better(left: Iterable[Piece], right: Sequence[Piece], space: Space, sign: i
             common = one.cone.meet(other.cone)
             if common is None:
                 continue
-            slope = _difference(space, one.monomial, other.monomial)
+            slope = space.form(one.monomial / other.monomial)
             if not any(slope):
                 yield Piece(common, _with_all_logarithms(one.monomial, other.monomial))
                 continue
-            above, below = common.cut(slope)
-            if above is not None:
-                yield Piece(above, one.monomial if sign > 0 else other.monomial)
-            if below is not None:
-                yield Piece(below, other.monomial if sign > 0 else one.monomial)
+            winners = (one, other) if sign > 0 else (other, one)
+            for cone, winner in zip(common.cut(slope), winners, strict=True):
+                if cone is not None:
+                    yield Piece(cone, winner.monomial)
 
 
 def _with_all_logarithms(left: Monomial, right: Monomial) -> Monomial:
@@ -81,19 +81,12 @@ def _with_all_logarithms(left: Monomial, right: Monomial) -> Monomial:
     return left.without(LOGARITHMS) * Monomial.of(powers)
 
 
-def _difference(space: Space, left: Monomial, right: Monomial) -> Form:
-    return space.form(left / right)
-
-
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Where one order of growth is smaller than, equal to, larger than another.
 
     Attributes:
-        space: The axes.
         smaller: Convex regions in which the first is smaller (better, for an upper bound).
-        equal: Regions in which both are the same up to constants and logarithms.
-        larger: Regions in which the first is larger.
     """
 
     space: Space
@@ -108,15 +101,7 @@ class Comparison:
 
     def crossovers(self) -> tuple[str, ...]:
         """The boundaries between smaller and larger, as equations in n, d, ε, ..."""
-        facets = (
-            facet
-            for first in self.smaller
-            for facet in sorted(first.facets)
-            for second in self.larger
-            if tuple(-entry for entry in facet) in second.facets and _touch(first, second, facet)
-        )
-        edges = (self.space.inequality(facet).replace(">=", "=").replace("<=", "=") for facet in facets)
-        return tuple(dict.fromkeys(edges))
+        return _edges(product(self.smaller, self.larger), self.space)
 
     def __str__(self) -> str:
         lines = []
@@ -125,11 +110,20 @@ class Comparison:
         return "\n".join(lines)
 
 
-def _touch(first: Cone, second: Cone, facet: tuple[int, ...]) -> bool:
-    """Whether the two share more than an edge of their common hyperplane."""
-    own = [ray for ray in first.rays if product(facet, ray) == 0]
-    other = [ray for ray in second.rays if product(facet, ray) == 0]
-    return any(second.contains(ray) for ray in own) or any(first.contains(ray) for ray in other)
+def _edges(pairs: Iterable[tuple[Cone, Cone]], space: Space) -> tuple[str, ...]:
+    """Where cones meet in more than an edge of a common hyperplane, as equations in n, d, ε, ..."""
+
+    def touch(first: Cone, second: Cone, facet: tuple[int, ...]) -> bool:
+        both = ((first, second), (second, first))
+        return any(inner(facet, ray) == 0 and other.contains(ray) for cone, other in both for ray in cone.rays)
+
+    facets = (
+        facet
+        for first, second in pairs
+        for facet in sorted(first.facets)
+        if tuple(-entry for entry in facet) in second.facets and touch(first, second, facet)
+    )
+    return tuple(dict.fromkeys(re.sub("[<>]=", "=", space.inequality(facet)) for facet in facets))
 
 
 def compare(
@@ -153,13 +147,10 @@ def compare(
             common = common.meet(within) if common is not None and within is not None else common
             if common is None:
                 continue
-            slope = _difference(chosen, one.monomial, other.monomial)
-            if not any(slope):
-                found[0].append(common)
-                continue
-            above, below = common.cut(slope)
-            found[1] += [above] if above is not None else []
-            found[-1] += [below] if below is not None else []
+            slope = chosen.form(one.monomial / other.monomial)
+            sides = zip((1, -1), common.cut(slope), strict=True) if any(slope) else [(0, common)]
+            for sign, cone in sides:
+                found[sign] += [] if cone is None else [cone]
     return Comparison(chosen, joined(found[-1]), joined(found[0]), joined(found[1]))
 
 
@@ -168,9 +159,7 @@ class Regime:
     """A region with its best results.
 
     Attributes:
-        cone: The region.
         best: Names of the results that are best there, up to logarithms; more than one is a tie.
-        value: What they amount to.
         by_logarithms: Those of ``best`` whose powers of logarithms are smallest; none where print hides some of them.
         floor: The largest lower bound there, if one is known.
         pure: Those of ``best`` that are reached with ε-DP alone.
@@ -280,7 +269,7 @@ def _with_result(cells: Iterable[_Cell], name: str, order: Restricted, space: Sp
             if cell.value is None:
                 yield _Cell(common, piece.monomial, frozenset({name}), mine)
                 continue
-            slope = _difference(space, cell.value, piece.monomial)
+            slope = space.form(cell.value / piece.monomial)
             if not any(slope):
                 yield _Cell(common, cell.value, cell.best | {name}, {**cell.monomials, **mine})
                 continue
@@ -289,14 +278,6 @@ def _with_result(cells: Iterable[_Cell], name: str, order: Restricted, space: Sp
                 yield _Cell(above, piece.monomial, frozenset({name}), mine)
             if below is not None:
                 yield _Cell(below, cell.value, cell.best, cell.monomials)
-
-
-def outside(cone: Cone, region: Iterable[Cone]) -> list[Cone]:
-    """What of a cone lies in none of several others, in convex pieces."""
-    left = [cone]
-    for hole in region:
-        left = [rest for one in left for rest in one.without(hole)]
-    return left
 
 
 def _largest(lowers: Mapping[str, Order | Restricted], space: Space) -> list[Piece]:
@@ -365,16 +346,8 @@ def _fewest_logarithms(cell: _Cell, named: Mapping[str, Order]) -> tuple[str, ..
 
 def boundaries(found: Sequence[Regime], space: Space) -> tuple[str, ...]:
     """Where the winner changes, as equations in n, d, ε, ..."""
-    edges = []
-    for index, first in enumerate(found):
-        for second in found[index + 1 :]:
-            if first.best == second.best:
-                continue
-            for facet in sorted(first.cone.facets):
-                opposite = tuple(-entry for entry in facet)
-                if opposite in second.cone.facets and _touch(first.cone, second.cone, facet):
-                    edges.append(space.inequality(facet).replace(">=", "=").replace("<=", "="))
-    return tuple(dict.fromkeys(edges))
+    changes = ((one.cone, other.cone) for one, other in combinations(found, 2) if one.best != other.best)
+    return _edges(changes, space)
 
 
 def described(regime: Regime, space: Space) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -125,34 +125,28 @@ def _factor(symbol: Symbol, power: Fraction) -> str:
     return f"{letter}^{power}" if power.denominator == 1 else f"{letter}^({power})"
 
 
-def _budget(power_of: Monomial) -> tuple[Symbol, Monomial]:
-    """ρ = ε²/log(1/δ), up to a constant: what (ε, δ)-DP with ε <= log(1/δ) asks of zCDP (Bun & Steinke 2016)."""
-    return rho, power_of**2 * Monomial.of({LOG_DELTA: -1})
+def _space(axes: Sequence[Symbol], *at_least_one: Mapping[Symbol, int], tied_epsilon: Monomial | None = None) -> Space:
+    """A space in which ρ follows from ε, and ε may be tied, too.
+
+    ρ = ε²/log(1/δ), up to a constant, is what (ε, δ)-DP with ε <= log(1/δ) asks of zCDP (Bun & Steinke 2016).
+    """
+    power = tied_epsilon or Monomial.of({epsilon: 1})
+    tied = () if tied_epsilon is None else ((epsilon, tied_epsilon),)
+    budget = (rho, power**2 * Monomial.of({LOG_DELTA: -1}))
+    return Space(tuple(axes), tuple(map(Monomial.of, at_least_one)), (*tied, budget))
 
 
 @cache
 def standard() -> Space:
     """The space of n, d and ε: n and d at least 1, ε at most 1."""
-    return Space(
-        (dataset_size, dimension, epsilon),
-        (Monomial.of({dataset_size: 1}), Monomial.of({dimension: 1}), Monomial.of({epsilon: -1})),
-        (_budget(Monomial.of({epsilon: 1})),),
-    )
+    return _space((dataset_size, dimension, epsilon), {dataset_size: 1}, {dimension: 1}, {epsilon: -1})
 
 
 @cache
 def with_delta() -> Space:
     """The space of n, d, ε and log 1/δ, which is at least 1 and at most n: beyond that δ is below every chance."""
-    return Space(
-        (dataset_size, dimension, epsilon, LOG_DELTA),
-        (
-            Monomial.of({dimension: 1}),
-            Monomial.of({epsilon: -1}),
-            Monomial.of({LOG_DELTA: 1}),
-            Monomial.of({dataset_size: 1, LOG_DELTA: -1}),
-        ),
-        (_budget(Monomial.of({epsilon: 1})),),
-    )
+    least = ({dimension: 1}, {epsilon: -1}, {LOG_DELTA: 1}, {dataset_size: 1, LOG_DELTA: -1})
+    return _space((dataset_size, dimension, epsilon, LOG_DELTA), *least)
 
 
 def at_epsilon(power: Fraction | int) -> Space:
@@ -164,38 +158,18 @@ def at_epsilon(power: Fraction | int) -> Space:
     if power < 0:
         raise InvalidValue("power", power, "at least 0: ε is at most 1")
     value = Monomial.of({dimension: -Fraction(power)})
-    return Space(
-        (dataset_size, dimension),
-        (Monomial.of({dataset_size: 1}), Monomial.of({dimension: 1})),
-        ((epsilon, value), _budget(value)),
-    )
+    return _space((dataset_size, dimension), {dataset_size: 1}, {dimension: 1}, tied_epsilon=value)
 
 
 @cache
 def with_rank() -> Space:
     """The space of n, d, ε and the rank of the features, which is at most n and at most d."""
-    return Space(
-        (dataset_size, dimension, epsilon, rank),
-        (
-            Monomial.of({epsilon: -1}),
-            Monomial.of({rank: 1}),
-            Monomial.of({dataset_size: 1, rank: -1}),
-            Monomial.of({dimension: 1, rank: -1}),
-        ),
-        (_budget(Monomial.of({epsilon: 1})),),
-    )
+    least = ({epsilon: -1}, {rank: 1}, {dataset_size: 1, rank: -1}, {dimension: 1, rank: -1})
+    return _space((dataset_size, dimension, epsilon, rank), *least)
 
 
 @cache
 def with_width() -> Space:
     """The space of n, d, ε and the Gaussian width of a set of unit radius: between 1 and √d, up to constants."""
-    return Space(
-        (dataset_size, dimension, epsilon, gaussian_width),
-        (
-            Monomial.of({dataset_size: 1}),
-            Monomial.of({epsilon: -1}),
-            Monomial.of({gaussian_width: 1}),
-            Monomial.of({dimension: 1, gaussian_width: -2}),
-        ),
-        (_budget(Monomial.of({epsilon: 1})),),
-    )
+    least = ({dataset_size: 1}, {epsilon: -1}, {gaussian_width: 1}, {dimension: 1, gaussian_width: -2})
+    return _space((dataset_size, dimension, epsilon, gaussian_width), *least)

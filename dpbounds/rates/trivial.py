@@ -12,45 +12,37 @@ from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate as value_of
 from dpbounds.expressions.symbols import by_name, diameter, initial_gap, lipschitz, loss_range, smoothness
-from dpbounds.rates.promises import GRADIENTS, RISKS, hidden_from_floors
+from dpbounds.rates.prescriptions import DIGITS
+from dpbounds.rates.promises import DECIDING, GRADIENTS, RISKS
 from dpbounds.theorems.evaluation import evaluate
 from dpbounds.theorems.record import Metric, Part, Rate, Theorem
-
-DIGITS = 15
 
 
 @dataclass(frozen=True, slots=True)
 class Trivial:
-    """What holds without any algorithm.
-
-    Attributes:
-        value: A proven enclosure.
-        reason: Why.
-    """
+    """What holds without any algorithm, and why."""
 
     value: Enclosure
     reason: str
 
 
 def _trivially(metric: Metric) -> tuple[tuple[Expr, str], ...]:
-    """Formulas that bound the metric at any point, or at the first one, and why."""
-    if metric in GRADIENTS:
-        found: tuple[tuple[Expr, str], ...] = ((lipschitz, "no gradient is longer than lipschitz"),)
-        if metric is Metric.GRADIENT_NORM:
-            start = sqrt(2 * smoothness * initial_gap)
-            found += ((start, "the first iterate already has |∇F|² <= 2 smoothness initial_gap, unconstrained"),)
-        return found
-    if metric in RISKS:
-        found = (
-            (lipschitz * diameter, "no two points of the set differ in risk by more than lipschitz x diameter"),
-            (loss_range, "no two points differ in risk by more than loss_range"),
-        )
-        if metric is Metric.EXCESS_EMPIRICAL_RISK:
-            found += ((initial_gap, "the first iterate already has an excess risk of at most initial_gap"),)
-        return found
-    if metric is Metric.FRANK_WOLFE_GAP:
-        return ((lipschitz * diameter, "the gap is at most lipschitz x diameter"),)
-    return ()  # the norm of a projected gradient depends on the regulariser
+    """Formulas that bound the metric at any point, or at the first one, and why.
+
+    There is none for the norm of a projected gradient, which depends on the regulariser.
+    """
+    span = lipschitz * diameter
+    every = (
+        (GRADIENTS, lipschitz, "no gradient is longer than lipschitz"),
+        ((Metric.GRADIENT_NORM,), sqrt(2 * smoothness * initial_gap),
+         "the first iterate already has |∇F|² <= 2 smoothness initial_gap, unconstrained"),
+        (RISKS, span, "no two points of the set differ in risk by more than lipschitz x diameter"),
+        (RISKS, loss_range, "no two points differ in risk by more than loss_range"),
+        ((Metric.EXCESS_EMPIRICAL_RISK,), initial_gap,
+         "the first iterate already has an excess risk of at most initial_gap"),
+        ((Metric.FRANK_WOLFE_GAP,), span, "the gap is at most lipschitz x diameter"),
+    )  # fmt: skip
+    return tuple((formula, reason) for metrics, formula, reason in every if metric in metrics)
 
 
 def trivial_bounds(metric: Metric, given: Mapping[str, Fraction]) -> tuple[Trivial, ...]:
@@ -70,12 +62,13 @@ def no_floor(theorem: Theorem, part: Part, given: Mapping[str, Fraction]) -> str
     the metric by less than those that it names, its worst problems need not be among those that are asked about.
     """
     if isinstance(part, Rate):
-        hidden = hidden_from_floors(part)
+        hidden = tuple(one for one in part.hides if one in DECIDING)
         if not hidden and part.restored_expression is None:
             hidden = tuple(one for one in part.hides if given.get(one.name) != 1)
         if hidden:
             return f"no floor: print hides how it depends on {', '.join(one.name for one in hidden)}"
-    names = {symbol.name for symbol in _floor_formula(part).free_symbols}
+    formula = part.expression if part.restored_expression is None else part.restored_expression
+    names = {symbol.name for symbol in formula.free_symbols}
     every = trivial_bounds(theorem.metric, given)
     named = trivial_bounds(theorem.metric, {name: value for name, value in given.items() if name in names})
     if named and every[0].value.exact_upper < named[0].value.exact_lower:
@@ -83,16 +76,11 @@ def no_floor(theorem: Theorem, part: Part, given: Mapping[str, Fraction]) -> str
     return ""
 
 
-def _floor_formula(part: Part) -> Expr:
-    restored = part.restored_expression if isinstance(part, Rate) else None
-    return part.expression if restored is None else restored
-
-
 def floor_of(theorem: Theorem, part: Part, given: Mapping[str, Fraction]) -> tuple[str, Enclosure, bool] | None:
     """A lower bound's value, where the numbers given suffice and its conditions hold."""
-    restored = part.restored_expression if isinstance(part, Rate) else None
+    restored = part.restored_expression
     known = {name: value for name, value in given.items() if name in by_name()}
-    if any(symbol.name not in known for symbol in _floor_formula(part).free_symbols):
+    if any(symbol.name not in known for symbol in (part.expression if restored is None else restored).free_symbols):
         return None  # what only the statement's own notation has is an assumption about the problem, not a number of it
     try:
         found = evaluate(theorem, part.name, known, digits=DIGITS)
@@ -102,9 +90,3 @@ def floor_of(theorem: Theorem, part: Part, given: Mapping[str, Fraction]) -> tup
     main = part is (theorem.bound or theorem.rate)
     name = theorem.id if main else f"{theorem.id}: {part.name}"
     return (name, value, found.up_to_constant) if found.applies else None
-
-
-def own_values(theorem: Theorem, given: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    """The values of quantities that the statement can know."""
-    local = {quantity.name for quantity in theorem.local}
-    return {name: value for name, value in given.items() if name in by_name() or name in local}

@@ -21,11 +21,8 @@ class Line:
     """One line of a picture.
 
     Attributes:
-        label: In the legend.
         x: Where, shape (K,).
-        y: The values.
         low: Lower ends of an interval, shape (K,), or empty.
-        high: Upper ends, or empty.
         promised: Whether this is a statement's value rather than something measured (drawn thin and dashed; where it
             has few points, with the mark of the curve before it, hollow).
     """

@@ -28,10 +28,8 @@ class Formula:
     """A formula in a cell.
 
     Attributes:
-        expression: In quantities of the symbol table, or local ones.
         order: An order of growth: shown inside O(.).
         logs_hidden: Inside Õ(.).
-        local: Quantities that the symbol table does not have.
     """
 
     expression: Any
@@ -84,12 +82,8 @@ class Table:
     """A table.
 
     Attributes:
-        name: Its file's name.
-        title: Above it.
-        columns: Headings.
         rows: One cell per column; None where there is nothing to say.
         preface: Sentences before it: what is compared, at which values, with which command it was made.
-        footnotes: Sentences after it.
     """
 
     name: str
@@ -106,10 +100,6 @@ class Table:
 
 def rendered(table: Table, form: str) -> str:
     """A table in a form.
-
-    Args:
-        table: The table.
-        form: One of ``FORMATS``.
 
     Raises:
         InvalidValue: There is no such form.

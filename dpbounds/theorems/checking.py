@@ -15,10 +15,10 @@ from typing import Any
 from sympy import Expr, Symbol
 
 from dpbounds.errors import DpboundsError, InvalidValue, NotCertified
+from dpbounds.expressions import units
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.symbols import Domain, Quantity, as_expression, by_name, quantity
-from dpbounds.expressions.units import scaling_defects
 from dpbounds.expressions.walk import checked_tree
 from dpbounds.theorems.consistency import defects_of
 from dpbounds.theorems.evaluation import check
@@ -47,8 +47,8 @@ def _defects(theorem: Theorem) -> Iterator[str]:
             yield from (f"{part.name}: {text}" for text in _defects_of_part(theorem, part))
         except DpboundsError as error:
             yield f"{part.name}: {error}"
-    for condition in (*theorem.conditions, *(one for part in theorem.parts for one in part.conditions)):
-        for symbol in getattr(condition.holds, "free_symbols", ()):
+    for condition in theorem.every_condition:
+        for symbol in condition.symbols:
             if not _is_known(symbol, theorem.local):
                 yield f"condition {condition.holds}: {symbol} is neither in the symbol table nor local"
     yield from (f"assumptions: {text}" for text in defects_of(theorem.assumptions))
@@ -68,7 +68,7 @@ def _defects_of_part(theorem: Theorem, part: Part) -> Iterator[str]:
         if not _is_known(symbol, theorem.local):
             yield f"{symbol} is neither the symbol table's own nor local"
             return
-    units = {record.symbol: record.unit for record in theorem.local}
+    own = {record.symbol: record.unit for record in theorem.local}
     scaled: Expr | None = tree
     if isinstance(part, Rate) and part.restored_expression is not None:
         scaled = checked_tree(part.restored_expression)
@@ -77,8 +77,7 @@ def _defects_of_part(theorem: Theorem, part: Part) -> Iterator[str]:
     elif isinstance(part, Rate | Parameter) and part.hides:
         scaled = None  # print left constants out, and they could not be put back: there is nothing to scale
     if scaled is not None and scaled.free_symbols:
-        for defect in scaling_defects(scaled, part.unit, units=units, bases=part.bases):
-            yield str(defect)
+        yield from map(str, units.scaling_defects(scaled, part.unit, units=own, bases=part.bases))
     conditions = conditions_of(theorem, part)
     declared = [(symbol, 1) for symbol in part.increasing_in] + [(symbol, -1) for symbol in part.decreasing_in]
     claims = [(symbol, sign) for symbol, sign in declared if derived(theorem, part, symbol) not in (sign, 0)]
@@ -90,13 +89,10 @@ def _defects_of_part(theorem: Theorem, part: Part) -> Iterator[str]:
 
 
 def _agree(left: Expr, right: Expr, theorem: Theorem) -> bool:
-    points = sample(theorem, left, (), _POINTS)
-    return all(_overlap(left, right, point) for point in points)
+    def at(formula: Expr, point: Mapping[str, Any]) -> Enclosure:
+        return evaluate(as_expression(formula), point, digits=40)
 
-
-def _overlap(left: Expr, right: Expr, point: Mapping[str, Any]) -> bool:
-    first, second = (evaluate(as_expression(one), point, digits=40) for one in (left, right))
-    return first.overlaps(second)
+    return all(at(left, point).overlaps(at(right, point)) for point in sample(theorem, left, (), _POINTS))
 
 
 def _is_monotone_at(
@@ -126,9 +122,7 @@ def sample(
         NotCertified: Too few such points were found.
     """
     draw = random.Random(f"{theorem.id} {seed}")  # noqa: S311 (no secret: test points, the same on every machine)
-    symbols = set(expression.free_symbols)
-    for condition in conditions:
-        symbols |= getattr(condition.holds, "free_symbols", set())
+    symbols = expression.free_symbols.union(*(condition.symbols for condition in conditions))
     found: list[dict[str, Fraction]] = []
     for _ in range(_ATTEMPTS):
         point = {symbol.name: drawn(draw, domain_in(theorem, symbol)) for symbol in sorted(symbols, key=str)}
@@ -154,17 +148,9 @@ def _value(expression: Expr, point: Mapping[str, Any]) -> Enclosure | None:
 
 
 def drawn(draw: random.Random, domain: Domain) -> Fraction:
-    """A random number of a domain, over a few orders of magnitude, with a small denominator."""
-    if domain.lower is not None and domain.upper is not None:
-        if domain.whole:
-            return Fraction(draw.randint(int(domain.lower) + 1, int(domain.upper) - 1))
-        span = domain.upper - domain.lower
-        share = Fraction(draw.randint(1, 996), 997)
-        return domain.lower + span * (share if draw.random() < 0.5 else share / 10 ** draw.randint(1, 6))
-    if domain.whole:
-        size = Fraction(round(2 ** draw.uniform(0, 20)))
-    else:
-        size = Fraction(round(1000 * 2 ** draw.uniform(-6, 6)) or 1, 997)
-    if domain.lower is not None:
-        return domain.lower + size - (1 if domain.whole and not domain.lower_open else 0)
-    return domain.upper - size if domain.upper is not None else size * draw.choice((1, -1))
+    """As ``units.drawn``, over more orders of magnitude, and down to the least whole number."""
+    if domain.lower is not None and domain.upper is not None and not domain.whole and draw.random() < 0.5:
+        share = Fraction(draw.randint(1, 996), 997 * 10 ** draw.randint(1, 6))
+        return domain.lower + (domain.upper - domain.lower) * share
+    found = units.drawn(draw, domain, 20)
+    return found - 1 if domain.whole and domain.upper is None and not domain.lower_open else found

@@ -25,45 +25,28 @@ Assumed = tuple[Assumption, ...]
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Assumptions that only constants satisfy together, or nothing does.
-
-    Attributes:
-        together: The assumptions.
-        because: Why, as a proof in one sentence.
-    """
+    """Assumptions that only constants satisfy together, or nothing does; and a proof in one sentence."""
 
     together: Assumed
     because: str
 
 
 _EKELAND = "by Ekeland's principle some points have F near its supremum and a gradient near 0, so F - inf F is 0"
+_ON_THE_LINE = (
+    (known.LIPSCHITZ, known.KL, f"F - inf F <= (γG)ᵏ everywhere; {_EKELAND}"),
+    (known.LIPSCHITZ, known.DISSIPATIVE, "<w, ∇F> <= G|w|, which is below m|w|² - b far out"),
+    *(
+        (bounded, shape, because)
+        for bounded in (known.BOUNDED_LOSS, BOUNDED_RANGE)
+        for shape, because in (
+            (known.KL, f"F is bounded; {_EKELAND}"),
+            (known.QUASAR_CONVEX, "along a ray from w* the gap grows at least like its length to the power q, or is 0"),
+            (known.DISSIPATIVE, "along a ray the derivative is at least mr - b/r, so that F grows like mr²/2"),
+        )
+    ),
+)
 CONTRADICTIONS: tuple[Contradiction, ...] = (
-    Contradiction(
-        (known.LIPSCHITZ, known.KL, known.UNCONSTRAINED),
-        f"F - inf F <= (γG)ᵏ everywhere; {_EKELAND}",
-    ),
-    Contradiction((known.BOUNDED_LOSS, known.KL, known.UNCONSTRAINED), f"F is bounded; {_EKELAND}"),
-    Contradiction((BOUNDED_RANGE, known.KL, known.UNCONSTRAINED), f"F is bounded; {_EKELAND}"),
-    Contradiction(
-        (known.BOUNDED_LOSS, known.QUASAR_CONVEX, known.UNCONSTRAINED),
-        "along a ray from w* the gap grows at least like its length to the power q, or is 0",
-    ),
-    Contradiction(
-        (BOUNDED_RANGE, known.QUASAR_CONVEX, known.UNCONSTRAINED),
-        "along a ray from w* the gap grows at least like its length to the power q, or is 0",
-    ),
-    Contradiction(
-        (known.LIPSCHITZ, known.DISSIPATIVE, known.UNCONSTRAINED),
-        "<w, ∇F> <= G|w|, which is below m|w|² - b far out",
-    ),
-    Contradiction(
-        (known.BOUNDED_LOSS, known.DISSIPATIVE, known.UNCONSTRAINED),
-        "along a ray the derivative is at least mr - b/r, so that F grows like mr²/2",
-    ),
-    Contradiction(
-        (BOUNDED_RANGE, known.DISSIPATIVE, known.UNCONSTRAINED),
-        "along a ray the derivative is at least mr - b/r, so that F grows like mr²/2",
-    ),
+    *(Contradiction((one, other, known.UNCONSTRAINED), because) for one, other, because in _ON_THE_LINE),
     Contradiction((known.BOUNDED_SET, known.ALL_OF_SPACE), "R^d is not bounded"),
 )
 
@@ -83,8 +66,7 @@ def all_implied(assumed: Assumed) -> Assumed:
 
 def satisfies(witness: Witness, assumed: Assumed) -> bool:
     """Whether a problem is proven to satisfy all of them, and whatever follows, without being constant."""
-    asked = [one.holds_for for one in all_implied(assumed)]
-    return not witness.is_constant() and all(question is not None and question(witness) for question in asked)
+    return not witness.is_constant() and all(one.holds_for(witness) for one in all_implied(assumed))
 
 
 @cache
@@ -117,21 +99,21 @@ def bounds_single_records(assumed: Assumed) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class KnownRelation:
-    """A relation that the constants of every problem satisfy.
+    """A relation that the constants of every problem satisfy under some assumptions, with its proof in a few words.
 
     Attributes:
-        assumed: Under which assumptions.
-        holds: The relation, in symbols of the table.
-        why: Its proof, in a few words.
-        symbols: Their names.
         with_regulariser: Whether it holds where F has a regulariser besides the losses.
     """
 
     assumed: Assumed
     holds: Boolean
     why: str
-    symbols: frozenset[str]
-    with_regulariser: bool
+    with_regulariser: bool = True
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """Names of the quantities that occur."""
+        return frozenset(symbol.name for symbol in self.holds.free_symbols)
 
 
 @cache
@@ -141,12 +123,8 @@ def limits() -> tuple[KnownRelation, ...]:
 
     from dpbounds.expressions import symbols as s
 
-    def limit(assumed: Assumed, holds: Boolean, why: str, *, with_regulariser: bool = True) -> KnownRelation:
-        return KnownRelation(assumed, holds, why, frozenset(map(str, holds.free_symbols)), with_regulariser)
-
-    gap, G, L, D = s.initial_gap, s.lipschitz, s.smoothness, s.diameter
-    of_losses = {"with_regulariser": False}
-    in_set = (known.BOUNDED_SET,)
+    limit, of_losses = KnownRelation, {"with_regulariser": False}
+    gap, G, L, D, in_set = s.initial_gap, s.lipschitz, s.smoothness, s.diameter, (known.BOUNDED_SET,)
     return (
         limit((), gap <= s.loss_range, "a gap is at most the range", **of_losses),
         limit(

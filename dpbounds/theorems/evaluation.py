@@ -15,10 +15,9 @@ from dpbounds.errors import MISSING, InvalidValue, NotCertified
 from dpbounds.expressions import evaluation
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
-from dpbounds.expressions.symbols import Quantity, by_name
+from dpbounds.expressions.symbols import by_name
 from dpbounds.theorems.consistency import conditions_for
-from dpbounds.theorems.formulas import inline
-from dpbounds.theorems.parts import Condition, Parameter, Part
+from dpbounds.theorems.parts import Condition, Part
 from dpbounds.theorems.vocabulary import Kind
 
 if TYPE_CHECKING:
@@ -27,12 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A condition, and whether it holds at the values given.
+    """A condition, what it is for, and whether it holds at the values given.
 
     Attributes:
-        text: The condition.
-        why: What it is for.
-        holds: Proven or refuted; None where a value that it needs was not given.
+        holds: Proven or refuted; None where a value that it needs was not given, or at the boundary.
         missing: The names of those values.
     """
 
@@ -44,12 +41,9 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a part amounts to.
+    """What a part of a statement amounts to.
 
     Attributes:
-        id: Of the statement.
-        part: The part's name.
-        kind: Bound, rate or parameter.
         value: A proven enclosure of the formula's value.
         up_to_constant: The formula holds up to a constant that nobody stated: the value is no bound.
         conditions: Each condition of the statement and of the part, and what the constants of every problem satisfy
@@ -69,10 +63,14 @@ class Evaluation:
         answers = [condition.holds for condition in self.conditions]
         return False if False in answers else None if None in answers else True
 
+    @property
+    def failing(self) -> tuple[str, ...]:
+        """The conditions that do not hold."""
+        return tuple(condition.text for condition in self.conditions if condition.holds is False)
+
     def __str__(self) -> str:
         order = " up to a constant that is not stated" if self.up_to_constant else ""
-        failing = [condition.text for condition in self.conditions if condition.holds is False]
-        warning = f"; does not apply: {', '.join(failing)} fails" if failing else ""
+        warning = f"; does not apply: {', '.join(self.failing)} fails" if self.failing else ""
         return f"{self.id} {self.part}: {self.value}{order}{warning}"
 
 
@@ -102,8 +100,7 @@ def evaluate(theorem: Theorem, part: str | None, values: Mapping[str, Any], *, d
         value = evaluation.evaluate(chosen.expression, known, digits=digits)
     except (InvalidValue, NotCertified) as error:
         raise refusal(theorem, stated, judged, known) or error from error
-    unknown_constant = chosen.kind is Kind.RATE or (isinstance(chosen, Parameter) and chosen.up_to_constant)
-    return Evaluation(theorem.id, chosen.name, chosen.kind, value, unknown_constant, judged)
+    return Evaluation(theorem.id, chosen.name, chosen.kind, value, chosen.is_order, judged)
 
 
 def judge(theorem: Theorem, conditions: Iterable[Condition], values: Mapping[str, Any]) -> tuple[Checked, ...]:
@@ -153,19 +150,15 @@ def admitted(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in values.items():
         record = own.get(name) or by_name().get(name)
         if record is None:
-            wanted = ", ".join(sorted(needed(theorem))) or "none"
+            wanted = ", ".join(sorted({name for part in theorem.parts for name in _names(part.expression)})) or "none"
             raise InvalidValue(name, value, f"a quantity of the statement or of the symbol table (it uses: {wanted})")
         if record.name in result:
             raise InvalidValue(name, value, f"given once only: it is another name of {record.name}")
-        _check_domain(record, value)
+        ends = (value.exact_lower, value.exact_upper) if isinstance(value, Enclosure) else (exact(value, record.name),)
+        if not all(isinstance(end, Fraction) and record.domain.contains(end) for end in ends):
+            raise InvalidValue(record.name, value, str(record.domain))
         result[record.name] = value
     return result
-
-
-def _check_domain(record: Quantity, value: Any) -> None:
-    ends = (value.exact_lower, value.exact_upper) if isinstance(value, Enclosure) else (exact(value, record.name),)
-    if not all(isinstance(end, Fraction) and record.domain.contains(end) for end in ends):
-        raise InvalidValue(record.name, value, str(record.domain))
 
 
 def _refuse_missing(theorem: Theorem, part: Part, known: Mapping[str, Any]) -> None:
@@ -173,23 +166,14 @@ def _refuse_missing(theorem: Theorem, part: Part, known: Mapping[str, Any]) -> N
     missing = [name for name in _names(part.expression) if name not in known]
     if missing:
         records = {record.name: record for record in (*by_name().values(), *theorem.local)}
-        wanted = "; ".join(_as_asked(records[name]) for name in missing if name in records)
+        asked = [records[name] for name in missing if name in records]
+        wanted = "; ".join(f"{' or '.join((one.name, *one.aliases))}: {one.meaning}, {one.domain}" for one in asked)
         raise InvalidValue(", ".join(missing), MISSING, wanted or "a value for each", "give NAME=VALUE for each")
 
 
 @cache
 def _names(expression: Expr) -> tuple[str, ...]:
     return tuple(sorted(symbol.name for symbol in expression.free_symbols))
-
-
-def _as_asked(record: Quantity) -> str:
-    names = " or ".join((record.name, *record.aliases))
-    return f"{names}: {record.meaning}, {record.domain}"
-
-
-def needed(theorem: Theorem) -> set[str]:
-    """The names of all quantities that occur in the statement's formulas."""
-    return {str(symbol) for part in theorem.parts for symbol in part.expression.free_symbols}
 
 
 def check(condition: Condition, values: Mapping[str, Any]) -> Checked:
@@ -214,6 +198,8 @@ def check(condition: Condition, values: Mapping[str, Any]) -> Checked:
 @cache
 def _told(relation: Boolean | bool) -> tuple[str, tuple[str, ...]]:
     """A condition in letters, and the names of what it needs."""
+    from dpbounds.theorems.formulas import inline  # (here: SymPy's printers are for those that have conditions)
+
     if isinstance(relation, bool | BooleanTrue | BooleanFalse):
         return str(bool(relation)), ()
     return inline(relation), tuple(sorted(symbol.name for symbol in relation.free_symbols))

@@ -12,13 +12,13 @@ from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.stringpict import prettyForm
 from sympy.printing.str import StrPrinter
 
-from dpbounds.expressions.symbols import QUANTITIES, Quantity, latex_names
+from dpbounds.expressions.symbols import Quantity, latex_names
 from dpbounds.theorems.lettering import letter
 
 
 def letters(local: Iterable[Quantity]) -> dict[Symbol, str]:
     """The LaTeX letter of each quantity."""
-    return {record.symbol: record.latex for record in (*QUANTITIES, *local)}
+    return {**latex_names(), **{record.symbol: record.latex for record in local}}
 
 
 def renamed(expression: Any, local: Iterable[Quantity]) -> Any:
@@ -84,7 +84,6 @@ class _Latex(LatexPrinter):  # type: ignore[misc]  # SymPy has no types
 
 def in_latex(expression: Any, local: Iterable[Quantity] = ()) -> str:
     """A formula in LaTeX, in the papers' letters."""
-    names = {**latex_names(), **letters(local)}
-    settings = {"symbol_names": names, "order": "none", "ln_notation": True}
+    settings = {"symbol_names": letters(local), "order": "none", "ln_notation": True}
     text: str = _Latex(settings).doprint(expression)
     return text

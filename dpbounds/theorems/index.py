@@ -14,9 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from dpbounds import documents
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpbounds.theorems.record import Theorem
@@ -86,14 +84,10 @@ class Entry:
             statement=" ".join((theorem.statement or "").split()),
             errata=tuple(
                 ListedErratum(
-                    where=one.where or theorem.number,
-                    printed=one.printed,
-                    right=one.right,
-                    severity=str(one.severity),
-                    evidence=one.evidence,
-                    survives=one.survives,
-                    relation=str(one.relation or ""),
-                    also=one.also,
+                    one.where or theorem.number,
+                    *(one.printed, one.right, str(one.severity), one.evidence, one.survives),
+                    str(one.relation or ""),
+                    one.also,
                 )
                 for one in theorem.errata
             ),
@@ -140,17 +134,14 @@ def listing() -> tuple[Entry, ...]:
 def _indexed() -> list[Entry]:
     if not INDEX.is_file():
         return []
-    entries = documents.read_json(INDEX, "index of the library")
+    from dpbounds import documents
+
+    def entry(data: dict[str, Any]) -> dict[str, Any]:
+        return {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+
+    entries = map(entry, documents.read_json(INDEX, "index of the library"))
     return [
-        Entry(
-            **{
-                **entry,
-                "parts": tuple(entry["parts"]),
-                "part_statuses": tuple(entry["part_statuses"]),
-                "errata": tuple(ListedErratum(**{**one, "also": tuple(one["also"])}) for one in entry["errata"]),
-            }
-        )
-        for entry in entries
+        Entry(**{**one, "errata": tuple(ListedErratum(**entry(each)) for each in one["errata"])}) for one in entries
     ]
 
 

@@ -31,7 +31,7 @@ from sympy import (
 
 from dpbounds.expressions.symbols import Domain, Unit
 from dpbounds.theorems import assumptions as given
-from dpbounds.theorems.numbers import Numbers
+from dpbounds.theorems.parts import Numbers
 from dpbounds.theorems.quantities import q
 from dpbounds.theorems.record import (
     AT_LEAST_ONE,

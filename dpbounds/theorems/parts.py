@@ -8,13 +8,16 @@ up to a constant that nobody stated; a ``Parameter`` is what the statement presc
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import attrs
 from attrs.converters import optional
 
 from dpbounds.errors import MISSING, InvalidValue
+from dpbounds.expressions.exact import exact
 from dpbounds.expressions.symbols import Unit
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.assumptions import Assumption, named
@@ -26,10 +29,10 @@ if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
     from dpbounds.privacy.mechanisms import Mechanism
-    from dpbounds.theorems.numbers import Numbers
 
 BASES = ("loss", "length", "samples")
 UNSAID = Unit()  # this object and no other: the unit of a part that does not say one
+DIGITS = 30  # in the last of which what becomes a mechanism is rounded
 
 _Item = TypeVar("_Item")
 
@@ -41,15 +44,15 @@ def several(given: _Item | Iterable[_Item], kind: type[_Item]) -> tuple[_Item, .
 
 @attrs.frozen
 class Condition:
-    """A predicate that must hold for a statement to apply, or for a part of it.
-
-    Attributes:
-        holds: A SymPy relation, or relations joined by And and Or.
-        why: What it is for.
-    """
+    """A predicate that must hold for a statement to apply, or for a part of it, and what it is for."""
 
     holds: Boolean | bool
     why: str = ""
+
+    @property
+    def symbols(self) -> set[Symbol]:
+        """Every quantity that occurs."""
+        return getattr(self.holds, "free_symbols", set())
 
 
 Conditions: TypeAlias = Condition | Iterable[Condition] | Callable[[], Iterable[Condition]]
@@ -88,12 +91,9 @@ class Part:
     Quantities are given as symbols, or as one text of names and letters of the symbol table: ``"n epsilon"``.
 
     Attributes:
-        formula: The SymPy expression.
         name: How it is asked for: "bound" or "rate", if nothing else is said.
-        meaning: What the number is, in one line.
         unit: How its value scales; a formula that does not scale like this is caught by a test. By default what the
             name or the metric says (see ``Theorem.usual_unit``).
-        conditions: What else this part needs.
         bases: The units under whose rescaling it is checked. Without "samples" where log(1/δ) and ε meet in one sum,
             or where sampling from a population is what is bounded.
         increasing_in: Quantities in which the value never falls, where ``monotonicity`` cannot derive that.
@@ -134,6 +134,16 @@ class Part:
         """The formula."""
         return self.formula
 
+    @property
+    def restored_expression(self) -> Expr | None:
+        """The formula with what print hides put back, where that is known."""
+        return getattr(self, "restored", None)
+
+    @property
+    def is_order(self) -> bool:
+        """Whether the formula holds up to a constant that nobody stated."""
+        return self.kind is Kind.RATE or getattr(self, "up_to_constant", False)
+
 
 @attrs.frozen
 class Bound(Part):
@@ -160,11 +170,6 @@ class Rate(Part):
     restored: Expr | None = attrs.field(default=None, converter=_maybe_formula, kw_only=True)
     logs_hidden: bool = attrs.field(default=False, kw_only=True)
 
-    @property
-    def restored_expression(self) -> Expr | None:
-        """The formula with the hidden quantities put back."""
-        return self.restored
-
 
 @attrs.frozen
 class Parameter(Part):
@@ -172,12 +177,46 @@ class Parameter(Part):
 
     Attributes:
         up_to_constant: Printed as an order of growth.
-        hides: As for a rate: what print takes as 1.
     """
 
     kind = Kind.PARAMETER
     up_to_constant: bool = attrs.field(default=False, kw_only=True)
     hides: tuple[Symbol, ...] = attrs.field(default=(), converter=symbols, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The values at which a mechanism is composed, for a relation, rounded to the safe side.
+
+    Noise that a statement prescribes is rarely a rational number. It is rounded down (and a rate or a sensitivity up)
+    in its 30th digit before it becomes a mechanism, so that what is computed is never less than what is spent.
+    """
+
+    values: Mapping[str, Any]
+    relation: Relation
+
+    def __getitem__(self, symbol: Symbol) -> Fraction:
+        """The exact value of a quantity."""
+        if symbol.name not in self.values:
+            raise InvalidValue(symbol.name, MISSING, "a value: the mechanism needs it")
+        return exact(self.values[symbol.name], symbol.name)
+
+    def down(self, expression: Expr) -> Fraction:
+        """A formula's value, rounded down: for noise."""
+        from dpbounds.expressions.evaluation import evaluate
+
+        return Fraction(evaluate(expression, self.values, digits=DIGITS).exact_lower)
+
+    def up(self, expression: Expr) -> Fraction:
+        """A formula's value, rounded up: for what costs privacy."""
+        from dpbounds.expressions.evaluation import evaluate
+
+        return Fraction(evaluate(expression, self.values, digits=DIGITS).exact_upper)
+
+    def count(self, expression: Expr) -> int:
+        """A formula's value as a number of steps, rounded up, at least 1."""
+        value = self.up(expression)
+        return max(1, -(-value.numerator // value.denominator))
 
 
 @attrs.frozen
@@ -190,7 +229,6 @@ class Privacy:
         needs: Quantities without which the mechanism is not determined (a constant that print leaves open among them).
         claim: The kind of promise; ε, δ or ρ are those of the symbol table. By default the one in those of them that
             are needed.
-        relation: Under which the promise is made.
     """
 
     mechanism: Callable[[Numbers], Mechanism]
@@ -217,12 +255,8 @@ class Erratum:
     order of growth is read as at least 1. A fault is entered once, where it arises; what inherits it is in ``also``.
 
     Attributes:
-        printed: What is printed.
-        right: What is right.
-        severity: How much it matters.
         evidence: The test that derives it or exhibits the example: ``file.py::test``, beside the statement's twin.
         where: The place, if it is not the statement itself.
-        survives: What remains true.
         relation: The relation under which it is one, where that matters.
         also: Ids of other statements with the same fault.
     """
@@ -265,9 +299,3 @@ def parts(given: Part | Iterable[Part]) -> tuple[Part, ...]:
 def errata(given: Erratum | Iterable[Erratum]) -> tuple[Erratum, ...]:
     """Errata, or one."""
     return several(given, Erratum)
-
-
-def shares_a_name(given: Iterable[Any]) -> list[str]:
-    """The names of parts, if two of them are the same."""
-    found = [part.name for part in given]
-    return found if len(set(found)) != len(found) else []

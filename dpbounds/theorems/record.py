@@ -8,14 +8,14 @@ where several are possible.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 from attrs.converters import optional
 
-from dpbounds.errors import InvalidValue, nearest
+from dpbounds.errors import MISSING, InvalidValue, nearest
 from dpbounds.expressions.symbols import Domain, Quantity, Unit, by_name
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems import parts as _parts
@@ -59,6 +59,7 @@ _ITEM = re.compile(
     r"section|step|appendix|experiment)-([a-z]?\.?[0-9.]+[a-z]?|[a-z])"
 )
 _EXPLICIT = "/explicit"
+_Value = TypeVar("_Value")
 
 
 @attrs.frozen
@@ -82,13 +83,6 @@ class Paper:
     def quantity(self, name: str, letter: str, meaning: str, *, domain: Domain = POSITIVE, unit: Unit = PURE) -> Symbol:
         """A quantity of this paper that the symbol table does not have.
 
-        Args:
-            name: The word under which it is given a value.
-            letter: How it is printed, in LaTeX.
-            meaning: What it is, in one line.
-            domain: The allowed values.
-            unit: How it scales.
-
         Raises:
             InvalidValue: The symbol table, or another statement of the paper, has one of that name.
         """
@@ -106,20 +100,11 @@ class Paper:
 
     def borrowed(self, other: Paper, name: str) -> Symbol:
         """A quantity of another paper, in the same sense."""
-        record = other._own[name]
-        self._own[name] = record
-        return record.symbol
+        return self._own.setdefault(name, other._own[name]).symbol
 
     def assumption(self, name: str, text: str, *stronger_than: Assumption, holds_for: str) -> Assumption:
-        """An assumption of this paper that ``assumptions`` does not have.
-
-        Args:
-            name: Under which it is listed, and given in this paper's statements.
-            text: What it says, and why it gives what it implies.
-            *stronger_than: Assumptions that follow at once.
-            holds_for: The method of ``Witness`` that proves it of a concrete problem.
-        """
-        return self._assumed.setdefault(name, Assumption(name, text, stronger_than, methodcaller(holds_for)))
+        """An assumption of this paper that ``assumptions`` does not have."""
+        return self._assumed.setdefault(name, Assumption(name, text, stronger_than, holds_for))
 
     def theorem(self, *, bounds: str = "", assumptions: Any = (), **said: Any) -> Theorem:
         """A statement of this paper; only what is not usual has to be said.
@@ -162,25 +147,18 @@ class Theorem:
             statement's own words count.
         id: Permanent: ``<paper>/<item as printed>``, ``<...>/explicit`` for our version with constants, ``cited/...``,
             ``dpbounds/<name>``.
-        title: A few words.
         statement: The claim in our words (the file's docstring), Markdown with ``$...$``.
         status: What is known of it, and of each part that does not say otherwise.
         where: Section and page or equation, so that a reader finds it.
         metric: What is bounded; with ``side`` and ``mode`` in which sense.
-        parts: The formulas.
         privacy: What is promised and spent, for an algorithm.
         conditions: Predicates that are checked on evaluation, and reported one by one.
         side: Upper, if nothing else is said of a metric and a formula that bounds it.
-        mode: In which sense it holds.
         read: What of the source was read here.
         relation: The neighbouring relation of the statement; the paper's, where the statement speaks of privacy.
         sampling: How records are drawn in each step: "full batch", "Poisson", "fresh batches", ... Likewise.
-        assumptions: What is assumed.
         local: Quantities of the paper's that occur.
         in_text: The letters (LaTeX) that the claim has for quantities which formulas show by another letter.
-        algorithm: The id of the algorithm's record.
-        errata: What is wrong in print.
-        notes: What else a reader should know.
         relies_on: Ids of statements that its proof uses and that matter for its status.
         superseded_by: Ids of statements that replace it.
         makes_explicit: The id of the printed statement of which this is the version with constants.
@@ -258,9 +236,9 @@ class Theorem:
             object.__setattr__(self, "parts", tuple(said))
         if not _ID.fullmatch(self.id):
             raise InvalidValue("id", self.id, "paper/item in lower case letters, digits, dots and hyphens")
-        doubled = _parts.shares_a_name(self.parts)
-        if doubled:
-            raise InvalidValue("parts", doubled, "the name of one part only")
+        names = [part.name for part in self.parts]
+        if len(set(names)) != len(names):
+            raise InvalidValue("parts", names, "the name of one part only")
 
     def usual_unit(self, part: Part) -> Unit:
         """How a part's value scales that does not say it.
@@ -276,14 +254,19 @@ class Theorem:
         return _UNITS.get(self.metric, PURE)
 
     @property
+    def every_condition(self) -> tuple[Condition, ...]:
+        """The statement's own, and those of its parts."""
+        return (*self.conditions, *(one for part in self.parts for one in part.conditions))
+
+    @property
     def _symbols(self) -> set[Symbol]:
         """Every quantity that occurs."""
-        found = {symbol for part in self.parts for symbol in part.formula.free_symbols}
-        found |= {symbol for part in self.parts if isinstance(part, Rate) and part.restored is not None
-                  for symbol in part.restored.free_symbols}  # fmt: skip
-        for condition in (*self.conditions, *(one for part in self.parts for one in part.conditions)):
-            found |= getattr(condition.holds, "free_symbols", set())
-        return found | set(self.privacy.needs if self.privacy else ())
+        formulas = [formula for part in self.parts for formula in (part.formula, part.restored_expression)]
+        found = set(self.privacy.needs if self.privacy else ())
+        return found.union(
+            *(formula.free_symbols for formula in formulas if formula is not None),
+            *(condition.symbols for condition in self.every_condition),
+        )
 
     @property
     def _speaks_of_privacy(self) -> bool:
@@ -299,6 +282,15 @@ class Theorem:
     def number(self) -> str:
         """The item as a reader would say it: "Theorem 2", "Corollary 4.3, explicit"."""
         return spoken(self.id.removeprefix(self.paper + "/"))
+
+    def name_of(self, part: Part) -> str:
+        """The id, with the part's name unless it is the (first) order of growth, else the bound."""
+        return self.id if part is (self.rate or self.bound) else f"{self.id}: {part.name}"
+
+    def own_values(self, values: Mapping[str, _Value]) -> dict[str, _Value]:
+        """Those values whose quantities are the symbol table's, or the statement's own."""
+        local = {quantity.name for quantity in self.local}
+        return {name: value for name, value in values.items() if name in by_name() or name in local}
 
     @property
     def bound(self) -> Bound | None:
@@ -379,13 +371,10 @@ def _full(source: Paper, item: str) -> str:
     return item if item.startswith(f"{source.id}/") else f"{source.id}/{item}"
 
 
-_Usual = TypeVar("_Usual")
-
-
-def _usual(theorem: Theorem, explicit: _Usual, field: str, allowed: str) -> _Usual:
+def _usual(theorem: Theorem, explicit: _Value, field: str, allowed: str) -> _Value:
     """What a version with constants of a printed statement usually says; any other has to say it itself."""
     if theorem.source is None or not theorem.id.endswith(_EXPLICIT):
-        raise InvalidValue(field, "(missing)", allowed)
+        raise InvalidValue(field, MISSING, allowed)
     return explicit
 
 

@@ -8,6 +8,7 @@ refuses the rest.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -39,10 +40,7 @@ class Reference:
     """One source.
 
     Attributes:
-        key: Under which BibTeX knows it.
-        kind: ``article``, ``inproceedings`` or ``misc``.
         fields: Author, title, year, ..., as they stand, with LaTeX's accents and protecting braces.
-        text: The whole entry as it stands.
     """
 
     key: str
@@ -158,8 +156,6 @@ def bibtex(paper: str) -> str:
     """
     found = references().get(paper)
     if found is None:
-        import difflib
-
         near = difflib.get_close_matches(paper, references(), n=3, cutoff=0.5) or sorted(references())
         raise InvalidValue("paper", paper, f"a paper of the library, such as {', '.join(near)}")
     return found.text

@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dpbounds import documents
 from dpbounds.errors import InvalidValue, demand, nearest, shown
 from dpbounds.theorems.index import INDEX, Entry, listing, module_of, modules, order
 from dpbounds.theorems.record import Theorem
@@ -92,6 +91,8 @@ def library() -> tuple[Theorem, ...]:
 
 def write_index() -> None:
     """Write ``index.json`` from the files."""
+    from dpbounds import documents
+
     documents.write(INDEX, index_text())
 
 

@@ -23,7 +23,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.consistency import bounds_single_records
 from dpbounds.theorems.evaluation import admitted, judge, refusal
-from dpbounds.theorems.numbers import DIGITS, Numbers
+from dpbounds.theorems.parts import DIGITS, Numbers
 from dpbounds.theorems.record import Claim, Privacy, Theorem
 
 _BITS = 128
@@ -35,11 +35,7 @@ class Spending:
     """What is promised, and what is spent.
 
     Attributes:
-        claim: The kind of promise.
-        relation: The relation for which it is accounted.
-        promised: ε (or δ, or ρ) as promised.
         spent: The same, certified; its lower end is what the best known attack attains.
-        mechanism: What was accounted for.
     """
 
     claim: Claim
@@ -59,11 +55,6 @@ class Spending:
 
 def spending(theorem: Theorem, values: Mapping[str, Any], relation: str | Relation | None = None) -> Spending:
     """Account for the mechanism of a statement.
-
-    Args:
-        theorem: A statement with a ``privacy`` record.
-        values: A value for each quantity that it needs.
-        relation: By default the statement's own.
 
     Raises:
         InvalidValue: The statement has no mechanism, or a value is missing or outside its domain.

@@ -7,16 +7,9 @@ from functools import cache
 from dpbounds.theorems.record import Part, Status, Theorem
 from dpbounds.theorems.registry import library
 
+PROVEN = (Status.PROVED_HERE, Status.PROVED, Status.REPAIRED)
 # From the best to the worst. A definition or a measurement that is relied on takes nothing away.
-_ORDER = (
-    Status.PROVED_HERE,
-    Status.PROVED,
-    Status.REPAIRED,
-    Status.CLAIMED,
-    Status.CONJECTURED,
-    Status.DISPUTED,
-    Status.FALSE,
-)
+_ORDER = (*PROVEN, Status.CLAIMED, Status.CONJECTURED, Status.DISPUTED, Status.FALSE)
 
 
 @cache
@@ -37,14 +30,14 @@ def standing(theorem: Theorem, part: Part | None = None) -> Status:
     worst = max((_foundation(name) for name in used), key=_ORDER.index, default=own)
     if worst is Status.FALSE:
         worst = Status.DISPUTED  # the proof is gone; the statement may still hold
-    return max(own, worst, key=_ORDER.index) if worst in (Status.CLAIMED, Status.CONJECTURED, Status.DISPUTED) else own
+    return own if worst in PROVEN else max(own, worst, key=_ORDER.index)
 
 
 def standing_in_words(theorem: Theorem, part: Part | None = None) -> str:
     """The standing, with a remark where it is not the own status."""
     known = standing(theorem, part)
     own = theorem.status if part is None else theorem.status_of(part)
-    return f"{known}" + ("" if known is own else " (through what it relies on)")
+    return str(known) if known is own else f"{known} (through what it relies on)"
 
 
 @cache

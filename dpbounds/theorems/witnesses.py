@@ -62,9 +62,6 @@ class Witness:
     """A problem: F(w) = mean over records of Σ_i f_i(w_i), plus Σ_i r(w_i).
 
     Attributes:
-        name: A few words.
-        domain: Where w lives.
-        chart: A coordinate, by t.
         records: For each record its function of each coordinate, in t.
         regulariser: r, public, in t; not part of any loss.
         centre: The t of a coordinate's minimiser, if it is known exactly.
@@ -102,14 +99,11 @@ class Witness:
 
     def _largest(self, function: FracElement) -> Fraction | None:
         """Sup |function|, from above; None if it is not bounded."""
-        found = supremum(function, self.chart.interval)
-        below = infimum(function, self.chart.interval)
-        return None if found is None or below is None else max(found, -below)
+        return _of_all(max, (supremum(sign * function, self.chart.interval) for sign in (1, -1)))
 
     def _all(self, functions: Iterable[FracElement], order: int) -> Fraction | None:
         """The largest absolute value of the derivatives of that order."""
-        values = [self._largest(self.slope(one, order)) for one in functions]
-        return None if None in values else max(value for value in values if value is not None)
+        return _of_all(max, (self._largest(self.slope(one, order)) for one in functions))
 
     def _holds(self, function: FracElement) -> bool:
         return never_negative(function, self.chart.interval)
@@ -162,8 +156,7 @@ class Witness:
         """A number that F never falls below; exact if there is a centre."""
         if self.has_centre:
             return sum((self._least(risk) for risk in self.risks), Fraction(0))
-        ends = [infimum(risk, self.chart.interval) for risk in self.risks]
-        return None if None in ends else sum((end for end in ends if end is not None), Fraction(0))
+        return _of_all(sum, (infimum(risk, self.chart.interval) for risk in self.risks))
 
     @cached_property
     def pl_constant(self) -> Fraction | None:
@@ -183,17 +176,14 @@ class Witness:
     @cached_property
     def strong_convexity(self) -> Fraction | None:
         """The smallest second derivative of a coordinate of F, from below."""
-        ends = [infimum(self.slope(risk, 2), self.chart.interval) for risk in self.risks]
-        return None if None in ends else min(end for end in ends if end is not None)
+        return _of_all(min, (infimum(self.slope(risk, 2), self.chart.interval) for risk in self.risks))
 
     def _norm_square(self, records: tuple[tuple[FracElement, ...], ...]) -> Fraction | None:
-        squares = []
-        for record in records:
-            each = [self._largest(self.slope(one)) for one in record]
-            if None in each:
-                return None
-            squares.append(sum((one**2 for one in each if one is not None), Fraction(0)))
-        return max(squares)
+        def square(entries: list[Fraction]) -> Fraction:
+            return sum((entry**2 for entry in entries), Fraction(0))
+
+        norms = (_of_all(square, (self._largest(self.slope(one)) for one in record)) for record in records)
+        return _of_all(max, norms)
 
     @property
     def _from_centre(self) -> FracElement:
@@ -229,53 +219,13 @@ class Witness:
             and all(self._holds(risk - number(self._least(risk))) for risk in self.risks)
         )
 
-    def is_lipschitz(self) -> bool:
-        """Every loss has bounded gradients."""
-        return self.lipschitz_square is not None
-
-    def is_lipschitz_l1(self) -> bool:
-        """Every loss has bounded partial derivatives."""
-        return self.partial_bound is not None
-
-    def is_near_a_field(self) -> bool:
-        """Every loss has gradients near the mean of all."""
-        return self.field_square is not None
-
-    def is_smooth(self) -> bool:
-        """Every loss, and F, has bounded second derivatives."""
-        return self.smoothness is not None
-
-    def has_smooth_risk(self) -> bool:
-        """F has bounded second derivatives; F is separable, so that this is smoothness in l1, too."""
-        return self.risk_smoothness is not None
-
-    def has_lipschitz_hessian(self) -> bool:
-        """Every loss has bounded third derivatives."""
-        return self.hessian_lipschitz is not None
-
-    def is_bounded(self) -> bool:
-        """Every loss is bounded."""
-        return self.loss_range is not None
-
     def has_bounded_range(self) -> bool:
         """F is bounded."""
         return all(self._largest(risk) is not None for risk in self.risks)
 
-    def is_bounded_below(self) -> bool:
-        """F is."""
-        return self.infimum is not None
-
     def is_kl(self) -> bool:
         """KL, with k = 2 or k = 1."""
-        return self.is_pl() or self.kl_slope is not None
-
-    def is_pl(self) -> bool:
-        """PL, with some constant."""
-        return self.pl_constant is not None
-
-    def is_quasar_convex(self) -> bool:
-        """With some q."""
-        return self.quasar_convexity is not None
+        return self.pl_constant is not None or self.kl_slope is not None
 
     def is_star_convex(self) -> bool:
         """With q = 1."""
@@ -354,13 +304,10 @@ class Witness:
         """It is the convex hull of four points."""
         return self.domain is ParameterSpace.CROSS_POLYTOPE
 
-    def is_on_the_disc(self) -> bool:
-        """Of diameter 2."""
-        return self.domain is ParameterSpace.DISC
-
     def is_normalised(self) -> bool:
         """1-Lipschitz on the unit ball."""
-        return self.is_on_the_disc() and self.lipschitz_square is not None and self.lipschitz_square <= 1
+        on_the_disc = self.domain is ParameterSpace.DISC
+        return on_the_disc and self.lipschitz_square is not None and self.lipschitz_square <= 1
 
     def has_convex_regulariser(self) -> bool:
         """R is convex (0 is)."""
@@ -375,6 +322,13 @@ class Witness:
     def can_be_chosen(self) -> bool:
         """What is asked for is a way to sample, to query or to start, which exists for every problem."""
         return True
+
+
+def _of_all(join: Callable[[list[Fraction]], Fraction | int], values: Iterable[Fraction | None]) -> Fraction | None:
+    """The values put together; None if one of them is None."""
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return Fraction(join(known)) if len(known) == len(found) else None
 
 
 @cache

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from dpbounds.theorems.formulas import drawn, in_latex, inline, letters
+from dpbounds.theorems.index import listing
 from dpbounds.theorems.latex_text import prose
 from dpbounds.theorems.lettering import letter, without_latex
-from dpbounds.theorems.parts import Bound, Erratum, Parameter, Part, Rate
-from dpbounds.theorems.vocabulary import Kind, Side
+from dpbounds.theorems.parts import Bound, Condition, Erratum, Part, Rate
+from dpbounds.theorems.vocabulary import Mode, Side
 
 if TYPE_CHECKING:
     from dpbounds.theorems.record import Theorem
-from dpbounds.theorems.index import listing
 
 WIDTH = 100
+_SIDES = {Side.UPPER: "upper bound", Side.LOWER: "lower bound", Side.TIGHT: "exact"}
+_MODES = {Mode.EXPECTATION: "in expectation", Mode.PROBABILITY: "with high probability", Mode.ALWAYS: "always"}
 
 
 def letters_of(theorem: Theorem) -> list[tuple[str, str, str]]:
@@ -23,9 +26,8 @@ def letters_of(theorem: Theorem) -> list[tuple[str, str, str]]:
 
     Sorted by name, so that a reader finds what to type.
     """
-    conditions = (*theorem.conditions, *(one for part in theorem.parts for one in part.conditions))
-    symbols = {symbol for part in theorem.parts for symbol in part.expression.free_symbols}
-    symbols |= {symbol for one in conditions for symbol in getattr(one.holds, "free_symbols", ())}
+    formulas = [part.expression.free_symbols for part in theorem.parts]
+    symbols = set().union(*formulas, *(condition.symbols for condition in theorem.every_condition))
     names, other = letters(theorem.local), dict(theorem.in_text)
     found = [
         (letter(names[symbol]), symbol.name, letter(other.get(symbol, ""))) for symbol in symbols if symbol in names
@@ -33,28 +35,16 @@ def letters_of(theorem: Theorem) -> list[tuple[str, str, str]]:
     return sorted(found, key=lambda one: one[1])
 
 
-def heading(theorem: Theorem) -> str:
-    """What stands first: number, paper, title."""
-    return f"{theorem.number} ({theorem.paper}): {theorem.title}"
-
-
 def claim(theorem: Theorem) -> str:
     """What is bounded, in which sense, for whom, in one line."""
-    words = [str(theorem.metric).replace("-", " ")] if theorem.metric.value != "none" else []
-    if theorem.side is not None:
-        words.append(_SIDES[theorem.side])
-    if theorem.mode is not None:
-        words.append(
-            {"expectation": "in expectation", "probability": "with high probability", "always": "always"}[theorem.mode]
-        )
-    if theorem.relation is not None:
-        words.append(f"under {theorem.relation}")
-    if theorem.sampling:
-        words.append(theorem.sampling)
-    return ", ".join(words)
-
-
-_SIDES = {Side.UPPER: "upper bound", Side.LOWER: "lower bound", Side.TIGHT: "exact"}
+    words = (
+        "" if theorem.metric.value == "none" else str(theorem.metric).replace("-", " "),
+        "" if theorem.side is None else _SIDES[theorem.side],
+        "" if theorem.mode is None else _MODES[theorem.mode],
+        "" if theorem.relation is None else f"under {theorem.relation}",
+        theorem.sampling,
+    )
+    return ", ".join(filter(None, words))
 
 
 def sense(part: Part) -> str:
@@ -62,36 +52,47 @@ def sense(part: Part) -> str:
     if isinstance(part, Bound):
         return "bound with explicit constants"
     if isinstance(part, Rate):
-        return (
-            "order of growth" + (", logarithms left out" if part.logs_hidden else "") + "; the constant is not stated"
-        )
-    assert isinstance(part, Parameter)
-    return "prescribed" + (", up to a constant that is not stated" if part.up_to_constant else "")
+        logarithms = ", logarithms left out" if part.logs_hidden else ""
+        return f"order of growth{logarithms}; the constant is not stated"
+    return "prescribed" + (", up to a constant that is not stated" if part.is_order else "")
 
 
 def _of_its_own(theorem: Theorem, part: Part) -> list[str]:
     """What is true of a part and not of the statement as a whole."""
-    found = [str(part.status)] if part.status not in (None, theorem.status) else []
-    if part.side not in (None, theorem.side):
-        found.append(_SIDES[part.side])
-    if part.under is not None:
-        found.append(f"under {part.under}")
-    return found + ([f"assumes {', '.join(one.name for one in part.assumptions)}"] if part.assumptions else [])
+    words = (
+        "" if part.status in (None, theorem.status) else str(part.status),
+        "" if part.side is None or part.side is theorem.side else _SIDES[part.side],
+        "" if part.under is None else f"under {part.under}",
+        f"assumes {', '.join(one.name for one in part.assumptions)}" if part.assumptions else "",
+    )
+    return list(filter(None, words))
 
 
-def _paragraphs(text: str, indent: str = "") -> list[str]:
-    """Text wrapped for a terminal; displayed formulas and lists keep their lines."""
-    lines: list[str] = []
-    for block in textwrap.dedent(text).strip().split("\n\n"):
-        wrapped = textwrap.fill(
-            without_latex(" ".join(block.split())),
-            WIDTH,
-            initial_indent=indent,
-            subsequent_indent=indent,
-            break_on_hyphens=False,
-        )
-        lines += [wrapped, ""]
-    return lines
+def _tags(theorem: Theorem, part: Part) -> str:
+    return "; ".join((sense(part), *_of_its_own(theorem, part)))
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Text wrapped for a terminal, an empty line after each paragraph."""
+    blocks = (" ".join(block.split()) for block in textwrap.dedent(text).strip().split("\n\n"))
+    return [
+        line for block in blocks for line in (textwrap.fill(without_latex(block), WIDTH, break_on_hyphens=False), "")
+    ]
+
+
+def _item(text: str) -> str:
+    """An entry of a list, wrapped for a terminal."""
+    return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def _section(title: str, items: Iterable[str]) -> list[str]:
+    """Items under a title, and an empty line; nothing where there are none."""
+    lines = list(items)
+    return [title, *lines, ""] if lines else []
+
+
+def _condition(condition: Condition, theorem: Theorem) -> str:
+    return inline(condition.holds, theorem.local) + (f"   ({condition.why})" if condition.why else "")
 
 
 def statement_of(theorem: Theorem) -> str:
@@ -101,54 +102,28 @@ def statement_of(theorem: Theorem) -> str:
 
 def as_text(theorem: Theorem) -> str:
     """What a careful colleague would say at a whiteboard."""
-    lines = [heading(theorem), f"{theorem.id}  [{theorem.status}]", ""]
-    if claim(theorem):
-        lines += [f"Bounds: {claim(theorem)}", ""]
+    lines = [f"{theorem.number} ({theorem.paper}): {theorem.title}", f"{theorem.id}  [{theorem.status}]", ""]
+    lines += [f"Bounds: {claim(theorem)}", ""] if claim(theorem) else []
     lines += _paragraphs(statement_of(theorem))
-    if theorem.assumptions:
-        lines.append("Assumes")
-        lines += [
-            textwrap.fill(f"{one.name}: {one.text}", WIDTH, initial_indent="  ", subsequent_indent="    ")
-            for one in theorem.assumptions
-        ]
-        lines.append("")
-    conditions = theorem.conditions
-    if conditions:
-        lines.append("Applies when")
-        lines += [
-            f"  {inline(one.holds, theorem.local)}" + (f"   ({one.why})" if one.why else "") for one in conditions
-        ]
-        lines.append("")
+    lines += _section("Assumes", (_item(f"{one.name}: {one.text}") for one in theorem.assumptions))
+    lines += _section("Applies when", (f"  {_condition(one, theorem)}" for one in theorem.conditions))
     for part in theorem.parts:
         tags = [*([sense(part)] if part.meaning else []), *_of_its_own(theorem, part)]
         lines.append(f"{part.name}: {part.meaning or sense(part)}" + (f"  [{'; '.join(tags)}]" if tags else ""))
         lines.append(drawn(part.expression, theorem.local))
-        restored = part.restored_expression if isinstance(part, Rate) else None
+        restored = part.restored_expression
         if restored is not None:
             lines += ["  with the constants that print takes as 1:", drawn(restored, theorem.local)]
-        lines += [
-            f"  needs {inline(one.holds, theorem.local)}" + (f"   ({one.why})" if one.why else "")
-            for one in part.conditions
-        ]
-        lines.append("")
+        lines += [*(f"  needs {_condition(one, theorem)}" for one in part.conditions), ""]
     legend = letters_of(theorem)
     if legend:
         told = [f"{one} is {name}" + (f" ({other} in the text)" if other else "") for one, name, other in legend]
-        lines += [*_paragraphs(f"Letters: {'; '.join(told)}.")]
+        lines += _paragraphs(f"Letters: {'; '.join(told)}.")
     if theorem.privacy is not None:
         lines += [f"Privacy: promises {theorem.privacy.claim} under {theorem.privacy.relation}; "
                   f"`dpbounds evaluate {theorem.id} --part spent ...` computes what it spends.", ""]  # fmt: skip
-    if theorem.errata:
-        lines.append("Wrong in print")
-        lines += [_erratum_text(one) for one in theorem.errata]
-        lines.append("")
-    if theorem.notes:
-        lines.append("Notes")
-        lines += [
-            textwrap.fill(without_latex(one.text), WIDTH, initial_indent="  ", subsequent_indent="    ")
-            for one in theorem.notes
-        ]
-        lines.append("")
+    lines += _section("Wrong in print", map(_erratum_text, theorem.errata))
+    lines += _section("Notes", (_item(without_latex(one.text)) for one in theorem.notes))
     lines += [f"Links: {link}" for link in links(theorem)]
     lines.append(f"Source: {theorem.where}; read here: {theorem.read}.")
     return "\n".join(lines)
@@ -156,22 +131,19 @@ def as_text(theorem: Theorem) -> str:
 
 def links(theorem: Theorem) -> list[str]:
     """What the statement rests on, replaces, is replaced by."""
-    found = []
-    if theorem.makes_explicit:
-        found.append(f"makes {theorem.makes_explicit} explicit")
-    if theorem.algorithm:
-        found.append(f"algorithm {theorem.algorithm}")
-    if theorem.relies_on:
-        found.append("relies on " + ", ".join(_with_status(name) for name in theorem.relies_on))
-    if theorem.superseded_by:
-        found.append("superseded by " + ", ".join(_with_status(name) for name in theorem.superseded_by))
-    return found
-
-
-def _with_status(name: str) -> str:
-    """An id with what is known of that statement: a reader must not be sold a proof that rests on a broken one."""
     known = {entry.id: entry.status for entry in listing()}
-    return f"{name} ({known.get(name, 'not in the library')})"
+
+    def told(names: tuple[str, ...]) -> str:
+        """Each with what is known of it: a reader must not be sold a proof that rests on a broken one."""
+        return ", ".join(f"{name} ({known.get(name, 'not in the library')})" for name in names)
+
+    words = (
+        f"makes {theorem.makes_explicit} explicit" if theorem.makes_explicit else "",
+        f"algorithm {theorem.algorithm}" if theorem.algorithm else "",
+        f"relies on {told(theorem.relies_on)}" if theorem.relies_on else "",
+        f"superseded by {told(theorem.superseded_by)}" if theorem.superseded_by else "",
+    )
+    return list(filter(None, words))
 
 
 def _erratum_text(one: Erratum) -> str:
@@ -179,7 +151,7 @@ def _erratum_text(one: Erratum) -> str:
     place = f" ({one.where})" if one.where else ""
     text = f"printed: {one.printed}; right: {one.right}" + (f"; survives: {one.survives}" if one.survives else "")
     text += f"; also in {', '.join(one.also)}" if one.also else ""
-    return textwrap.fill(without_latex(text + place) + scope, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return _item(without_latex(text + place) + scope)
 
 
 def _erratum_markdown(one: Erratum) -> str:
@@ -191,27 +163,23 @@ def _erratum_markdown(one: Erratum) -> str:
 
 def as_markdown(theorem: Theorem, level: int = 2) -> str:
     """One statement as a section of a page; formulas in LaTeX between dollar signs."""
-    lines = [f"{'#' * level} {theorem.number}: {theorem.title}", "", f"`{theorem.id}` · **{theorem.status}**"]
-    if claim(theorem):
-        lines[-1] += f" · {claim(theorem)}"
-    lines += ["", statement_of(theorem), ""]
+    about = filter(None, (f"`{theorem.id}`", f"**{theorem.status}**", claim(theorem)))
+    lines = [f"{'#' * level} {theorem.number}: {theorem.title}", "", " · ".join(about), "", statement_of(theorem), ""]
     if theorem.assumptions:
         lines += ["Assumes: " + "; ".join(one.name for one in theorem.assumptions) + ".", ""]
-    conditions = theorem.conditions
-    if conditions:
-        shown = (f"${in_latex(one.holds, theorem.local)}$" + (f" ({one.why})" if one.why else "") for one in conditions)
+    if theorem.conditions:
+        shown = (
+            f"${in_latex(one.holds, theorem.local)}$" + (f" ({one.why})" if one.why else "")
+            for one in theorem.conditions
+        )
         lines += ["Applies when " + "; ".join(shown) + ".", ""]
     for part in theorem.parts:
-        tags = "; ".join((sense(part), *_of_its_own(theorem, part)))
-        lines += [f"**{part.name}** ({tags})" + (f": {part.meaning}" if part.meaning else ""), ""]
+        lines += [f"**{part.name}** ({_tags(theorem, part)})" + (f": {part.meaning}" if part.meaning else ""), ""]
         lines += ["$$", displayed(part, theorem), "$$", ""]
-        restored = part.restored_expression if isinstance(part, Rate) else None
+        restored = part.restored_expression
         if restored is not None:
             lines += [f"With what print takes as 1: ${in_latex(restored, theorem.local)}$.", ""]
-    if theorem.errata:
-        lines.append("Wrong in print:\n")
-        lines += [_erratum_markdown(one) for one in theorem.errata]
-        lines.append("")
+    lines += _section("Wrong in print:\n", map(_erratum_markdown, theorem.errata))
     lines += [f"> {one.text}\n" for one in theorem.notes]
     tail = "; ".join([*links(theorem), f"source: {theorem.where}", f"read here: {theorem.read}"])
     return "\n".join([*lines, f"<sub>{tail}</sub>", ""])
@@ -220,7 +188,7 @@ def as_markdown(theorem: Theorem, level: int = 2) -> str:
 def displayed(part: Part, theorem: Theorem) -> str:
     """A part's formula in LaTeX, inside an O(.) where the constant is not stated."""
     text = in_latex(part.expression, theorem.local)
-    if part.kind is Kind.RATE or (isinstance(part, Parameter) and part.up_to_constant):
+    if part.is_order:
         order = r"\tilde{O}" if isinstance(part, Rate) and part.logs_hidden else "O"
         text = rf"{order}\left({text}\right)"
     return text
@@ -234,8 +202,7 @@ def as_latex(theorem: Theorem) -> str:
         lines.append(_comment("assumes: " + "; ".join(f"{one.name} ({one.text})" for one in theorem.assumptions)))
     lines += [_comment(f"applies when ${in_latex(one.holds, theorem.local)}$") for one in theorem.conditions]
     for part in theorem.parts:
-        tags = "; ".join((sense(part), *_of_its_own(theorem, part)))
-        lines += [_comment(f"{part.name}: {tags}"), r"\[", displayed(part, theorem), r"\]"]
+        lines += [_comment(f"{part.name}: {_tags(theorem, part)}"), r"\[", displayed(part, theorem), r"\]"]
     return "\n".join([*lines, r"\end{theorem}", ""])
 
 

@@ -1,6 +1,5 @@
 """`dpbounds ball`: the closed form, its inverse, the printed bound beside them."""
 
-import json
 import re
 from fractions import Fraction
 
@@ -12,15 +11,11 @@ from dpbounds.expressions.exact import exact
 
 RUN = ["ball", "--sensitivity", "2", "--dimension", "10", "--dataset-size", "1000", "--steps", "300"]
 
-
-def answer(capsys, *arguments):
-    assert main([*RUN, *arguments, "--json"]) == 0
-    captured = capsys.readouterr()
-    return json.loads(captured.out), captured.err
+VERB = RUN
 
 
-def test_delta_for_a_radius(capsys):
-    found, errors = answer(capsys, "--radius", "25")
+def test_delta_for_a_radius(answer):
+    found, errors = answer("--radius", "25")
     run = dp.BallDescent(2, 10, 1000, 300)
     for field, enclosure in (
         ("delta", run.delta(25)),
@@ -36,8 +31,8 @@ def test_delta_for_a_radius(capsys):
     assert "warning: delta = " in errors  # 300 of 1000 records at 0.1 each
 
 
-def test_the_radius_for_a_delta(capsys):
-    found, errors = answer(capsys, "--target-delta", "1/2000")
+def test_the_radius_for_a_delta(answer):
+    found, errors = answer("--target-delta", "1/2000")
     run = dp.BallDescent(2, 10, 1000, 300)
     assert run.delta(found["radius"]).at_most(Fraction(1, 2000)) is True
     assert run.delta(found["fails_at"]).at_most(Fraction(1, 2000)) is False
@@ -56,18 +51,16 @@ def test_what_is_printed_keeps_its_promise(capsys):
     assert "at every epsilon" in lines["delta"]
 
 
-def test_a_delta_that_needs_no_noise(capsys):
-    found, errors = answer(capsys, "--target-delta", "0.9")
+def test_a_delta_that_needs_no_noise(answer, said):
+    found, errors = answer("--target-delta", "0.9")
     assert (found["radius"], found["fails_at"]) == (0.0, None)
     assert "at or above 1/1000" in errors
     assert found["total_variation"] == {"lower": 1.0, "upper": 1.0}
-    assert main([*RUN, "--target-delta", "0.9"]) == 0
-    assert "gradients of random records, published as they are, keep the budget" in capsys.readouterr().out
+    assert "gradients of random records, published as they are, keep the budget" in said("--target-delta", "0.9")
 
 
-def test_balls_that_do_not_meet(capsys):
-    found, _ = answer(capsys, "--radius", "0.25")
+def test_balls_that_do_not_meet(answer, said):
+    found, _ = answer("--radius", "0.25")
     assert found["delta"]["upper"] == pytest.approx(1 - 0.999**300)
     assert found["radius"] == 0.25
-    assert main([*RUN, "--radius", "0.25"]) == 0
-    assert "of radius 0.25" in capsys.readouterr().out
+    assert "of radius 0.25" in said("--radius", "0.25")

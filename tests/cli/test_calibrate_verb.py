@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,11 +12,7 @@ from dpbounds.expressions.exact import exact
 TARGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]
 SAMPLED = ["--sample-rate", "0.01", "--steps", "1000"]
 
-
-def answer(capsys, *arguments):
-    assert main(["calibrate", *arguments, "--json"]) == 0
-    captured = capsys.readouterr()
-    return json.loads(captured.out), captured.err
+VERB = ("calibrate",)
 
 
 def spends_at_most_one(mechanism, relation="add-or-remove-one"):
@@ -25,8 +20,8 @@ def spends_at_most_one(mechanism, relation="add-or-remove-one"):
 
 
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
-def test_the_noise_suffices_and_a_hair_less_does_not(relation, capsys):
-    found, errors = answer(capsys, *TARGET, *SAMPLED, "--relation", relation)
+def test_the_noise_suffices_and_a_hair_less_does_not(relation, answer):
+    found, errors = answer(*TARGET, *SAMPLED, "--relation", relation)
     assert errors == ""
 
     def training(noise):
@@ -43,8 +38,8 @@ def test_the_noise_suffices_and_a_hair_less_does_not(relation, capsys):
 
 
 @pytest.mark.rotating(4)
-def test_the_steps_suffice_and_more_do_not(capsys):
-    found, _ = answer(capsys, *TARGET, "--solve", "steps", "--noise-multiplier", "2", "--sample-rate", "0.01")
+def test_the_steps_suffice_and_more_do_not(answer):
+    found, _ = answer(*TARGET, "--solve", "steps", "--noise-multiplier", "2", "--sample-rate", "0.01")
     release = dp.PoissonSampled(dp.Gaussian(2), "0.01")
     assert isinstance(found["steps"], int)
     assert found["steps"] < found["fails_at"]
@@ -53,25 +48,23 @@ def test_the_steps_suffice_and_more_do_not(capsys):
     assert found["noise_multiplier"] == 2.0
 
 
-def test_the_rate_suffices_and_a_hair_more_does_not(capsys):
-    found, _ = answer(capsys, *TARGET, "--solve", "sample-rate", "--noise-multiplier", "2", "--steps", "1000")
+def test_the_rate_suffices_and_a_hair_more_does_not(answer):
+    found, _ = answer(*TARGET, "--solve", "sample-rate", "--noise-multiplier", "2", "--steps", "1000")
     assert found["sampling"] == "poisson"
     assert spends_at_most_one(dp.PoissonSampled(dp.Gaussian(2), found["sample_rate"]) ** 1000) is True
     assert spends_at_most_one(dp.PoissonSampled(dp.Gaussian(2), found["fails_at"]) ** 1000) is False
 
 
-def test_a_budget_that_allows_every_record_has_no_failing_rate(capsys):
+def test_a_budget_that_allows_every_record_has_no_failing_rate(answer, said):
     arguments = ["--target-epsilon", "100", "--target-delta", "1e-6", "--solve", "sample-rate"]
-    found, _ = answer(capsys, *arguments, "--noise-multiplier", "2", "--steps", "3")
+    found, _ = answer(*arguments, "--noise-multiplier", "2", "--steps", "3")
     assert found["sample_rate"] == 1.0
     assert found["fails_at"] is None
-    assert main(["calibrate", *arguments, "--noise-multiplier", "2", "--steps", "3"]) == 0
-    assert "even rate 1 suffices" in capsys.readouterr().out
+    assert "even rate 1 suffices" in said(*arguments, "--noise-multiplier", "2", "--steps", "3")
 
 
-def test_the_printed_decimals_keep_their_promise(capsys):
-    assert main(["calibrate", *TARGET, "--steps", "10"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_the_printed_decimals_keep_their_promise(said):
+    lines = said(*TARGET, "--steps", "10").splitlines()
     suffices, fails = (line.split()[2] for line in lines[:2])
     assert lines[0].startswith("noise multiplier")
     assert lines[1].startswith("fails at")
@@ -95,27 +88,25 @@ def test_ends_in_json_round_so_that_they_keep_their_promise(solve, field):
 
 
 @pytest.mark.rotating(4)
-def test_steps_do_not_depend_on_how_epochs_are_rounded(capsys):
-    by_epochs, _ = answer(capsys, *TARGET, "--sample-rate", "0.1", "--epochs", "3")
-    by_steps, _ = answer(capsys, *TARGET, "--sample-rate", "0.1", "--steps", "30")
+def test_steps_do_not_depend_on_how_epochs_are_rounded(answer):
+    by_epochs, _ = answer(*TARGET, "--sample-rate", "0.1", "--epochs", "3")
+    by_steps, _ = answer(*TARGET, "--sample-rate", "0.1", "--steps", "30")
     assert by_epochs == by_steps
     batches, _ = answer(
-        capsys, *TARGET, "--sampling", "poisson", "--batch-size", "10", "--dataset-size", "100", "--epochs", "3"
+        *TARGET, "--sampling", "poisson", "--batch-size", "10", "--dataset-size", "100", "--epochs", "3"
     )
     assert batches == by_steps
 
 
-def test_a_large_delta_draws_a_warning(capsys):
-    _, errors = answer(
-        capsys, "--target-epsilon", "1", "--target-delta", "1e-2", "--steps", "1", "--dataset-size", "100"
-    )
+def test_a_large_delta_draws_a_warning(answer):
+    _, errors = answer("--target-epsilon", "1", "--target-delta", "1e-2", "--steps", "1", "--dataset-size", "100")
     assert "warning: --target-delta = 0.01" in errors
 
 
 @pytest.mark.thorough
-def test_statement_and_certificate_of_a_calibration(tmp_path, capsys):
+def test_statement_and_certificate_of_a_calibration(tmp_path, capsys, answer):
     path = tmp_path / "certificate.json"
-    found, _ = answer(capsys, *TARGET, *SAMPLED, "--statement", "--certificate", str(path))
+    found, _ = answer(*TARGET, *SAMPLED, "--statement", "--certificate", str(path))
     assert found["statement"]
     assert main(["check", str(path)]) == 0
     assert "holds" in capsys.readouterr().out

@@ -26,6 +26,11 @@ VERBS = (
     *("demo", "calibrate", "epsilon", "delta", "remaining", "ball", "check"),
     *("theorems", "show", "evaluate", "compare", "errata", "table", "regimes", "plan", "verify", "audit"),
 )
+EXPLICIT = "wang-xu-2019/theorem-2/explicit"
+NUMBERS = (
+    *("--metric", "gradient-norm", "--n", "1e6", "--d", "100", "--epsilon", "1", "--delta", "1e-6"),
+    *("--lipschitz", "1", "--smoothness", "1", "--initial-gap", "1"),
+)
 TARGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]
 
 BAD_INPUT = [
@@ -164,6 +169,64 @@ BAD_INPUT = [
     (["demo", "--repetitions", "0"], ["--repetitions", "0"]),
     (["demo", "--seed", "-1"], ["--seed", "-1"]),
     (["demo", "--centre", "2"], ["--centre", "2", "from 0 to 1"]),
+    (["verify", "nobody-1999"], ["statement with a check"]),
+    (["verify", "lowy-ullman-wright-2024/lemma-6.5"], ["none: a lower bound on all algorithms at once"]),
+    (["verify", "--quick", "--full"], ["one of the two"]),
+    (["verify", "--jobs", "0"], ["--jobs"]),
+    (["verify", "--export", "cells.txt"], [".parquet"]),
+    (["verify", "--scheduler", "localhost"], ["tcp://"]),
+    (["regimes", "nonsense"], ["metric must be one of", "not nonsense", "gradient-norm"]),
+    (["regimes", "sosp", "--epsilon-power", "-1"], ["--epsilon-power", "at least 0"]),
+    (["regimes", "sosp", "--output", "map.txt"], ["--output", ".png or .svg"]),
+    (["regimes", "sosp", "--output", "map.png", "--epsilon-power", "0"], ["--epsilon-power 0", "does not fit a map"]),
+    (
+        ["regimes", "sosp", "--axis", "rank", "--output", "map.png"],
+        ["--axis rank fits neither a map"],
+    ),
+    (["regimes", "sosp", "--status", "nice"], ["status must be one of", "not nice"]),
+    (["regimes", "sosp", "--assuming", "round"], ["assuming must be one of", "not round"]),
+    (["regimes", "sosp", "--with", "kl_exponent"], ["name=value"]),
+    (["regimes", "sosp", "--with", "zzz=2"], ["zzz"]),
+    (["audit", "dp-pgd", "--output", "somewhere"], ["--output somewhere needs all or --mutations"]),
+    (["audit"], ["or --mutations"]),
+    (["audit", "dp-pgd", "--mutations"], ["or --mutations"]),
+    (["audit", "nobody"], ["one of "]),
+    (["audit", "all", "--one-run"], ["--one-run needs one ALGORITHM"]),
+    (["audit", "--mutations", "--one-run"], ["--one-run needs one ALGORITHM"]),
+    (["audit", "dp-spider", "--one-run"], ["one for a generalised linear model"]),
+    (["audit", "dp-fw-l2", "--one-run"], ["one that runs in 400 dimensions"]),
+    (["audit", "dp-pgd", "--runs", "4"], ["runs"]),
+    (["audit", "dp-pgd", "--runs", "0"], ["--runs"]),
+    (["audit", "dp-pgd", "--confidence", "1"], ["--confidence"]),
+    (["audit", "dp-pgd", "--seed", "-1"], ["--seed"]),
+    (["audit", "dp-pgd", "--delta", "0"], ["--delta"]),
+    (["audit", "dp-pgd", "--relation", "nobody"], ["--relation"]),
+    (["plan"], ["--metric"]),
+    (["plan", "--metric", "gradient-norm", "--n", "10"], ["d, epsilon, delta"]),
+    (["plan", "--metric", "slowness", "n=1", "d=1", "epsilon=1", "delta=0.1"], ["one of gradient-norm"]),
+    (["plan", *NUMBERS, "n=5"], ["given once only"]),
+    (["plan", *NUMBERS, "colour=5"], ["symbol table"]),
+    (["plan", *NUMBERS, "diameter"], ["name=value"]),
+    (["plan", *NUMBERS, "--diameter", "wide"], ["a number such as"]),
+    (["plan", *NUMBERS, "--steps-limit", "0"], ["positive whole number"]),
+    (["plan", *NUMBERS, "--assuming", "round"], ["quasar-convex"]),
+    (["table", "nonsense"], ["one of gradient-norm"]),
+    (["table", "all"], ["--output DIR or --check"]),
+    (["table", "all", "--format", "csv"], ["one table's name"]),
+    (["table", "errata", "--format", "csv"], ["Markdown"]),
+    (["table", "sosp", "--format", "pdf"], ["one of md, latex, html, csv"]),
+    (["table", "ball-noise", "--at", "n=10"], ["a grid of its own"]),
+    (["table", "sosp", "--at", "n"], ["name=value"]),
+    (["evaluate", EXPLICIT, "n=0"], ["dataset_size must be", "not 0", "whole number at least 1"]),
+    (["evaluate", EXPLICIT, "n=3.5"], ["dataset_size must be", "not 7/2", "whole number"]),
+    (["evaluate", EXPLICIT, "n=10"], [" is missing: ", "smoothness: ", "steps or T: ", "give NAME=VALUE"]),
+    (["evaluate", EXPLICIT, "n=10", "dataset_size=10"], ["another name of dataset_size"]),
+    (["evaluate", EXPLICIT, "n=10", "n=11"], ["given once only"]),
+    (["evaluate", EXPLICIT, "zzz=10"], ["zzz", "it uses: "]),
+    (["evaluate", EXPLICIT, "n"], ["name=value"]),
+    (["evaluate", EXPLICIT, "n=ten"], ["ten"]),
+    (["evaluate", EXPLICIT, "--part", "nonsense"], ["one of the parts of"]),
+    (["evaluate", EXPLICIT, "--relation", "replace-one"], ["--relation replace-one needs --part spent"]),
     (["spend"], ["spend", "calibrate", "epsilon"]),
     (["--nonsense"], ["--nonsense"]),
 ]
@@ -300,9 +363,8 @@ def test_help_lists_every_verb(arguments, capsys):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_each_verb_explains_itself_with_an_example(verb, capsys):
-    assert main([verb, "--help"]) == 0
-    out = capsys.readouterr().out
+def test_each_verb_explains_itself_with_an_example(verb, said):
+    out = said(verb, "--help")
     assert f"Example: dpbounds {verb}" in out
     assert "--json" in out
 

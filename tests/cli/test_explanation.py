@@ -1,6 +1,5 @@
 """`--explain` in words and as data, every mechanism in words, the curves."""
 
-import csv
 import json
 from fractions import Fraction
 
@@ -8,7 +7,6 @@ import pytest
 from scipy import stats
 
 import dpbounds as dp
-from dpbounds.algorithms.ledger_format import write_releases
 from dpbounds.cli import main
 from dpbounds.cli.printing.wording import described, product_in_words, source_of
 from dpbounds.expressions.exact import exact
@@ -61,9 +59,8 @@ def test_people_are_told_what_is_loose(capsys):
     assert "a public lower bound on the larger of two neighbours" in text
 
 
-def test_programs_get_the_proofs(capsys):
-    assert main(["epsilon", *RUN, "--delta", "1e-6", "--explain", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_programs_get_the_proofs(said):
+    found = json.loads(said("epsilon", *RUN, "--delta", "1e-6", "--explain", "--json"))
     assert [(entry["order"], entry["role"]) for entry in found["explain"]] == [
         ("remove", "dominates"),
         ("add", "dominates"),
@@ -77,12 +74,10 @@ def test_programs_get_the_proofs(capsys):
 
 
 @pytest.mark.rotating(4)
-def test_programs_get_the_attacks(capsys, tmp_path):
-    path = tmp_path / "ledger.json"
-    path.write_text(write_releases(dp.ExponentialMechanism("0.1", relation="replace-one") ** 2))
-    run = ["epsilon", "--ledger", str(path), "--delta", "1e-6", "--relation", "replace-one", "--explain"]
-    assert main([*run, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_programs_get_the_attacks(capsys, ledger, said):
+    path = ledger(dp.ExponentialMechanism("0.1", relation="replace-one") ** 2)
+    run = ["epsilon", "--ledger", path, "--delta", "1e-6", "--relation", "replace-one", "--explain"]
+    found = json.loads(said(*run, "--json"))
     assert {entry["role"] for entry in found["explain"]} == {"dominates", "attack"}
     assert main(run) == 0
     assert "under the relation stated" in " ".join(capsys.readouterr().out.split())
@@ -144,17 +139,16 @@ def test_words_for_what_only_proofs_use():
     assert source_of(pairs.Discrete((), Fraction(1))) == "sampling.md"
 
 
-def test_the_trade_off_is_below_the_exact_one(tmp_path, capsys):
+def test_the_trade_off_is_below_the_exact_one(tmp_path, capsys, rows):
     path = tmp_path / "trade-off.csv"
     assert (
         main(["epsilon", "--noise-multiplier", "2", "--steps", "1", "--delta", "1e-5", "--trade-off", str(path)]) == 0
     )
     assert str(path) in capsys.readouterr().err
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["type_one_error", "type_two_error_lower_bound"]
-    errors = [exact(row["type_one_error"]) for row in rows]
-    bounds = [exact(row["type_two_error_lower_bound"]) for row in rows]
+    columns = rows(path)
+    assert list(columns[0]) == ["type_one_error", "type_two_error_lower_bound"]
+    errors = [exact(row["type_one_error"]) for row in columns]
+    bounds = [exact(row["type_two_error_lower_bound"]) for row in columns]
     assert errors[0] == 0
     assert errors[-1] == 1
     assert errors == sorted(errors)

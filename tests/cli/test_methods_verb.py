@@ -1,7 +1,5 @@
 """`--method`: one accountant, or all side by side."""
 
-import json
-
 import pytest
 
 from dpbounds.cli import main
@@ -9,15 +7,8 @@ from dpbounds.cli import main
 RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "10000"]
 
 
-def answer(capsys, *arguments):
-    """The JSON answer, and what went to standard error."""
-    assert main([*arguments, "--json"]) == 0
-    captured = capsys.readouterr()
-    return json.loads(captured.out), captured.err
-
-
-def test_all_methods_in_json(capsys):
-    found, _ = answer(capsys, "epsilon", *RUN, "--delta", "1e-6", "--method", "all")
+def test_all_methods_in_json(answer):
+    found, _ = answer("epsilon", *RUN, "--delta", "1e-6", "--method", "all")
     methods = {entry["method"]: entry for entry in found["methods"]}
     assert list(methods) == ["certified", "rdp", "zcdp", "zcdp-classical", "gdp", "optimal", "advanced", "basic"]
     assert found["delta"] == 1e-6
@@ -29,9 +20,8 @@ def test_all_methods_in_json(capsys):
     assert methods["gdp"]["value"] < methods["certified"]["epsilon"]["lower"]
 
 
-def test_all_methods_for_people(capsys):
-    assert main(["epsilon", *RUN, "--delta", "1e-6", "--method", "all"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_all_methods_for_people(said):
+    lines = said("epsilon", *RUN, "--delta", "1e-6", "--method", "all").splitlines()
     assert lines[0].split() == ["delta", "1e-06"]
     table = [line.split() for line in lines[5:]]
     assert [row[0] for row in table] == [
@@ -48,16 +38,16 @@ def test_all_methods_for_people(capsys):
 
 
 @pytest.mark.parametrize("verb", ["epsilon", "delta"])
-def test_one_method(capsys, verb):
+def test_one_method(answer, verb):
     target = ["--delta", "1e-6"] if verb == "epsilon" else ["--epsilon", "8"]
-    certified, _ = answer(capsys, verb, *RUN, *target)
-    found, _ = answer(capsys, verb, *RUN, *target, "--method", "rdp")
+    certified, _ = answer(verb, *RUN, *target)
+    found, _ = answer(verb, *RUN, *target, "--method", "rdp")
     assert (found["method"], found["certified"]) == ("rdp", True)
     assert found[verb]["upper"] >= certified[verb]["upper"]
 
 
-def test_the_approximation_is_no_proof(capsys):
-    found, errors = answer(capsys, "epsilon", *RUN, "--delta", "1e-6", "--method", "gdp")
+def test_the_approximation_is_no_proof(answer):
+    found, errors = answer("epsilon", *RUN, "--delta", "1e-6", "--method", "gdp")
     assert found["certified"] is False
     assert "epsilon" not in found
     assert "do not publish" in errors

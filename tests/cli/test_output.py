@@ -7,7 +7,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpbounds.cli import main
 from dpbounds.cli.printing import output
 from dpbounds.cli.verbs.evaluate import _spent
 from dpbounds.expressions.enclosure import Enclosure
@@ -123,9 +122,8 @@ def test_a_promise_that_is_kept_is_not_contradicted_by_what_is_spent(promised, s
     assert bool(rest) == (upper > promised)
 
 
-def test_the_example_of_a_promise_kept_to_the_last_digit(capsys):
+def test_the_example_of_a_promise_kept_to_the_last_digit(said):
     page = str(Path(__file__).parents[2] / "docs" / "my_theorem.py")
-    assert main(["evaluate", page, "--part", "spent", "n=1e4", "T=100", "rho=0.1"]) == 0
-    printed = capsys.readouterr().out
+    printed = said("evaluate", page, "--part", "spent", "n=1e4", "T=100", "rho=0.1")
     assert "spent      0.1, and at most" in printed
     assert "0.1000000001" not in printed

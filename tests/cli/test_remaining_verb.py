@@ -7,26 +7,15 @@ import pytest
 
 import dpbounds as dp
 from dpbounds.algorithms.ledger import Ledger, Release
-from dpbounds.algorithms.ledger_format import write_releases
 from dpbounds.cli import main
 
 GAUSSIANS = (dp.PoissonSampled(dp.Gaussian(2), "0.01") ** 500) @ (dp.Gaussian(30) ** 2)
 BUDGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    def write(mechanism):
-        path = tmp_path / "ledger.json"
-        path.write_text(write_releases(mechanism))
-        return ["remaining", "--ledger", str(path)]
-
-    return write
-
-
 @pytest.mark.rotating(4)
 def test_both_sides_are_proven(ledger, capsys):
-    assert main([*ledger(GAUSSIANS), *BUDGET, "--json"]) == 0
+    assert main(["remaining", "--ledger", ledger(GAUSSIANS), *BUDGET, "--json"]) == 0
     captured = capsys.readouterr()
     assert captured.err == ""
     found = json.loads(captured.out)
@@ -43,21 +32,19 @@ def test_both_sides_are_proven(ledger, capsys):
 
 
 @pytest.mark.rotating(4)
-def test_people_read_the_same(ledger, capsys):
-    assert main([*ledger(GAUSSIANS), *BUDGET]) == 0
-    out = capsys.readouterr().out
+def test_people_read_the_same(ledger, said):
+    out = said("remaining", "--ledger", ledger(GAUSSIANS), *BUDGET)
     assert "budget             epsilon 1, delta 1e-06: kept (proven)\n" in out
     assert "more of the last   34 more fit (proven), 35 do not (proven): on the full batch, Gaussian" in out
     assert "500 releases on Poisson samples at rate 0.01, Gaussian noise multiplier 2; 2 releases" in out
 
 
-def test_an_exceeded_budget_is_status_1(ledger, capsys):
-    assert main([*ledger(dp.Gaussian(1)), *BUDGET]) == 1
-    out = capsys.readouterr().out
+def test_an_exceeded_budget_is_status_1(ledger, capsys, said):
+    out = said("remaining", "--ledger", ledger(dp.Gaussian(1)), *BUDGET, status=1)
     assert "NOT kept (proven)" in out
     assert "no noise is proven to fit" in out
     assert "none is proven to fit: on" in out
-    assert main([*ledger(dp.Gaussian(1)), *BUDGET, "--json"]) == 1
+    assert main(["remaining", "--ledger", ledger(dp.Gaussian(1)), *BUDGET, "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["within"] is False
     assert (found["noise_multiplier"], found["noise_fails_at"], found["more"], found["more_fails_at"]) == (
@@ -71,7 +58,17 @@ def test_an_exceeded_budget_is_status_1(ledger, capsys):
 @pytest.mark.thorough
 def test_what_is_not_decided_is_status_1_and_says_so(ledger, capsys):
     loose = dp.SampledWithoutReplacement(dp.Gaussian(1), 100, 10_000) ** 1000
-    run = [*ledger(loose), "--target-epsilon", "16", "--target-delta", "1e-6", "--relation", "replace-one"]
+    run = [
+        "remaining",
+        "--ledger",
+        ledger(loose),
+        "--target-epsilon",
+        "16",
+        "--target-delta",
+        "1e-6",
+        "--relation",
+        "replace-one",
+    ]
     assert main(run) == 1
     captured = capsys.readouterr()
     assert "NOT proven to be kept" in captured.out
@@ -80,18 +77,16 @@ def test_what_is_not_decided_is_status_1_and_says_so(ledger, capsys):
     assert captured.err.count("\n") == 1
 
 
-def test_the_ledgers_of_algorithms_are_read(tmp_path, capsys):
-    path = tmp_path / "ledger.json"
-    path.write_text(Ledger((Release(Fraction(30), Fraction(1), count=4),)).to_json())
-    run = ["remaining", "--ledger", str(path), *BUDGET, "--relation", "replace-one", "--dataset-size", "1000000"]
+def test_the_ledgers_of_algorithms_are_read(capsys, ledger):
+    path = ledger(Ledger((Release(Fraction(30), Fraction(1), count=4),)).to_json())
+    run = ["remaining", "--ledger", path, *BUDGET, "--relation", "replace-one", "--dataset-size", "1000000"]
     assert main([*run, "--json"]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)["last"].endswith("Gaussian noise multiplier 30")
     assert "warning: --target-delta = 1e-06 is at or above 1/1000000" in captured.err
 
 
-def test_an_adaptive_ledger_is_refused(tmp_path, capsys):
-    path = tmp_path / "ledger.json"
-    path.write_text(Ledger((Release(Fraction(30), Fraction(1), count=4),), adaptive=True).to_json())
-    assert main(["remaining", "--ledger", str(path), *BUDGET]) == 2
+def test_an_adaptive_ledger_is_refused(capsys, ledger):
+    path = ledger(Ledger((Release(Fraction(30), Fraction(1), count=4),), adaptive=True).to_json())
+    assert main(["remaining", "--ledger", path, *BUDGET]) == 2
     assert "chosen as the run went" in capsys.readouterr().err

@@ -1,6 +1,5 @@
 """Batches of a fixed size and groups of records on the command line; what is not tight is said to be so."""
 
-import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -21,12 +20,6 @@ WITHOUT = ["--sampling", "without-replacement", *BATCHES]
 REPLACE = ["--relation", "replace-one"]
 NOISE = ["--noise-multiplier", "1"]
 BOTH = ("add-or-remove-one", "replace-one")
-
-
-def answer(capsys, *arguments):
-    assert main([*arguments, "--json"]) == 0
-    captured = capsys.readouterr()
-    return json.loads(captured.out), captured.err
 
 
 @pytest.fixture
@@ -52,24 +45,22 @@ def asked(monkeypatch):
         ("with-replacement --batch-size 7 --dataset-size 60 --epochs 1.05", dp.SampledWithReplacement),
     ],
 )
-def test_options_describe_the_mechanism_exactly(options, mechanism, relation, asked, capsys):
-    found, _ = answer(
-        capsys, "epsilon", *NOISE, "--delta", "0.01", "--relation", relation, "--sampling", *options.split()
-    )
+def test_options_describe_the_mechanism_exactly(options, mechanism, relation, asked, answer):
+    found, _ = answer("epsilon", *NOISE, "--delta", "0.01", "--relation", relation, "--sampling", *options.split())
     assert asked == [(mechanism(dp.Gaussian(1), 7, 60) ** 9, relation)]
     assert (found["batch_size"], found["dataset_size"], found["sample_rate"], found["steps"]) == (7, 60, None, 9)
 
 
-def test_a_batch_may_be_everything_where_nothing_is_removed(asked, capsys):
+def test_a_batch_may_be_everything_where_nothing_is_removed(asked, answer):
     everything = ["--sampling", "without-replacement", "--batch-size", "5", "--dataset-size", "5", "--steps", "2"]
-    answer(capsys, "epsilon", *NOISE, "--delta", "0.01", *everything, *REPLACE)
+    answer("epsilon", *NOISE, "--delta", "0.01", *everything, *REPLACE)
     more = ["--sampling", "with-replacement", "--batch-size", "9", "--dataset-size", "5", "--steps", "2"]
-    answer(capsys, "epsilon", *NOISE, "--delta", "0.01", *more)
+    answer("epsilon", *NOISE, "--delta", "0.01", *more)
     assert [len(mechanism.parts) for mechanism, _ in asked] == [1, 1]
 
 
-def test_what_is_tight_looks_as_before(capsys):
-    found, _ = answer(capsys, "epsilon", *NOISE, *WITHOUT, "--steps", "1000", "--delta", "1e-6")
+def test_what_is_tight_looks_as_before(answer):
+    found, _ = answer("epsilon", *NOISE, *WITHOUT, "--steps", "1000", "--delta", "1e-6")
     expected = dp.epsilon(dp.SampledWithoutReplacement(dp.Gaussian(1), 100, 10_000) ** 1000, "1e-6")
     assert found["epsilon"] == {"lower": expected.lower, "upper": expected.upper}
     assert found["tight"] is True
@@ -77,9 +68,9 @@ def test_what_is_tight_looks_as_before(capsys):
 
 
 @pytest.mark.thorough
-def test_what_is_not_tight_says_so(capsys):
+def test_what_is_not_tight_says_so(capsys, answer):
     run = ["epsilon", *NOISE, *WITHOUT, "--steps", "1000", "--delta", "1e-6", *REPLACE]
-    found, errors = answer(capsys, *run)
+    found, errors = answer(*run)
     assert errors == ""
     assert found["tight"] is False
     assert found["digits"] >= 4  # of what suffices, however far below it the attack stays
@@ -92,46 +83,33 @@ def test_what_is_not_tight_says_so(capsys):
     assert exact(first.split()[1]) >= exact(found["epsilon"]["upper"]) * Fraction(999999, 1000000)
 
 
-def test_no_known_attack_is_said_too(capsys, tmp_path):
-    from dpbounds.algorithms.ledger_format import write_releases
-
-    path = tmp_path / "ledger.json"
-    path.write_text(write_releases(dp.AboveThreshold("0.1", relation="add-or-remove-one")))
-    found, _ = answer(capsys, "epsilon", "--ledger", str(path), "--delta", "1e-9")
+def test_no_known_attack_is_said_too(answer, ledger, said):
+    path = ledger(dp.AboveThreshold("0.1", relation="add-or-remove-one"))
+    found, _ = answer("epsilon", "--ledger", path, "--delta", "1e-9")
     assert found["tight"] is False
     assert found["attained"] is None
-    assert main(["epsilon", "--ledger", str(path), "--delta", "1e-9"]) == 0
-    assert "no attack is known)" in capsys.readouterr().out
+    assert "no attack is known)" in said("epsilon", "--ledger", path, "--delta", "1e-9")
 
 
-def test_an_attack_that_attains_the_bound_makes_it_tight(capsys, tmp_path):
-    from dpbounds.algorithms.ledger_format import write_releases
-
-    path = tmp_path / "ledger.json"
+def test_an_attack_that_attains_the_bound_makes_it_tight(answer, ledger):
     one_record = dp.SampledWithoutReplacement(dp.UniformBall(3, 10, sensitivity=1), 1, 10)
-    path.write_text(write_releases(one_record))
-    found, _ = answer(capsys, "delta", "--ledger", str(path), "--epsilon", "1", *REPLACE)
+    path = ledger(one_record)
+    found, _ = answer("delta", "--ledger", path, "--epsilon", "1", *REPLACE)
     assert found["tight"] is True
 
 
-def test_the_size_of_the_data_in_a_ledger_is_held_against_delta(capsys, tmp_path):
-    from dpbounds.algorithms.ledger_format import write_releases
-
-    path = tmp_path / "ledger.json"
-    path.write_text(write_releases(dp.SampledWithoutReplacement(dp.Gaussian(3), 1, 1000)))
-    _, errors = answer(capsys, "epsilon", "--ledger", str(path), "--delta", "0.001")
+def test_the_size_of_the_data_in_a_ledger_is_held_against_delta(answer, ledger):
+    path = ledger(dp.SampledWithoutReplacement(dp.Gaussian(3), 1, 1000))
+    _, errors = answer("epsilon", "--ledger", path, "--delta", "0.001")
     assert "warning: delta = 0.001 is at or above 1/1000" in errors
-    _, errors = answer(capsys, "epsilon", "--ledger", str(path), "--delta", "0.0009")
+    _, errors = answer("epsilon", "--ledger", path, "--delta", "0.0009")
     assert errors == ""
 
 
-def test_a_loss_that_may_be_infinite(capsys, tmp_path):
-    from dpbounds.algorithms.ledger_format import write_releases
-
-    path = tmp_path / "ledger.json"
-    path.write_text(write_releases(dp.UniformBall(10, 3)))
-    run = ["epsilon", "--ledger", str(path), "--delta", "1e-9"]
-    found, _ = answer(capsys, *run)
+def test_a_loss_that_may_be_infinite(capsys, tmp_path, answer, ledger):
+    path = ledger(dp.UniformBall(10, 3))
+    run = ["epsilon", "--ledger", path, "--delta", "1e-9"]
+    found, _ = answer(*run)
     assert found["epsilon"] == {"lower": "inf", "upper": "inf"}
     curve, trade_off = tmp_path / "curve.csv", tmp_path / "trade-off.csv"
     assert main([*run, "--explain", "--curve", str(curve), "--trade-off", str(trade_off)]) == 0
@@ -144,10 +122,10 @@ def test_a_loss_that_may_be_infinite(capsys, tmp_path):
 
 
 @pytest.mark.parametrize("relation", [BOTH[0], pytest.param(BOTH[1], marks=pytest.mark.slow)])
-def test_noise_for_batches_of_a_fixed_size(relation, capsys):
+def test_noise_for_batches_of_a_fixed_size(relation, answer, said):
     budget = ["--target-epsilon", "3", "--target-delta", "1e-5", "--relation", relation]
     batches = ["--sampling", "without-replacement", "--batch-size", "10", "--dataset-size", "100", "--epochs", "30"]
-    found, _ = answer(capsys, "calibrate", *budget, *batches)
+    found, _ = answer("calibrate", *budget, *batches)
 
     def spent(noise):
         return dp.epsilon(dp.SampledWithoutReplacement(dp.Gaussian(noise), 10, 100) ** 300, "1e-5", relation)
@@ -156,16 +134,15 @@ def test_noise_for_batches_of_a_fixed_size(relation, capsys):
     assert spent(found["fails_at"]).exact_lower > 3
     assert found["tight"] is (relation == "add-or-remove-one")
     assert (found["batch_size"], found["dataset_size"], found["steps"]) == (10, 100, 300)
-    assert main(["calibrate", *budget, *batches]) == 0
-    out = capsys.readouterr().out
+    out = said("calibrate", *budget, *batches)
     assert "300 releases, 10 records of 100 drawn without replacement" in out
     assert ("by an explicit attack; what lies in between is not decided" in out) is not found["tight"]
 
 
 @pytest.mark.rotating(4)
-def test_steps_for_batches_of_a_fixed_size(capsys):
+def test_steps_for_batches_of_a_fixed_size(answer):
     budget = ["--target-epsilon", "2", "--target-delta", "1e-5", "--solve", "steps"]
-    found, _ = answer(capsys, "calibrate", *budget, "--noise-multiplier", "4", *WITHOUT)
+    found, _ = answer("calibrate", *budget, "--noise-multiplier", "4", *WITHOUT)
     step = dp.SampledWithoutReplacement(dp.Gaussian(4), 100, 10_000)
     assert found["fails_at"] == found["steps"] + 1
     assert dp.epsilon(step ** found["steps"], "1e-5").at_most(2) is True
@@ -205,11 +182,11 @@ def test_no_failing_value_is_said_in_words(solve, word):
 
 
 @pytest.mark.parametrize("explain", [[], ["--explain"]])
-def test_a_group_of_full_batch_gaussians_is_a_larger_shift(explain, capsys):
+def test_a_group_of_full_batch_gaussians_is_a_larger_shift(explain, answer):
     found, _ = answer(
-        capsys, "epsilon", "--noise-multiplier", "15", "--steps", "1", "--delta", "1e-5", "--group-size", "3", *explain
+        "epsilon", "--noise-multiplier", "15", "--steps", "1", "--delta", "1e-5", "--group-size", "3", *explain
     )
-    one, _ = answer(capsys, "epsilon", "--noise-multiplier", "5", "--steps", "1", "--delta", "1e-5")
+    one, _ = answer("epsilon", "--noise-multiplier", "5", "--steps", "1", "--delta", "1e-5")
     assert found["epsilon"] == one["epsilon"]
     assert found["group_size"] == 3
     assert "group_size" not in one
@@ -220,26 +197,23 @@ def test_a_group_of_full_batch_gaussians_is_a_larger_shift(explain, capsys):
         assert found["total_variation"] == {"lower": advantage.lower, "upper": advantage.upper}
 
 
-def test_delta_of_a_group(capsys):
-    found, _ = answer(
-        capsys, "delta", "--noise-multiplier", "15", "--steps", "1", "--epsilon", "1", "--group-size", "3"
-    )
+def test_delta_of_a_group(answer):
+    found, _ = answer("delta", "--noise-multiplier", "15", "--steps", "1", "--epsilon", "1", "--group-size", "3")
     assert found["delta"]["upper"] == pytest.approx(dp.delta(dp.Gaussian(5), 1).upper, rel=1e-9)
 
 
-def test_a_chain_of_neighbours_is_explained(monkeypatch, capsys):
+def test_a_chain_of_neighbours_is_explained(monkeypatch, said):
     def chain(mechanism, group_size, **question):
         return Enclosure(Fraction(3, 10), Fraction(2, 3), "group privacy")
 
     monkeypatch.setattr(group_accounts, "group_account", chain)
     run = ["epsilon", *NOISE, "--sample-rate", "0.01", "--steps", "10", "--delta", "1e-5", *REPLACE]
-    assert main([*run, "--group-size", "2", "--explain"]) == 0
-    out = capsys.readouterr().out
+    out = said(*run, "--group-size", "2", "--explain")
     assert "group size  2\n" in out
     assert "a chain of 2 neighbours" in out
     assert "2 records spend at least what one does" in " ".join(out.split())
 
 
-def test_a_group_of_one_is_one(asked, capsys):
-    answer(capsys, "epsilon", *NOISE, "--steps", "1", "--delta", "1e-5", "--group-size", "1")
+def test_a_group_of_one_is_one(asked, answer):
+    answer("epsilon", *NOISE, "--steps", "1", "--delta", "1e-5", "--group-size", "1")
     assert len(asked) == 1

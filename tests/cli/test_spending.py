@@ -1,5 +1,3 @@
-import csv
-import json
 import math
 from fractions import Fraction
 
@@ -16,13 +14,6 @@ from dpbounds.privacy.accountants import certified as accountants
 
 RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "1000"]
 SINGLE = ["--noise-multiplier", "5", "--steps", "1"]
-
-
-def answer(capsys, *arguments):
-    """The JSON answer, and what went to standard error."""
-    assert main([*arguments, "--json"]) == 0
-    captured = capsys.readouterr()
-    return json.loads(captured.out), captured.err
 
 
 @pytest.fixture
@@ -45,8 +36,8 @@ def gaussian_delta(epsilon, noise):
     return stats.norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * stats.norm.cdf(-mu / 2 - epsilon / mu)
 
 
-def test_epsilon_is_the_library_s(capsys):
-    found, errors = answer(capsys, "epsilon", *RUN, "--delta", "1e-6", "--relation", "replace-one")
+def test_epsilon_is_the_library_s(answer):
+    found, errors = answer("epsilon", *RUN, "--delta", "1e-6", "--relation", "replace-one")
     training = dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 1000
     enclosure = dp.epsilon(training, "1e-6", "replace-one")
     assert found["epsilon"] == {"lower": enclosure.lower, "upper": enclosure.upper}
@@ -56,16 +47,16 @@ def test_epsilon_is_the_library_s(capsys):
     assert errors == ""
 
 
-def test_delta_is_known_in_closed_form(capsys):
-    found, _ = answer(capsys, "delta", *SINGLE, "--epsilon", "0.7")
+def test_delta_is_known_in_closed_form(answer):
+    found, _ = answer("delta", *SINGLE, "--epsilon", "0.7")
     assert found["delta"]["lower"] <= found["delta"]["upper"]
     assert found["delta"]["upper"] == pytest.approx(gaussian_delta(0.7, 5), rel=1e-9)
     assert found["epsilon"] == 0.7
 
 
-def test_epsilon_and_delta_are_inverse_to_each_other(capsys):
-    spent, _ = answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5", "--digits", "17")
-    back, _ = answer(capsys, "delta", *SINGLE, "--epsilon", spent["epsilon"]["upper"])
+def test_epsilon_and_delta_are_inverse_to_each_other(answer):
+    spent, _ = answer("epsilon", *SINGLE, "--delta", "1e-5", "--digits", "17")
+    back, _ = answer("delta", *SINGLE, "--epsilon", spent["epsilon"]["upper"])
     assert back["delta"]["upper"] <= 1e-5 * (1 + 1e-12)
     assert back["delta"]["upper"] == pytest.approx(1e-5, rel=1e-9)
 
@@ -92,29 +83,29 @@ def test_epsilon_and_delta_are_inverse_to_each_other(capsys):
         ("", dp.Gaussian("1.1") ** 1),
     ],
 )
-def test_options_describe_the_mechanism_exactly(options, mechanism, asked, capsys):
-    answer(capsys, "epsilon", "--noise-multiplier", "1.1", "--delta", "0.1", *options.split())
+def test_options_describe_the_mechanism_exactly(options, mechanism, asked, answer):
+    answer("epsilon", "--noise-multiplier", "1.1", "--delta", "0.1", *options.split())
     assert asked[0][0] == mechanism
     assert asked[0][1]["delta"] == Fraction(1, 10)
     assert asked[0][1]["relation"] == "add-or-remove-one"
 
 
-def test_a_single_release_is_not_assumed_in_silence(asked, capsys):
-    found, errors = answer(capsys, "epsilon", "--noise-multiplier", "5", "--delta", "1e-5")
+def test_a_single_release_is_not_assumed_in_silence(asked, answer):
+    found, errors = answer("epsilon", "--noise-multiplier", "5", "--delta", "1e-5")
     assert found["steps"] == 1
     assert "a single release" in errors
 
 
-def test_tolerance_is_handed_on(asked, capsys):
-    answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5", "--tolerance", "1/1000")
-    answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5")
+def test_tolerance_is_handed_on(asked, answer):
+    answer("epsilon", *SINGLE, "--delta", "1e-5", "--tolerance", "1/1000")
+    answer("epsilon", *SINGLE, "--delta", "1e-5")
     assert asked[0][1]["tolerance"] == 0.001
     assert asked[1][1]["tolerance"] == accountants.DEFAULT_TOLERANCE
 
 
 @pytest.mark.thorough
-def test_a_small_tolerance_is_honoured_or_refused(capsys):
-    found, errors = answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5", "--tolerance", "1e-40", "--digits", "45")
+def test_a_small_tolerance_is_honoured_or_refused(capsys, answer):
+    found, errors = answer("epsilon", *SINGLE, "--delta", "1e-5", "--tolerance", "1e-40", "--digits", "45")
     assert found["digits"] >= 40
     assert "relative width" not in errors
     sampled = ("epsilon", "--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "20", "--delta", "1e-5")
@@ -123,30 +114,29 @@ def test_a_small_tolerance_is_honoured_or_refused(capsys):
 
 
 @pytest.mark.parametrize(("digits", "kind"), [("15", float), ("16", str), ("30", str)])
-def test_many_digits_are_text(digits, kind, capsys):
-    found, errors = answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5", "--digits", digits)
+def test_many_digits_are_text(digits, kind, answer):
+    found, errors = answer("epsilon", *SINGLE, "--delta", "1e-5", "--digits", digits)
     assert isinstance(found["epsilon"]["lower"], kind)
     assert isinstance(found["epsilon"]["upper"], kind)
     assert exact(found["epsilon"]["lower"]) < exact(found["epsilon"]["upper"])
     assert ("fewer than" in errors) == (found["digits"] < int(digits))
 
 
-def test_values_below_the_reach_of_doubles_are_text(capsys):
-    found, _ = answer(capsys, "delta", *SINGLE, "--epsilon", "20")
+def test_values_below_the_reach_of_doubles_are_text(answer):
+    found, _ = answer("delta", *SINGLE, "--epsilon", "20")
     assert isinstance(found["delta"]["upper"], str)
     assert 0 < Fraction(found["delta"]["lower"]) <= Fraction(found["delta"]["upper"]) < Fraction(1, 10**300)
 
 
-def test_zero_is_zero(capsys):
-    found, _ = answer(capsys, "epsilon", *SINGLE, "--delta", "0.5")
+def test_zero_is_zero(capsys, answer):
+    found, _ = answer("epsilon", *SINGLE, "--delta", "0.5")
     assert found["epsilon"] == {"lower": 0.0, "upper": 0.0}
     assert main(["epsilon", *SINGLE, "--delta", "0.5"]) == 0
     assert capsys.readouterr().out.startswith("epsilon    0  (proven, exact)\n")
 
 
-def test_people_see_the_upper_end_and_the_relation(capsys):
-    assert main(["epsilon", *SINGLE, "--delta", "1e-5", "--digits", "4"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_people_see_the_upper_end_and_the_relation(said):
+    lines = said("epsilon", *SINGLE, "--delta", "1e-5", "--digits", "4").splitlines()
     assert lines[0].startswith("epsilon    0.7256  (proven, rounded up")  # 0.72552...
     assert "relation   add-or-remove-one" in lines
     assert any("a single release on the full batch" in line for line in lines)
@@ -162,27 +152,26 @@ def test_people_see_the_upper_end_and_the_relation(capsys):
         (["delta", "--epsilon", "1", "--dataset-size", "100"], False),
     ],
 )
-def test_a_delta_that_would_allow_publishing_a_record_draws_a_warning(arguments, warned, capsys):
-    _, errors = answer(capsys, *arguments, *SINGLE)
+def test_a_delta_that_would_allow_publishing_a_record_draws_a_warning(arguments, warned, answer):
+    _, errors = answer(*arguments, *SINGLE)
     assert ("warning: delta" in errors) == warned
 
 
-def test_a_ledger_of_different_releases(tmp_path, capsys):
-    ledger = Ledger(
+def test_a_ledger_of_different_releases(answer, ledger):
+    run = Ledger(
         (
             Release(Fraction(2), Fraction(1), Fraction(1, 100), 300),
             Release(Fraction(3), Fraction(2), Fraction(1, 50), 200),
             Release(Fraction(20), Fraction(1), None, 3),
         )
     )
-    path = tmp_path / "ledger.json"
-    path.write_text(ledger.to_json())
-    found, _ = answer(capsys, "epsilon", "--ledger", str(path), "--delta", "1e-6")
+    path = ledger(run.to_json())
+    found, _ = answer("epsilon", "--ledger", path, "--delta", "1e-6")
     gaussian, sampled = dp.Gaussian, dp.PoissonSampled
     by_hand = (sampled(gaussian(2), "0.01") ** 300) @ (sampled(gaussian("1.5"), "0.02") ** 200) @ (gaussian(20) ** 3)
     enclosure = dp.epsilon(by_hand, "1e-6")
     assert found["epsilon"] == {"lower": enclosure.lower, "upper": enclosure.upper}
-    assert found["ledger"] == str(path)
+    assert found["ledger"] == path
 
 
 @pytest.mark.parametrize(
@@ -193,35 +182,33 @@ def test_a_ledger_of_different_releases(tmp_path, capsys):
         ('{"format": "dpbounds/ledger", "version": 1, "releases": []}', "empty"),
     ],
 )
-def test_a_file_that_is_no_ledger_is_bad_input(text, fragment, tmp_path, capsys):
-    path = tmp_path / "ledger.json"
-    path.write_text(text)
-    assert main(["epsilon", "--ledger", str(path), "--delta", "1e-6"]) == 2
+def test_a_file_that_is_no_ledger_is_bad_input(text, fragment, capsys, ledger):
+    path = ledger(text)
+    assert main(["epsilon", "--ledger", path, "--delta", "1e-6"]) == 2
     captured = capsys.readouterr()
     assert captured.err.count("\n") == 1
     assert f"--ledger must be a ledger that dpbounds wrote, not {path}" in captured.err
     assert fragment in captured.err
 
 
-def test_the_curve_is_certified_and_never_increases(tmp_path, capsys):
+def test_the_curve_is_certified_and_never_increases(tmp_path, answer, rows):
     path = tmp_path / "curve.csv"
-    _, errors = answer(capsys, "delta", *SINGLE, "--epsilon", "0.5", "--curve", str(path))
+    _, errors = answer("delta", *SINGLE, "--epsilon", "0.5", "--curve", str(path))
     assert str(path) in errors
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["epsilon", "delta_lower", "delta_upper"]
-    epsilons = [exact(row["epsilon"]) for row in rows]
+    columns = rows(path)
+    assert list(columns[0]) == ["epsilon", "delta_lower", "delta_upper"]
+    epsilons = [exact(row["epsilon"]) for row in columns]
     assert epsilons == [Fraction(k, 20) for k in range(21)]  # twice as far as asked, in steps that are short decimals
-    uppers = [exact(row["delta_upper"]) for row in rows]
+    uppers = [exact(row["delta_upper"]) for row in columns]
     assert uppers == sorted(uppers, reverse=True)
-    for row, epsilon in zip(rows, epsilons, strict=True):
+    for row, epsilon in zip(columns, epsilons, strict=True):
         truth = dp.delta(dp.Gaussian(5), epsilon)
         assert exact(row["delta_lower"]) <= truth.exact_lower
         assert truth.exact_upper <= exact(row["delta_upper"])
         assert float(row["delta_upper"]) == pytest.approx(gaussian_delta(float(epsilon), 5), rel=1e-7, abs=1e-14)
 
 
-def test_the_curve_takes_what_its_neighbours_prove(tmp_path, monkeypatch, capsys):
+def test_the_curve_takes_what_its_neighbours_prove(tmp_path, monkeypatch, answer, rows):
     path = tmp_path / "curve.csv"
 
     def uneven(epsilon):
@@ -230,19 +217,18 @@ def test_the_curve_takes_what_its_neighbours_prove(tmp_path, monkeypatch, capsys
         return Enclosure(centre - wide, centre + wide)
 
     monkeypatch.setattr(accountants, "delta_curve", lambda m, epsilons, r, *, tolerance: [*map(uneven, epsilons)])
-    answer(capsys, "delta", *SINGLE, "--epsilon", "0.5", "--curve", str(path))
-    with path.open(newline="") as file:
-        rows = [{name: exact(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    answer("delta", *SINGLE, "--epsilon", "0.5", "--curve", str(path))
+    columns = [{name: exact(value) for name, value in row.items()} for row in rows(path)]
     for ends, order in (("delta_upper", min), ("delta_lower", max)):
-        proven = [uneven(row["epsilon"]) for row in rows]
-        for index, row in enumerate(rows):
+        proven = [uneven(row["epsilon"]) for row in columns]
+        for index, row in enumerate(columns):
             ends_so_far = (
                 [point.exact_upper for point in proven[: index + 1]]
                 if order is min
                 else [point.exact_lower for point in proven[index:]]
             )
             assert float(row[ends]) == pytest.approx(float(order(ends_so_far)), rel=1e-15)
-        assert [row[ends] for row in rows] == sorted((row[ends] for row in rows), reverse=True)
+        assert [row[ends] for row in columns] == sorted((row[ends] for row in columns), reverse=True)
 
 
 @pytest.mark.parametrize("centre", ["0", "0.123", "7", "1234.5", "1e-9"])
@@ -255,15 +241,14 @@ def test_the_grid_starts_at_zero_and_reaches_twice_as_far(centre):
 
 
 @pytest.mark.thorough
-def test_statement_and_certificate(tmp_path, capsys):
+def test_statement_and_certificate(tmp_path, answer, said):
     path = tmp_path / "certificate.json"
-    found, errors = answer(capsys, "epsilon", *RUN, "--delta", "1e-6", "--statement", "--certificate", str(path))
+    found, errors = answer("epsilon", *RUN, "--delta", "1e-6", "--statement", "--certificate", str(path))
     assert "add-or-remove-one" in found["statement"]
     assert "delta = 1e-06" in found["statement"]
     assert str(path) in errors
-    assert main(["check", str(path)]) == 0
-    assert "the certificate holds" in capsys.readouterr().out
-    report, _ = answer(capsys, "check", str(path))
+    assert "the certificate holds" in said("check", str(path))
+    report, _ = answer("check", str(path))
     assert report["holds"] is True
     assert report["lines"]
 
@@ -279,9 +264,9 @@ def test_no_file_is_written_where_another_cannot_be(tmp_path, capsys):
     assert r"new\nline.json" in capsys.readouterr().err
 
 
-def test_a_certificate_that_claims_too_much_does_not_hold(tmp_path, capsys):
+def test_a_certificate_that_claims_too_much_does_not_hold(tmp_path, capsys, answer):
     path = tmp_path / "certificate.json"
-    answer(capsys, "epsilon", *SINGLE, "--delta", "1e-5", "--certificate", str(path))
+    answer("epsilon", *SINGLE, "--delta", "1e-5", "--certificate", str(path))
     text = path.read_text()
     path.write_text(text.replace('"1/100000"', '"1/1000000"'))
     assert path.read_text() != text

@@ -1,7 +1,5 @@
 """`dpbounds verify`: what holds, what fails, a report, a store that is used again."""
 
-import csv
-import json
 import re
 import sys
 import types
@@ -18,24 +16,21 @@ from dpbounds.expressions.enclosure import Enclosure
 PLANNED = suite.planned()
 PAPER = "tholeti-kalyani-2020"
 
+VERB = ("verify",)
+
 
 def wanting(results):
     """What reads a run's numbers, as panels and findings do."""
     return vector(results[0], "exact_path")
 
 
-def said(capsys, *arguments, status=0):
-    assert main(["verify", *arguments]) == status
-    return capsys.readouterr().out
-
-
 @pytest.mark.thorough
-def test_for_people_and_programs(capsys, tmp_path):
+def test_for_people_and_programs(data, said, tmp_path):
     store = ["--store", str(tmp_path / "cells.db")]
-    out = said(capsys, PAPER, *store)
+    out = said(PAPER, *store)
     assert f"{PAPER}/equation-6\n  holds     formula: ball overlap" in out
     assert out.endswith(" 0 undecided, 0 fail\n")
-    found = json.loads(said(capsys, PAPER, *store, "--json"))
+    found = data(PAPER, *store)
     assert {one["verdict"] for one in found["checks"]} == {"holds"}
     first = found["checks"][0]
     assert set(first) >= {"theorem", "kind", "predicted", "measured", "verdict", "reason"}
@@ -55,17 +50,15 @@ def test_cells_of_other_code_are_told_and_set_aside(capsys, tmp_path):
     assert " 0 undecided, 0 fail\n" in captured.out
 
 
-def test_a_report(capsys, tmp_path):
+def test_a_report(said, tmp_path, rows):
     folder = tmp_path / "runs"
-    assert "wrote " in said(capsys, f"{PAPER}/equation-6", "--output", str(folder))
+    assert "wrote " in said(f"{PAPER}/equation-6", "--output", str(folder))
     text = (folder / "verification.md").read_text()
     assert "checks hold" in text
-    with open(folder / "verification.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == text.count("| holds |")
+    assert len(rows(folder / "verification.csv")) == text.count("| holds |")
 
 
-def test_a_planted_wrong_constant_fails(capsys, monkeypatch):
+def test_a_planted_wrong_constant_fails(said, monkeypatch):
     from dpbounds.algorithms.verification.judging.estimates import formula_check
 
     (first, *_) = suite.planned()
@@ -74,13 +67,13 @@ def test_a_planted_wrong_constant_fails(capsys, monkeypatch):
         return formula_check(first.theorem, results[0].numbers, Enclosure.exactly("0.9"), confidence)
 
     monkeypatch.setattr(suite, "planned", lambda: (replace(first, judge=wrong),))
-    out = said(capsys, status=1)
+    out = said(status=1)
     assert "  fails     formula: " in out
     assert "misses" in out
 
 
 @pytest.mark.rotating(4)
-def test_experiments_are_run_drawn_and_told(capsys, tmp_path, monkeypatch):
+def test_experiments_are_run_drawn_and_told(said, tmp_path, monkeypatch):
     from dpbounds.algorithms.verification import experiments
     from dpbounds.algorithms.verification.experiments import wang_xu_2019
     from dpbounds.algorithms.verification.sweeping.cells import Cell
@@ -104,14 +97,14 @@ def test_experiments_are_run_drawn_and_told(capsys, tmp_path, monkeypatch):
     )
     monkeypatch.setattr(experiments, "experiments", lambda: (small,))
     folder = tmp_path / "runs"
-    out = said(capsys, "wang-xu-2019/figure-1", "--experiments", "--output", str(folder), status=0)
+    out = said("wang-xu-2019/figure-1", "--experiments", "--output", str(folder), status=0)
     assert first.title in out
     assert "covertype: over the last 20" in out
     assert f"![{first.title}](figures/{first.name}.png)" in (folder / "verification.md").read_text()
     assert (folder / "figures" / f"{first.name}.png").stat().st_size > 10_000
 
 
-def test_a_refused_experiment_is_told_and_the_others_are_kept(capsys, tmp_path, monkeypatch):
+def test_a_refused_experiment_is_told_and_the_others_are_kept(said, refused, tmp_path, monkeypatch):
     from dpbounds.algorithms.verification import experiments
     from dpbounds.algorithms.verification.sweeping.cells import Cell
     from dpbounds.errors import BudgetExceeded, NotCertified
@@ -138,7 +131,7 @@ def test_a_refused_experiment_is_told_and_the_others_are_kept(capsys, tmp_path, 
     monkeypatch.setattr(experiments, "experiments", lambda: tuple(few))
     monkeypatch.setattr(suite, "planned", lambda: PLANNED[:1])
     folder = tmp_path / "runs"
-    out = said(capsys, "--experiments", "--output", str(folder))
+    out = said("--experiments", "--output", str(folder))
     assert "Not drawn: the ledger refuses a run: more is spent than planned." in out
     assert "Not drawn: nothing is proven of a run: the tail did not close." in out
     assert re.search("Not drawn: exact_path must be .*, not NaN", out)
@@ -148,24 +141,7 @@ def test_a_refused_experiment_is_told_and_the_others_are_kept(capsys, tmp_path, 
     assert ".png" not in page
 
 
-def test_cells_are_exported(capsys, tmp_path):
+def test_cells_are_exported(said, tmp_path, rows):
     path = tmp_path / "cells.csv"
-    said(capsys, f"{PAPER}/equation-6", "--export", str(path))
-    with open(path, newline="") as file:
-        assert {line["task"].split(":")[1] for line in csv.DictReader(file)} == {"ball_overlap"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (["nobody-1999"], "statement with a check"),
-        (["lowy-ullman-wright-2024/lemma-6.5"], "none: a lower bound on all algorithms at once"),
-        (["--quick", "--full"], "one of the two"),
-        (["--jobs", "0"], "--jobs"),
-        (["--export", "cells.txt"], ".parquet"),
-        (["--scheduler", "localhost"], "tcp://"),
-    ],
-)
-def test_refusals(arguments, text, capsys):
-    assert main(["verify", *arguments]) == 2
-    assert text in capsys.readouterr().err
+    said(f"{PAPER}/equation-6", "--export", str(path))
+    assert {line["task"].split(":")[1] for line in rows(path)} == {"ball_overlap"}

@@ -30,6 +30,7 @@ def test_incomplete_beta_against_arb(a, b, x):
         assert abs(ours - theirs).upper() < arb(10) ** -30 * abs(theirs).upper()
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("dimension", [1, 2, 50, 5_000, 1_000_000])
 @pytest.mark.parametrize("spread", [fmpq(1, 10), fmpq(1), fmpq(9)])
 def test_ball_noise_in_many_dimensions(dimension, spread):

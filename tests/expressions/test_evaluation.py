@@ -50,10 +50,8 @@ from dpbounds.expressions.symbols import (
     epsilon,
     gaussian_mu,
     initial_gap,
-    lipschitz,
     noise_stddev,
     radius,
-    rho,
     smoothness,
     steps,
 )
@@ -93,78 +91,6 @@ def _encloses(enclosure, value, digits):
     slack = abs(Fraction(*mpmath.libmp.to_rational(value._mpf_))) / 10**digits
     number = Fraction(*mpmath.libmp.to_rational(value._mpf_))
     return enclosure.exact_lower - slack <= number <= enclosure.exact_upper + slack
-
-
-# --- Twins: the same formula, transcribed independently in plain mpmath ---
-
-TWINS = {
-    "zcdp budget": (
-        RHO,
-        lambda v: (
-            (mpmath.sqrt(mpmath.log(1 / v["delta"]) + v["epsilon"]) - mpmath.sqrt(mpmath.log(1 / v["delta"]))) ** 2
-        ),
-    ),
-    "gaussian curve": (
-        GAUSSIAN_CURVE,
-        lambda v: (
-            mpmath.ncdf(v["gaussian_mu"] / 2 - v["epsilon"] / v["gaussian_mu"])
-            - mpmath.exp(v["epsilon"]) * mpmath.ncdf(-v["gaussian_mu"] / 2 - v["epsilon"] / v["gaussian_mu"])
-        ),
-    ),
-    "descent": (
-        DESCENT,
-        lambda v: (
-            8 * v["smoothness"] * v["initial_gap"] / (3 * v["steps"]) + 4 * v["dimension"] * v["noise_stddev"] ** 2 / 3
-        ),
-    ),
-    "ball": (
-        BALL,
-        lambda v: (
-            mpmath.mpf(1)
-            if v["distance"] >= 2 * v["radius"]
-            else mpmath.quad(
-                lambda t: (1 - t * t) ** (mpmath.mpf(v["dimension"] - 1) / 2), [0, v["distance"] / (2 * v["radius"])]
-            )
-            * 2
-            / mpmath.beta(0.5, (v["dimension"] + 1) / mpmath.mpf(2))
-        ),
-    ),
-    "optimum": (
-        Rational(16, 3) * lipschitz * sqrt(smoothness * initial_gap * dimension / rho) / dataset_size,
-        lambda v: (
-            16
-            * v["lipschitz"]
-            / (3 * v["dataset_size"])
-            * mpmath.power(v["smoothness"] * v["initial_gap"] * v["dimension"] / v["rho"], 0.5)
-        ),
-    ),
-}
-RANGES = {
-    "delta": st.integers(1, 30).map(lambda k: Fraction(1, 3**k)),
-    "dimension": st.integers(1, 60),
-    "gaussian_mu": st.fractions(Fraction(1, 4), 20, max_denominator=1000),  # at 1/100 no precision certifies the tail
-    "dataset_size": st.integers(1, 10**9),
-    "steps": st.integers(1, 10**6),
-}
-POSITIVE = st.fractions(Fraction(1, 100), 20, max_denominator=1000)
-
-
-@pytest.mark.parametrize("name", TWINS)
-@given(data=st.data())
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_transcription_twin(name, data):
-    formula, twin = TWINS[name]
-    values = {symbol.name: data.draw(RANGES.get(symbol.name, POSITIVE), symbol.name) for symbol in formula.free_symbols}
-    with mpmath.workdps(80):
-        expected = twin({key: _mp(value) for key, value in values.items()})
-    enclosure = evaluate(formula, values, digits=50)
-    assert enclosure.digits >= 50 or enclosure.width == 0
-    assert _encloses(enclosure, expected, 49)
-    with mpmath.workdps(60):
-        assert (
-            abs(evaluate(formula, values, backend="mpmath", digits=50) - expected)
-            <= abs(expected) * mpmath.mpf(10) ** -48
-        )
 
 
 # --- Every function, in every back end ---

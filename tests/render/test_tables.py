@@ -1,9 +1,6 @@
-"""The forms of a table, and that the LaTeX of all of them compiles."""
+"""The forms of a table; that its LaTeX compiles is in ``test_latex.py``."""
 
-import shutil
-import subprocess
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from sympy import sqrt
@@ -12,7 +9,6 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.symbols import dataset_size, dimension, epsilon
 from dpbounds.render.tables import Formula, Id, Table, rendered
 
-ROOT = Path(__file__).parent.parent.parent
 RATE = Formula(sqrt(dimension) / (dataset_size * epsilon), order=True, logs_hidden=True)
 TABLE = Table(
     name="small",
@@ -71,33 +67,3 @@ def test_rounding_is_away_from_what_is_promised():
     from dpbounds.render.catalogue.spent import _up
 
     assert [_up(Fraction(text)) for text in ("1/3", "240", "0.00001", "2")] == ["0.3334", "240", "1.000e-5", "2"]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
-def test_the_committed_latex_compiles(tmp_path):
-    files = sorted((ROOT / "tables").glob("*.tex"))
-    assert len(files) >= 10
-    document = tmp_path / "all.tex"
-    document.write_text(
-        "\n".join(
-            [
-                r"\documentclass{article}",
-                r"\usepackage[T1]{fontenc}",
-                r"\usepackage{booktabs,amsmath,amssymb,graphicx}",
-                r"\begin{document}",
-                *(file.read_text(encoding="utf-8") + r"\clearpage" for file in files),
-                r"\end{document}",
-            ]
-        ),
-        encoding="utf-8",
-    )
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", document.name],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert (tmp_path / "all.pdf").stat().st_size > 10_000

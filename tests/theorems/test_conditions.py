@@ -38,6 +38,7 @@ def violating(one, part):
     return found
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("one", "part"), PARTS, ids=[f"{t.id}:{p.name}" for t, p in PARTS])
 def test_a_violated_condition_is_what_is_told(one, part):
     for point, broken in violating(one, part):

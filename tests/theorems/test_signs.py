@@ -76,6 +76,7 @@ def small(draw, domain):
     return Fraction(draw.randint(1, 12)) if domain.whole else number
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_no_direction_of_a_random_formula_is_wrong(seed):
     draw, decided, compared = random.Random(f"pairs {seed}"), 0, 0
@@ -97,6 +98,7 @@ def test_no_direction_of_a_random_formula_is_wrong(seed):
     assert compared > 40
 
 
+@pytest.mark.thorough_cases("1")
 @pytest.mark.parametrize("seed", range(2))
 def test_no_value_of_a_random_formula_is_out_of_its_range(seed):
     draw, compared = random.Random(f"values {seed}"), 0

@@ -29,6 +29,30 @@ def test_listing_loads_little():
     assert len(loaded) <= 200, loaded
 
 
+ENTERED = """
+import sys, dpbounds.cli
+entered = set()
+sys.setprofile(lambda frame, event, argument: event == "call" and frame.f_code.co_name != "<module>"
+               and entered.add(frame.f_code.co_filename))
+status = dpbounds.cli.main(sys.argv[1:])
+sys.setprofile(None)
+print(status, *(name for name in entered if "/dpbounds/" in name or "/algorithms/" in name), sep="\\n", file=sys.stderr)
+"""
+
+
+POINT = "n=1e5 d=50 rho=0.1 lipschitz=1 smoothness=1 initial_gap=0.5"
+
+
+@pytest.mark.thorough
+def test_evaluating_one_statement_enters_few_files():
+    """Whoever follows a call with a debugger meets these files, those whose classes are made on the way included."""
+    words = f"evaluate wang-xu-2019/theorem-2/explicit --part tuned {POINT}".split()
+    done = subprocess.run([sys.executable, "-c", ENTERED, *words], capture_output=True, text=True, check=True)
+    status, *entered = done.stderr.splitlines()
+    assert status == "0"
+    assert len(entered) <= 25, sorted(entered)
+
+
 def ordinary(theorem, part):
     """A point at which the value is within the range of doubles; exact ends of 1e-287884 have a million bits."""
     for point in sample(theorem, part.expression, (), 20):

@@ -161,7 +161,7 @@ def test_a_paper_has_one_quantity_of_a_name():
 
 def test_a_paper_knows_its_own_assumptions_by_name():
     paper = Paper("mine")
-    own = paper.assumption("flat", "F is flat", LIPSCHITZ, holds_for="is_lipschitz")
+    own = paper.assumption("flat", "F is flat", LIPSCHITZ, holds_for="lipschitz_square")
     statement = paper.theorem(
         id="lemma-1", title="t", statement="s", where="w", status="claimed", notes="n", assumptions="flat, smooth"
     )

@@ -31,7 +31,7 @@ from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, UniformBall
 from dpbounds.privacy.mechanisms.algebra import parts_of
 from dpbounds.privacy.relations import Relation
-from dpbounds.theorems.numbers import Numbers
+from dpbounds.theorems.parts import Numbers
 
 Rows = NDArray[np.int64]
 # From the streams, the dimension, the standard deviation (or radius) and the step to the noise that is really added.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli.printing.output import plain
-from dpbounds.cli.questions.options import note
+from dpbounds.cli.questions.options import note, unfit
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact
 from dpbounds.privacy.relations import Relation
@@ -38,12 +38,8 @@ class Trained:
     """One budget: what was planned, what ran, what it spent, and what was measured.
 
     Attributes:
-        budget: What was meant to be spent.
-        algorithm: As calibrated.
-        run: All repetitions.
         account: What the ledger of one repetition spends, with proofs.
         accuracy: Share of the training records that each repetition's output classifies rightly, shape (R,).
-        checks: Name -> check.
     """
 
     budget: PrivacyBudget
@@ -59,9 +55,7 @@ class Baseline:
     """The same algorithm without noise.
 
     Attributes:
-        accuracy: Share of the training records classified rightly.
         gradient_norm: ‖P‖ where it stopped.
-        steps: How many were taken.
         converged: Whether ‖P‖ fell to the threshold before the limit on steps.
         largest_class: Accuracy of always naming the larger class.
     """
@@ -90,7 +84,7 @@ def prepared(
         dataset = _read(data, label, positive, ranges)
         scaled, zero = ranges is not None, _MIDDLE if centre is None else centre
         if centre is not None and not scaled:
-            raise InvalidValue("--centre", float(centre), "left out without --ranges, which it refers to")
+            raise unfit(f"--centre {plain(centre)}", "needs --ranges, to which it refers")
     features = dataset.features.copy()
     scaling, _, *others = dataset.notes  # the second note tells of clipping to the bound that clips nothing
     notes = [scaling]

@@ -18,13 +18,8 @@ class Question:
     """ε at a δ, or δ at an ε.
 
     Attributes:
-        wanted: Which of the two.
-        target: The other one.
-        mechanism: What ran, or will run.
-        relation: The neighbouring relation.
         tolerance: Relative width to aim at; None for the default.
         group_size: How many records at once.
-        time_limit: In seconds, or None.
     """
 
     wanted: Literal["epsilon", "delta"]
@@ -59,7 +54,6 @@ class Answer:
         bound: How narrowly the upper end itself is known.
         attained: What explicit attacks attain, where that is less; None where none is known, or nothing is less.
         tight: Whether the upper end is, up to the width of the proofs, what is spent; None where it is not known.
-        account: The proofs, where there are any.
     """
 
     enclosure: Enclosure

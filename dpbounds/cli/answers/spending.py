@@ -63,29 +63,17 @@ SPENDING_OPTIONS = given_options.options(
 
 
 def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[str, Any]) -> int:
-    """Compute ε(δ) or δ(ε), print it, and write what else was asked for.
-
-    Args:
-        wanted: What to compute.
-        target: The other one.
-        given: The values of ``SPENDING_OPTIONS``.
-
-    Returns:
-        The exit status, 0.
-    """
+    """Compute ε(δ) or δ(ε), print it, and write what else was asked for."""
     from dpbounds.cli.answers.methods import Question, certified
     from dpbounds.cli.questions.subjects import demand_publishable, read_subject
 
-    if given["group_size"] > 1:
-        for name in _ONE_RECORD_ONLY:
-            if given[name]:
-                option = "--" + name.replace("_", "-")
-                raise click.UsageError(f"{option} is not possible with --group-size above 1: leave one of the two out")
-    if given["method"] != "certified":
-        for name in _CERTIFIED_ONLY:
-            if given[name] and not (name == "group_size" and given[name] == 1):
-                option = "--" + name.replace("_", "-")
-                raise click.UsageError(f"{option} needs --method certified: leave one of the two out")
+    asked = [name for name in _CERTIFIED_ONLY if given[name] and not (name == "group_size" and given[name] == 1)]
+    for names, wrong, told in (
+        (_ONE_RECORD_ONLY, given["group_size"] > 1, "is not possible with --group-size above 1"),
+        (_CERTIFIED_ONLY, given["method"] != "certified", "needs --method certified"),
+    ):
+        if wrong and (both := [name for name in names if name in asked]):
+            raise click.UsageError(f"--{both[0].replace('_', '-')} {told}: leave one of the two out")
     subject = read_subject(given)
     demand_publishable(subject.mechanism, given)
     tolerance = None if given["tolerance"] is None else _as_float(given["tolerance"])

@@ -15,6 +15,7 @@ from dpbounds.cli.questions.options import writing
 
 if TYPE_CHECKING:
     from dpbounds.algorithms.verification.experiments import Picture
+    from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
     from dpbounds.algorithms.verification.suite import Outcome
 
 _COLUMNS = ("statement", "check", "kind", "predicted", "measured", "low", "high", "verdict", "reason", "seconds")
@@ -30,7 +31,7 @@ def document(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> dict[s
                 "theorem": one.planned.theorem,
                 "name": one.planned.name,
                 "kind": one.planned.kind,
-                "predicted": _predicted(one),
+                "predicted": _predicted(one)[0],
                 "measured": dict(zip(("mean", "low", "high"), map(_number, _measured(one)), strict=True)),
                 "verdict": str(one.check.verdict),
                 "reason": one.check.reason,
@@ -50,42 +51,47 @@ def document(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> dict[s
 
 def _choice(one: Outcome) -> dict[str, object]:
     """On which of several problems an exponent was held against its promise, and what the others gave."""
-    from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
-
-    if not isinstance(one.check, SlopeCheck) or not one.check.chosen:
+    check = _slope(one)
+    if check is None or not check.chosen:
         return {}
     others = [
         {"problem": name, "exponent": _number(each.value), "low": _number(each.low), "high": _number(each.high)}
-        for name, each in one.check.others
+        for name, each in check.others
     ]
-    return {"chosen": one.check.chosen, "others": others}
+    return {"chosen": check.chosen, "others": others}
+
+
+def _slope(one: Outcome) -> SlopeCheck | None:
+    """The check of an exponent, if it is one."""
+    from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
+
+    return one.check if isinstance(one.check, SlopeCheck) else None
 
 
 def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
     """Which exponents were measured on a problem that was chosen because they show there, and the others."""
-    from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
-
-    found = [one for one in outcomes if isinstance(one.check, SlopeCheck) and one.check.chosen]
+    found = [(one, check) for one in outcomes if (check := _slope(one)) is not None and check.chosen]
     if not found:
         return []
     lines = ["", "## Exponents on a chosen problem", ""]
     lines.append(
         "A match says that the rate is met somewhere, not everywhere; no verdict rests on the other problems.\n"
     )
-    for one in found:
-        assert isinstance(one.check, SlopeCheck)
-        told = ", ".join(f"{each.value:.3g} ({name})" for name, each in one.check.others)
-        own = f"{one.check.slope.value:.3g} on {one.check.chosen}"
+    for one, check in found:
+        told = ", ".join(f"{each.value:.3g} ({name})" for name, each in check.others)
+        own = f"{check.slope.value:.3g} on {check.chosen}"
         lines.append(f"- {one.planned.theorem}, {one.planned.name}: {own}; others: {told}")
     return lines
 
 
-def _predicted(one: Outcome) -> object:
-    from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
-
-    if isinstance(one.check, SlopeCheck):
-        return one.check.predicted
-    return {"lower": one.check.predicted.lower, "upper": one.check.predicted.upper}
+def _predicted(one: Outcome) -> tuple[object, float]:
+    """What was predicted, as data and as the number that a table shows."""
+    found = one.check.predicted
+    return (
+        (found, found)
+        if isinstance(found, int | float)
+        else ({"lower": found.lower, "upper": found.upper}, found.upper)
+    )
 
 
 def _measured(one: Outcome) -> tuple[float, float, float]:
@@ -109,17 +115,7 @@ def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 
 def write(folder: Path, outcomes: Sequence[Outcome], pictures: Sequence[Picture], command: str) -> list[Path]:
-    """Write the page and the table, and the pictures of experiments where matplotlib is there.
-
-    Args:
-        folder: Made if it does not exist.
-        outcomes: Of the checks.
-        pictures: Of the experiments; none of them is fine.
-        command: That made them, for the page.
-
-    Returns:
-        The files.
-    """
+    """Write the page and the table, and the pictures of experiments where matplotlib is there."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [_row(one) for one in outcomes]
     text = io.StringIO()
@@ -190,14 +186,11 @@ def _drawn(folder: Path, pictures: Sequence[Picture]) -> list[Path]:
 
 
 def _row(one: Outcome) -> tuple[str, ...]:
-    from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
-
-    value = one.check.predicted if isinstance(one.check, SlopeCheck) else one.check.predicted.upper
     return (
         one.planned.theorem,
         one.planned.name,
         one.planned.kind,
-        f"{value:.5g}",
+        f"{_predicted(one)[1]:.5g}",
         *(f"{number:.5g}" for number in _measured(one)),
         str(one.check.verdict),
         one.check.reason,

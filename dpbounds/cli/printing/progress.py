@@ -14,12 +14,7 @@ Progress = Callable[[int, int], None]
 
 @contextmanager
 def progress_bar(what: str, *, shown: bool) -> Iterator[Progress | None]:
-    """Yield a function of (finished, all), or None where nobody would see it.
-
-    Args:
-        what: In front of the bar.
-        shown: False keeps standard error quiet in any case.
-    """
+    """Yield a function of (finished, all), or None where nobody would see it."""
     if not shown or not sys.stderr.isatty():
         yield None
     elif find_spec("rich") is None:

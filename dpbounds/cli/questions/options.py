@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 import click
 
 from dpbounds import documents
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, shortened
 from dpbounds.expressions.exact import exact, positive_integer, to_float
-from dpbounds.limits import PROCESSES, RUNS
+from dpbounds.limits import PROCESSES, RUNS, SHOWN
 from dpbounds.privacy.relations import Relation
 
 # certified is the accountant of dominating pairs; all prints them side by side
@@ -106,7 +106,7 @@ def data_or_picture(ctx: click.Context, option: click.Parameter, path: Path | No
         allowed = f"a file that ends in {' or '.join(DATA)} (numbers), or {', '.join(PICTURES)} (a picture)"
         raise InvalidValue(option.opts[0], path, allowed)
     if ending in PICTURES and find_spec("matplotlib") is None:
-        raise InvalidValue(option.opts[0], path, "left out: a picture needs matplotlib", "pip install 'dpbounds[demo]'")
+        raise unfit(f"{option.opts[0]} {path}", "needs matplotlib to draw a picture", "pip install 'dpbounds[demo]'")
     return path
 
 
@@ -121,13 +121,52 @@ def options(*decorators: Callable[[Callback], Callback]) -> Callable[[Callback],
     return decorate
 
 
-RELATION_OPTION = click.option(
-    "--relation",
-    type=click.Choice([str(relation) for relation in Relation]),
-    default=str(Relation.ADD_OR_REMOVE_ONE),
-    show_default=True,
-    help="Which data sets must be hard to tell apart.",
+def required(
+    name: str, wanted: str, callback: Callable[..., Any] | None = None, **given: Any
+) -> Callable[[Callback], Callback]:
+    """An option that has to be given: ``"E, a number"`` is its placeholder and what the error asks for."""
+
+    def read(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
+        if value is None:
+            raise missing(name, f"{name} {wanted}")
+        return value if callback is None else callback(ctx, option, value)
+
+    return click.option(name, callback=read, metavar=wanted.partition(",")[0], **given)
+
+
+def relation_option(default: Relation) -> Callable[[Callback], Callback]:
+    """The neighbouring relation."""
+    return click.option(
+        "--relation",
+        type=click.Choice([str(relation) for relation in Relation]),
+        default=str(default),
+        show_default=True,
+        help="Which data sets must be hard to tell apart.",
+    )
+
+
+def words(ctx: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...]:
+    """An option's callback: words between commas."""
+    return tuple(text.split(",")) if text else ()
+
+
+RELATION_OPTION = relation_option(Relation.ADD_OR_REMOVE_ONE)
+TARGET_OPTIONS = options(
+    required("--target-epsilon", "E, a number greater than 0", POSITIVE, help="The ε to keep."),
+    required("--target-delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="The δ to keep."),
 )
+CHOICE_OPTIONS = {
+    "assuming": click.option(
+        "--assuming", callback=words, metavar="A,B", help="Special classes of problems, such as quasar-convex."
+    ),
+    "status": click.option(
+        "--status",
+        "statuses",
+        callback=words,
+        metavar="A,B",
+        help="Statements of these statuses, such as proved,claimed,disputed.",
+    ),
+}
 TIME_LIMIT_OPTION = click.option(
     "--time-limit",
     callback=POSITIVE,
@@ -157,6 +196,11 @@ def note_if_stopped(complete: bool) -> None:
 def missing(option: str, wanted: str) -> click.UsageError:
     """The error for an option that has to be given."""
     return click.UsageError(f"{option} is missing: give {wanted}")
+
+
+def unfit(option: str, why: str, instead: str = "leave it out") -> click.UsageError:
+    """The error for an option, maybe with its value, that does not go with the others."""
+    return click.UsageError(f"{shortened(option, SHOWN)} {why}: {instead}")
 
 
 def note(text: str) -> None:

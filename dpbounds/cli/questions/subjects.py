@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import reading
+from dpbounds.cli.questions.options import reading, unfit
 from dpbounds.cli.questions.training import FIXED_SIZE, Training, read_training
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import (
@@ -29,7 +29,6 @@ class Subject:
     """What is asked about.
 
     Attributes:
-        mechanism: What ran, or will run.
         parameters: How it was given, for JSON.
         dataset_size: Public; None where it was not given.
     """
@@ -51,8 +50,8 @@ def read_subject(given: dict[str, Any]) -> Subject:
         return Subject(training.mechanism(), training_parameters(training), training.dataset_size)
     for name in _TRAINING:
         if given[name] is not None:
-            option = "--" + name.replace("_", "-")
-            raise InvalidValue(option, output.plain_text(given[name]), "left out with --ledger, which holds it")
+            option = f"--{name.replace('_', '-')} {output.plain_text(given[name])}"
+            raise unfit(option, "does not fit --ledger, which holds it")
     return read_ledger(given["ledger"], given["dataset_size"])
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpbounds.cli.printing.output import plain_text
-from dpbounds.cli.questions.options import POSITIVE, RATE, missing, note, options, whole
+from dpbounds.cli.questions.options import POSITIVE, RATE, missing, note, options, unfit, whole
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.relations import Relation
 
@@ -65,10 +65,8 @@ class Training:
         noise_multiplier: Noise per unit of the per-record bound, or None.
         sampling: One of ``SAMPLINGS``.
         sample_rate: Of Poisson samples; None for other samplings, or when it is solved for.
-        steps: Number of releases, or None.
         batch_size: Of batches of a fixed size; None for other samplings.
         dataset_size: Public, or None where it was not given.
-        relation: The neighbouring relation.
     """
 
     noise_multiplier: Fraction | None
@@ -160,8 +158,8 @@ def _fixed_batch(given: dict[str, Any], scheme: str, relation: Relation, unknown
     batch: int | None = given["batch_size"]
     size: int | None = given["dataset_size"]
     if given["sample_rate"] is not None:
-        allowed = f"no such option with --sampling {scheme}, which draws --batch-size of --dataset-size records"
-        raise InvalidValue("--sample-rate", plain_text(given["sample_rate"]), allowed)
+        option = f"--sample-rate {plain_text(given['sample_rate'])}"
+        raise unfit(option, f"does not fit --sampling {scheme}, which draws --batch-size of --dataset-size records")
     if unknown == "sample-rate":
         advice = (
             f"give --batch-size B, and --solve noise or steps; or let --sampling {POISSON} --solve sample-rate find a "
@@ -194,9 +192,8 @@ def _sample_rate(given: dict[str, Any], scheme: str, unknown: str | None) -> Fra
     if scheme == FULL_BATCH:
         for name, value in (("--sample-rate", rate), ("--batch-size", batch)):
             if value is not None:
-                raise InvalidValue(
-                    name, plain_text(value), f"left out with --sampling {FULL_BATCH}, which uses every record"
-                )
+                option = f"{name} {plain_text(value)}"
+                raise unfit(option, f"does not fit --sampling {FULL_BATCH}, which uses every record")
         if unknown == "sample-rate":
             raise InvalidValue("--sampling", FULL_BATCH, f"{POISSON} with --solve sample-rate")
         return None
@@ -226,8 +223,8 @@ def _steps(given: dict[str, Any], share: Fraction | None, scheme: str, unknown: 
         if steps is not None:
             raise InvalidValue("--epochs", plain_text(epochs), "either --steps or --epochs, not both")
         if unknown == "sample-rate":
-            advice = "give --steps T: with epochs, the number of steps would change with the rate"
-            raise InvalidValue("--epochs", plain_text(epochs), "left out with --solve sample-rate", advice)
+            why = "does not fit --solve sample-rate, as the number of steps would change with the rate"
+            raise unfit(f"--epochs {plain_text(epochs)}", why, "give --steps T")
         return math.ceil(epochs / (share or 1))
     if steps is None and scheme != FULL_BATCH:
         raise missing("--steps", "--steps T or --epochs N")
@@ -239,5 +236,5 @@ def _steps(given: dict[str, Any], share: Fraction | None, scheme: str, unknown: 
 def _refuse_what_is_solved_for(given: dict[str, Any], unknown: str, *names: str) -> None:
     for name in names:
         if given[name] is not None:
-            allowed = f"no such option with --solve {unknown}, which finds it"
-            raise InvalidValue("--" + name.replace("_", "-"), plain_text(given[name]), allowed)
+            option = f"--{name.replace('_', '-')} {plain_text(given[name])}"
+            raise unfit(option, f"does not fit --solve {unknown}, which finds it")

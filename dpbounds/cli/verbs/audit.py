@@ -20,7 +20,15 @@ import click
 from dpbounds import __version__
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import FILE, POSITIVE, PROBABILITY, number_of_runs, writing
+from dpbounds.cli.questions.options import (
+    FILE,
+    POSITIVE,
+    PROBABILITY,
+    number_of_runs,
+    relation_option,
+    unfit,
+    writing,
+)
 from dpbounds.errors import MISSING, InvalidValue
 from dpbounds.expressions.exact import to_decimal
 from dpbounds.privacy.relations import Relation
@@ -33,7 +41,9 @@ if TYPE_CHECKING:
 
 _ALL = "all"
 _HEADINGS = ("algorithm", "at least", "certified", "claimed", "verdict", "found by")
+_LINE = "{:<38} {:>9} {:>10} {:>8}  {:<14} {}"
 _COPIES = ("copy", "claim", "at delta", "at least", "verdict", "flaw")
+_ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
 
 
 @click.command("audit", short_help="An empirical lower bound on epsilon.")
@@ -54,13 +64,7 @@ _COPIES = ("copy", "claim", "at delta", "at least", "verdict", "flaw")
 @click.option("--seed", default=0, type=click.IntRange(min=0), show_default=True, metavar="N")
 @click.option("--epsilon", default="1", callback=POSITIVE, show_default=True, help="That the algorithm is to keep.")
 @click.option("--delta", default="1e-5", callback=PROBABILITY, show_default=True, help="That it is to keep.")
-@click.option(
-    "--relation",
-    type=click.Choice([str(relation) for relation in Relation]),
-    default=str(Relation.REPLACE_ONE),
-    show_default=True,
-    help="Which data sets must be hard to tell apart.",
-)
+@relation_option(Relation.REPLACE_ONE)
 @click.option(
     "--output", "folder", type=FILE, metavar="DIR", help="With all or --mutations: write DIR/audits-*.md, too."
 )
@@ -92,9 +96,9 @@ def command(
     if broken == (name is not None):
         raise InvalidValue("ALGORITHM", name or MISSING, "the name of an algorithm, all, or --mutations")
     if folder is not None and not (broken or name == _ALL):
-        raise InvalidValue("--output", folder, "left out without all or --mutations")
+        raise unfit(f"--output {folder}", "needs all or --mutations")
     if one_run and (broken or name == _ALL):
-        raise InvalidValue("--one-run", name or "--mutations", "left out without one ALGORITHM")
+        raise unfit("--one-run", "needs one ALGORITHM")
     if broken:
         return _mutations(runs, float(confidence), seed, folder, as_json)
     assert name is not None
@@ -171,8 +175,8 @@ def _everything(
         findings.append(audit_example(one.name, budget, runs=runs, confidence=each, seed=seed))
         if not as_json:
             if len(findings) == 1:
-                click.echo(_line(*_HEADINGS))
-            click.echo(_line(*_cells(findings[-1])))
+                click.echo(_LINE.format(*_HEADINGS))
+            click.echo(_LINE.format(*_cells(findings[-1])))
     if folder is not None:
         command = (
             f"dpbounds audit all --runs {runs} --confidence {confidence:g} --seed {seed} --relation {budget.relation}"
@@ -196,10 +200,6 @@ def _cells(finding: AuditedAlgorithm) -> tuple[str, ...]:
         verdict if finding.sound else "EXCEEDED",
         finding.attack,
     )
-
-
-def _line(name: str, lower: str, certified: str, claim: str, verdict: str, attack: str) -> str:
-    return f"{name:<38} {lower:>9} {certified:>10} {claim:>8}  {verdict:<14} {attack}"
 
 
 def _together(confidence: float) -> str:
@@ -232,8 +232,8 @@ def _mutations(runs: int, confidence: float, seed: int, folder: Path | None, as_
         verdicts.append(judged(mutation, runs=runs, confidence=each, seed=seed))
         if not as_json:
             if len(verdicts) == 1:
-                click.echo(_row(*_COPIES))
-            click.echo(_row(*_of_copy(verdicts[-1])))
+                click.echo(_ROW.format(*_COPIES))
+            click.echo(_ROW.format(*_of_copy(verdicts[-1])))
     right = all(verdict.right for verdict in verdicts)
     if folder is not None:
         command = f"dpbounds audit --mutations --runs {runs} --confidence {confidence:g} --seed {seed}"
@@ -255,10 +255,6 @@ def _of_copy(verdict: AuditedCopy) -> tuple[str, ...]:
     one = verdict.mutation
     said = "caught" if verdict.caught else "not caught"
     return one.name, f"{one.claim:.4g}", f"{one.delta:.3g}", f"{verdict.audit.epsilon:.4g}", said, one.flaw
-
-
-def _row(name: str, claim: str, delta: str, lower: str, verdict: str, flaw: str) -> str:
-    return f"{name:<34} {claim:>6} {delta:>9} {lower:>9}  {verdict:<11} {flaw}"
 
 
 def _copies(verdicts: Sequence[AuditedCopy]) -> list[dict[str, object]]:

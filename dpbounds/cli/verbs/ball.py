@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import POSITIVE, PROBABILITY, missing, warn_if_delta_is_large, whole
+from dpbounds.cli.questions.options import POSITIVE, PROBABILITY, missing, required, warn_if_delta_is_large, whole
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import to_decimal
@@ -26,34 +26,31 @@ _DIGITS = 17
 
 
 @click.command("ball", short_help="Uniform-ball noise, one random record per step.")
-@click.option("--sensitivity", callback=POSITIVE, metavar="S", help="Largest distance between two gradients.")
-@click.option("--dimension", callback=whole, metavar="D", help="Of a gradient.")
+@required(
+    "--sensitivity",
+    "S, the largest distance between two gradients",
+    POSITIVE,
+    help="Largest distance between two gradients.",
+)
+@required("--dimension", "D, of a gradient", whole, help="Of a gradient.")
 @click.option("--radius", callback=POSITIVE, metavar="R", help="Of the ball, in the units of the sensitivity.")
 @click.option("--target-delta", callback=PROBABILITY, metavar="D", help="Instead of --radius: find the smallest one.")
-@click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public).")
-@click.option("--steps", callback=whole, metavar="T", help="Number of steps, each on one random record.")
+@required("--dataset-size", "N, the number of records", whole, help="Number of records (public).")
+@required("--steps", "T, each on one random record", whole, help="Number of steps, each on one random record.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
-    sensitivity: Fraction | None,
-    dimension: int | None,
+    sensitivity: Fraction,
+    dimension: int,
     radius: Fraction | None,
     target_delta: Fraction | None,
-    dataset_size: int | None,
-    steps: int | None,
+    dataset_size: int,
+    steps: int,
     as_json: bool,
 ) -> int:
     """What noise on a ball costs (δ, the same at every ε), or which radius a δ needs, under replace-one.
 
     Example: dpbounds ball --sensitivity 2 --dimension 10 --target-delta 1e-3 --dataset-size 100000 --steps 1000
     """
-    if sensitivity is None:
-        raise missing("--sensitivity", "--sensitivity S, the largest distance between two gradients")
-    if dimension is None:
-        raise missing("--dimension", "--dimension D, of a gradient")
-    if dataset_size is None:
-        raise missing("--dataset-size", "--dataset-size N, the number of records")
-    if steps is None:
-        raise missing("--steps", "--steps T, each on one random record")
     if (radius is None) == (target_delta is None):
         if radius is None:
             raise missing("--radius", "--radius R, or --target-delta D to find the smallest")

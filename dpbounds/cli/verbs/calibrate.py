@@ -10,12 +10,10 @@ import click
 from dpbounds.cli.answers.spending import write_publications
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.options import (
-    POSITIVE,
-    PROBABILITY,
     PUBLISHING_OPTIONS,
     RELATION_OPTION,
+    TARGET_OPTIONS,
     TIME_LIMIT_OPTION,
-    missing,
     note_if_stopped,
     warn_if_delta_is_large,
 )
@@ -31,8 +29,7 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
 
 
 @click.command("calibrate", short_help="How much noise a budget needs.")
-@click.option("--target-epsilon", callback=POSITIVE, metavar="E", help="The ε to keep.")
-@click.option("--target-delta", callback=PROBABILITY, metavar="D", help="The δ to keep.")
+@TARGET_OPTIONS
 @click.option(
     "--solve",
     type=click.Choice(list(_FIELDS)),
@@ -45,8 +42,8 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
 @TIME_LIMIT_OPTION
 @PUBLISHING_OPTIONS
 def command(
-    target_epsilon: Fraction | None,
-    target_delta: Fraction | None,
+    target_epsilon: Fraction,
+    target_delta: Fraction,
     solve: Literal["noise", "steps", "sample-rate"],
     **given: Any,
 ) -> int:
@@ -54,10 +51,6 @@ def command(
 
     Example: dpbounds calibrate --target-epsilon 1 --target-delta 1e-6 --sample-rate 0.01 --steps 10000
     """
-    if target_epsilon is None:
-        raise missing("--target-epsilon", "--target-epsilon E, a number greater than 0")
-    if target_delta is None:
-        raise missing("--target-delta", "--target-delta D, a number greater than 0 and less than 1")
     training = read_training(given, unknown=solve)
     warn_if_delta_is_large(target_delta, training.dataset_size, "--target-delta")
 

@@ -8,17 +8,15 @@ from typing import Any
 import click
 
 from dpbounds.cli.answers.spending import SPENDING_OPTIONS, answer
-from dpbounds.cli.questions.options import AT_LEAST_ZERO, missing
+from dpbounds.cli.questions.options import AT_LEAST_ZERO, required
 
 
 @click.command("delta", short_help="What a training run spends: δ at a given ε.")
-@click.option("--epsilon", callback=AT_LEAST_ZERO, metavar="E", help="The ε at which δ is asked for.")
+@required("--epsilon", "E, a number that is at least 0", AT_LEAST_ZERO, help="The ε at which δ is asked for.")
 @SPENDING_OPTIONS
-def command(epsilon: Fraction | None, **given: Any) -> int:
+def command(epsilon: Fraction, **given: Any) -> int:
     """What a training run spends: δ at a given ε, proven and rounded up.
 
     Example: dpbounds delta --noise-multiplier 1 --sample-rate 0.01 --steps 10000 --epsilon 7
     """
-    if epsilon is None:
-        raise missing("--epsilon", "--epsilon E, a number that is at least 0")
     return answer("delta", epsilon, given)

@@ -14,7 +14,15 @@ import click
 
 from dpbounds.cli.answers import demo_report
 from dpbounds.cli.answers.demo_training import prepared, trained, without_noise
-from dpbounds.cli.questions.options import FILE, PROBABILITY, note, number, number_of_runs, warn_if_delta_is_large
+from dpbounds.cli.questions.options import (
+    FILE,
+    PROBABILITY,
+    note,
+    number,
+    number_of_runs,
+    unfit,
+    warn_if_delta_is_large,
+)
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact
 
@@ -72,7 +80,7 @@ def command(
     if data is None:
         for option, value in (("--label", label), ("--positive", positive), ("--ranges", ranges)):
             if value is not None:
-                raise InvalidValue(option, value, "left out without --data")
+                raise unfit(f"{option} {value}", "needs --data")
     _demand_place(output)
     dataset, problem, preparation = prepared(data, label, positive, ranges, centre)
     warn_if_delta_is_large(delta, problem.records, "--delta")

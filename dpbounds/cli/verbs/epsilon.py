@@ -8,17 +8,15 @@ from typing import Any
 import click
 
 from dpbounds.cli.answers.spending import SPENDING_OPTIONS, answer
-from dpbounds.cli.questions.options import PROBABILITY, missing
+from dpbounds.cli.questions.options import PROBABILITY, required
 
 
 @click.command("epsilon", short_help="What a training run spends: ε at a given δ.")
-@click.option("--delta", callback=PROBABILITY, metavar="D", help="The δ at which ε is asked for.")
+@required("--delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="The δ at which ε is asked for.")
 @SPENDING_OPTIONS
-def command(delta: Fraction | None, **given: Any) -> int:
+def command(delta: Fraction, **given: Any) -> int:
     """What a training run spends: ε at a given δ, proven and rounded up.
 
     Example: dpbounds epsilon --noise-multiplier 1 --sample-rate 0.01 --steps 10000 --delta 1e-6
     """
-    if delta is None:
-        raise missing("--delta", "--delta D, a number greater than 0 and less than 1")
     return answer("epsilon", delta, given)

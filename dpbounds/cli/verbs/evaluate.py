@@ -77,7 +77,7 @@ def command(
         _print_spending(statement.id, spending(statement, values, relation), digits, as_json)
         return 0
     if relation is not None:
-        raise InvalidValue("--relation", relation, "left out without --part spent")
+        raise click.UsageError(f"--relation {relation} needs --part spent: leave it out")
     _print_value(evaluate(statement, part, values, digits=digits), digits, as_json)
     return 0
 

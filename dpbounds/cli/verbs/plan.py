@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import whole
+from dpbounds.cli.questions.options import CHOICE_OPTIONS, relation_option, whole
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_decimal, to_float
@@ -61,25 +61,17 @@ def _quantity_options(function: Callback) -> Callback:
 @click.option("--metric", metavar="METRIC", required=True, help="What is to be small, such as gradient-norm.")
 @_quantity_options
 @click.option("--steps-limit", "limit", callback=whole, metavar="T", help="The most steps that you would run.")
-@click.option("--assuming", metavar="A,B", help="Special classes of problems, such as quasar-convex.")
-@click.option(
-    "--status", "statuses", metavar="A,B", help="Statements of these statuses, such as proved,claimed,disputed."
-)
-@click.option(
-    "--relation",
-    type=click.Choice([str(relation) for relation in Relation]),
-    default=str(Relation.REPLACE_ONE),
-    show_default=True,
-    help="Which data sets must be hard to tell apart.",
-)
+@CHOICE_OPTIONS["assuming"]
+@CHOICE_OPTIONS["status"]
+@relation_option(Relation.REPLACE_ONE)
 @click.option("--top", default="3", callback=whole, show_default=True, metavar="K", help="Tell so many in detail.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     words: tuple[str, ...],
     metric: str,
     limit: int | None,
-    assuming: str | None,
-    statuses: str | None,
+    assuming: tuple[str, ...],
+    statuses: tuple[str, ...],
     relation: str,
     top: int,
     as_json: bool,
@@ -98,8 +90,8 @@ def command(
     found = plan(
         metric,
         relation=relation,
-        assuming=assuming.split(",") if assuming else (),
-        statuses=statuses.split(",") if statuses else ACCEPTED,
+        assuming=assuming,
+        statuses=statuses or ACCEPTED,
         steps_limit=limit,
         **_values(words, quantities),
     )

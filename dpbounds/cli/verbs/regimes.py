@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import AT_LEAST_ZERO, FILE, writable
+from dpbounds.cli.questions.options import AT_LEAST_ZERO, CHOICE_OPTIONS, FILE, unfit, writable
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.errors import InvalidValue
 
@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     help="Only ε = d^(-B); 0 for a constant ε. By default ε is an axis of its own.",
 )
 @click.option("--axis", metavar="rank|width", help="One more: the rank of the features, or the width of the set.")
-@click.option(
-    "--status", "statuses", metavar="A,B", help="Statements of these statuses, such as proved,claimed,disputed."
-)
-@click.option("--assuming", metavar="A,B", help="Special classes of problems, such as quasar-convex.")
+@CHOICE_OPTIONS["status"]
+@CHOICE_OPTIONS["assuming"]
 @click.option("--with", "words", multiple=True, metavar="NAME=VALUE", help="A quantity in exponents, as kl_exponent=2.")
 @click.option("--output", "file", type=FILE, callback=writable, metavar="FILE", help="A map, as PNG or SVG.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
@@ -46,8 +44,8 @@ def command(
     metric: str,
     power: Fraction | None,
     axis: str | None,
-    statuses: str | None,
-    assuming: str | None,
+    statuses: tuple[str, ...],
+    assuming: tuple[str, ...],
     words: tuple[str, ...],
     file: Path | None,
     as_json: bool,
@@ -69,21 +67,21 @@ def command(
     if file is not None and file.suffix not in (".png", ".svg"):
         raise InvalidValue("--output", file, "a file that ends in .png or .svg")
     if file is not None and power is not None:
-        raise InvalidValue("--epsilon-power", power, "left out for a map", "the map has ε on its second axis")
+        raise unfit(f"--epsilon-power {power}", "does not fit a map, which has ε on its second axis")
     if axis is not None and (file is not None or power is not None):
-        raise InvalidValue("--axis", axis, "left out for a map and for a fixed power", "both are planes")
+        raise unfit(f"--axis {axis}", "fits neither a map nor a fixed power, which are planes")
     space = at_epsilon(power) if power is not None else spaces[axis]
     known = promises(
         metric,
         space=space,
-        statuses=statuses.split(",") if statuses else ACCEPTED,
-        assuming=assuming.split(",") if assuming else (),
+        statuses=statuses or ACCEPTED,
+        assuming=assuming,
         values=assignments(words),
     )
     found = compared(known, space)
     if file is not None:
         if not found:
-            raise InvalidValue("--output", file, "left out: there is nothing to compare", _try(known))
+            raise unfit(f"--output {file}", "needs something to compare, and there is nothing", _try(known))
         _draw(file, found, metric)
     every = (*known.uppers, *known.lowers, *known.pure_lowers)
     if as_json:
@@ -123,18 +121,19 @@ def command(
         click.echo(f"  {in_letters(regime.value)}  by {', '.join(regime.best)}")
         if regime.by_logarithms and regime.by_logarithms != regime.best:
             click.echo(f"  fewest logarithms: {', '.join(regime.by_logarithms)}")
-        if regime.gap is not None:
-            gap = in_letters(regime.gap)
-            click.echo("  equals the lower bound" if gap == "1" else f"  {gap} above the best lower bound")
-        if regime.pure_gap is not None and regime.pure_gap != regime.gap:
-            gap = in_letters(regime.pure_gap)
-            click.echo(f"  for ε-DP: {'equals the lower bound' if gap == '1' else f'{gap} above the best lower bound'}")
+        pure_gap = regime.pure_gap if regime.pure_gap != regime.gap else None
+        for gap, under in ((regime.gap, ""), (pure_gap, "for ε-DP: ")):
+            if gap is not None:
+                text = in_letters(gap)
+                click.echo(
+                    f"  {under}" + ("equals the lower bound" if text == "1" else f"{text} above the best lower bound")
+                )
     edges = boundaries(found, space)
     if edges:
         click.echo(f"\nboundaries: {'; '.join(edges)}")
-    doubtful = [one for one in known.uppers if one.standing == "disputed"]
-    for one in doubtful:
-        click.echo(f"note: {one.id} is disputed: `dpbounds show {one.id}`")
+    for one in known.uppers:
+        if one.standing == "disputed":
+            click.echo(f"note: {one.id} is disputed: `dpbounds show {one.id}`")
     if known.left_out:
         click.echo("\nnot compared")
         for name, reason in known.left_out:
@@ -153,7 +152,7 @@ def _draw(file: Path, found: Sequence[Regime], metric: str) -> None:
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise InvalidValue("--output", file, "left out: a map needs matplotlib", "pip install 'dpbounds[demo]'")
+        raise unfit(f"--output {file}", "needs matplotlib to draw a map", "pip install 'dpbounds[demo]'")
     from dpbounds.rates.spaces import standard
     from dpbounds.render.regime_map import regime_map, save
 

@@ -16,14 +16,13 @@ import click
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.options import (
-    LEDGER_OPTION,
-    POSITIVE,
-    PROBABILITY,
+    FILE,
     RELATION_OPTION,
+    TARGET_OPTIONS,
     TIME_LIMIT_OPTION,
-    missing,
     note,
     note_if_stopped,
+    required,
     warn_if_delta_is_large,
     whole,
 )
@@ -37,17 +36,16 @@ _KEPT = {True: "kept (proven)", False: "NOT kept (proven)", None: "NOT proven to
 
 
 @click.command("remaining", short_help="What is left of a budget after a ledger.")
-@LEDGER_OPTION
-@click.option("--target-epsilon", callback=POSITIVE, metavar="E", help="The ε to keep.")
-@click.option("--target-delta", callback=PROBABILITY, metavar="D", help="The δ to keep.")
+@required("--ledger", "FILE, the releases of a run", type=FILE, help="Releases of a run, instead of the above.")
+@TARGET_OPTIONS
 @click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public).")
 @RELATION_OPTION
 @TIME_LIMIT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
-    ledger: Path | None,
-    target_epsilon: Fraction | None,
-    target_delta: Fraction | None,
+    ledger: Path,
+    target_epsilon: Fraction,
+    target_delta: Fraction,
     dataset_size: int | None,
     relation: str,
     time_limit: Fraction | None,
@@ -57,12 +55,6 @@ def command(
 
     Example: dpbounds remaining --ledger ledger.json --target-epsilon 4 --target-delta 1e-5 --relation replace-one
     """
-    if ledger is None:
-        raise missing("--ledger", "--ledger FILE, the releases of a run")
-    if target_epsilon is None:
-        raise missing("--target-epsilon", "--target-epsilon E, a number greater than 0")
-    if target_delta is None:
-        raise missing("--target-delta", "--target-delta D, a number greater than 0 and less than 1")
     from dpbounds.cli.questions.subjects import is_gaussian, read_ledger
     from dpbounds.privacy.budgets.remaining import remaining
 

@@ -13,7 +13,7 @@ import click
 
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import writing
+from dpbounds.cli.questions.options import unfit, writing
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.errors import InvalidValue, one_of
 from dpbounds.expressions.exact import practical
@@ -44,11 +44,11 @@ def command(
     if form not in _FORMATS:
         raise InvalidValue("--format", form, "one of " + ", ".join(_FORMATS))
     if as_json and not check:
-        raise InvalidValue("--json", name, "left out without --check; --format csv is for programs")
+        raise unfit("--json", "needs --check", "for programs there is --format csv")
     if figures and (name != "all" or folder is None or check):
-        raise InvalidValue("--figures", name, "left out without all and --output DIR")
+        raise unfit("--figures", "needs all and --output DIR, and no --check")
     if figures and find_spec("matplotlib") is None:
-        raise InvalidValue("--figures", name, "left out: they need matplotlib", "pip install 'dpbounds[demo]'")
+        raise unfit("--figures", "needs matplotlib", "pip install 'dpbounds[demo]'")
     if name == "all":
         if at or form != "md":
             raise InvalidValue("NAME", name, "one table's name, with --format or --at")
@@ -80,7 +80,7 @@ def _files_of(name: str, form: str, at: dict[str, Fraction]) -> dict[str, str]:
 
     if name in pages.names():
         if form != "md" or at:
-            raise InvalidValue("--format", form, f"left out for the page {name}, which is Markdown without numbers")
+            raise unfit("--format or --at", f"does not fit the page {name}, which is Markdown without numbers")
         return {f"{name}.md": pages.page(name)}
     if name not in catalogue.names():
         raise InvalidValue("table", name, one_of(name, (*catalogue.names(), *pages.names(), "all")))

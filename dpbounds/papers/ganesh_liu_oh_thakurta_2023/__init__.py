@@ -116,7 +116,7 @@ deviation = PAPER.quantity("deviation", "t", "deviation that is exceeded", domai
 GOOD_ORACLES = PAPER.assumption(
     "norm-sub-Gaussian oracles",
     "given the past, both oracles are unbiased, with norm-sub-Gaussian errors: ζ₁, and ζ₂ times the distance",
-    holds_for="is_smooth",  # exact gradients are such oracles
+    holds_for="smoothness",  # exact gradients are such oracles
 )
 FRESH_SAMPLES = PAPER.assumption(
     "fresh samples", "i.i.d. records, each used in one query only, assigned without looking", holds_for="can_be_chosen"

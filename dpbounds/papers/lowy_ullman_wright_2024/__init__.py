@@ -46,17 +46,17 @@ NEAR_MINIMISER = PAPER.assumption(
     "a compact set W of diameter at most D is known that holds a point whose empirical risk is at most GDd/(εn) "
     "above its infimum over all of R^d",
     COMPACT_SET,
-    holds_for="is_bounded_below",  # any point near the infimum, and a compact set around it
+    holds_for="infimum",  # any point near the infimum, and a compact set around it
 )
 WARM_START_MEAN = PAPER.assumption(
     "private warm start, in expectation",
     "a private algorithm returns a point whose empirical risk is above its infimum by at most a public ψ in "
     "expectation",
-    holds_for="is_bounded_below",  # a fixed point is private
+    holds_for="infimum",  # a fixed point is private
 )
 WARM_START = PAPER.assumption(
     "private warm start",
     "a private algorithm returns, with probability at least 1 - ζ, a point whose empirical risk is at most a "
     "public ψ above its infimum; with a range B of the risk the expectation is at most ψ + ζB",
-    holds_for="is_bounded_below",
+    holds_for="infimum",
 )

@@ -9,18 +9,22 @@ the final distance between two neighbouring answers passes ``sensitivity`` as we
 What is known by its guarantee only (a black box) always says under which relation that guarantee holds.
 """
 
-from dpbounds.privacy.mechanisms.additive import Gaussian, Laplace, UniformBall
-from dpbounds.privacy.mechanisms.algebra import Composed, InParallel, Mechanism, parts_of
-from dpbounds.privacy.mechanisms.guarantees import (
-    ZCDP,
-    AboveThreshold,
-    ApproximateDP,
-    ExponentialMechanism,
-    PureDP,
-    RandomizedResponse,
-    RenyiDP,
-)
-from dpbounds.privacy.mechanisms.sampling import PoissonSampled, SampledWithoutReplacement, SampledWithReplacement
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.mechanisms.additive import Gaussian, Laplace, UniformBall
+    from dpbounds.privacy.mechanisms.algebra import Composed, InParallel, Mechanism, parts_of
+    from dpbounds.privacy.mechanisms.guarantees import (
+        ZCDP,
+        AboveThreshold,
+        ApproximateDP,
+        ExponentialMechanism,
+        PureDP,
+        RandomizedResponse,
+        RenyiDP,
+    )
+    from dpbounds.privacy.mechanisms.sampling import PoissonSampled, SampledWithoutReplacement, SampledWithReplacement
 
 __all__ = [
     "ZCDP",
@@ -41,3 +45,21 @@ __all__ = [
     "UniformBall",
     "parts_of",
 ]
+
+_HOMES = {
+    "additive": ("Gaussian", "Laplace", "UniformBall"),
+    "algebra": ("Composed", "InParallel", "Mechanism", "parts_of"),
+    "guarantees": (
+        *("ZCDP", "AboveThreshold", "ApproximateDP", "ExponentialMechanism", "PureDP", "RandomizedResponse", "RenyiDP"),
+    ),
+    "sampling": ("PoissonSampled", "SampledWithReplacement", "SampledWithoutReplacement"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A mechanism, loaded when it is first asked for: a statement that adds noise needs no samples, no black box."""
+    for home, names in _HOMES.items():
+        if name in names:
+            found = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

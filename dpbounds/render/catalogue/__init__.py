@@ -48,10 +48,6 @@ def names() -> tuple[str, ...]:
 def table(name: str, at: Values | None = None) -> Table:
     """A table.
 
-    Args:
-        name: One of ``names()``.
-        at: Values at which formulas are evaluated, by quantity; adds columns with numbers.
-
     Raises:
         InvalidValue: There is no such table, a value is outside its domain, or the table has a grid of its own.
     """
@@ -60,5 +56,5 @@ def table(name: str, at: Values | None = None) -> Table:
     if name not in _on_a_grid():
         raise InvalidValue("table", name, one_of(name, names()))
     if at:
-        raise InvalidValue("--at", ", ".join(at), f"left out: {name} has a grid of its own")
+        raise InvalidValue("--at", ", ".join(at), f"empty for {name}, which has a grid of its own")
     return _on_a_grid()[name]()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpbounds.render.catalogue.numbers import Values, applies, at_in_words, shown, size, value_of
+from dpbounds.render.catalogue import numbers
+from dpbounds.render.catalogue.numbers import Row, Values
 from dpbounds.render.tables import Formula, Id, Table, TableCell
 from dpbounds.theorems.record import Metric, Rate, Side, Status, Theorem
 from dpbounds.theorems.registry import library
@@ -21,7 +22,7 @@ _KINDS = {Side.UPPER: "upper", Side.LOWER: "lower", Side.TIGHT: "upper and lower
 def by_metric(name: str, at: Values) -> Table:
     """The table of a metric (and of those that belong to it: projected and population gradients, ...)."""
     metrics = METRICS[name]
-    rows: list[tuple[tuple[object, ...], tuple[TableCell, ...]]] = []
+    rows: list[Row] = []
     notes: list[str] = []
     for theorem in library():
         if theorem.metric not in metrics or theorem.side is None or _quotes(theorem):
@@ -35,21 +36,18 @@ def by_metric(name: str, at: Values) -> Table:
         if theorem.errata and any(isinstance(part, Rate) for part in theorem.parts):
             worst = ", ".join(dict.fromkeys(str(one.severity) for one in theorem.errata))
             notes.append(f"`{theorem.id}` has errata ({worst}): `dpbounds show {theorem.id}`.")
-    rows.sort(key=lambda item: tuple(map(str, item[0])) if not at else item[0])  # by size where there are numbers
-    numbers = ("value", "applies") if at else ()
     return Table(
         name=name,
         title=f"Orders of growth: {name.replace('-', ' ')}",
-        columns=("statement", "bounds", "side", "order", "with constants", "assumes", "standing", *numbers),
-        rows=tuple(cells for _, cells in rows),
+        columns=(
+            *("statement", "bounds", "side", "order", "with constants", "assumes", "standing"),
+            *numbers.columns(at),
+        ),
+        rows=numbers.in_order(rows, at),
         preface=(
             'Orders hold up to constants that nobody stated; "with constants" puts back what print takes as 1, where '
             "that could be derived.",
-            *(
-                (f"At {at_in_words(at)}: values after ~ are those of the formula inside O(.), no bounds.",)
-                if at
-                else ()
-            ),
+            *numbers.orders_at(at),
         ),
         footnotes=(
             "standing: what is known of the statement and of what its proof uses; a disputed one uses a lemma that is "
@@ -64,12 +62,11 @@ def _quotes(theorem: Theorem) -> bool:
     return theorem.id.split("/")[-1].startswith(("table-", "figure-", "appendix-", "section-"))
 
 
-def _row(theorem: Theorem, part: Rate, at: Values) -> tuple[tuple[object, ...], tuple[TableCell, ...]]:
-    name = theorem.id if part is theorem.rate else f"{theorem.id}: {part.name}"
+def _row(theorem: Theorem, part: Rate, at: Values) -> Row:
     restored = part.restored_expression
     known = standing(theorem, part)
     cells: list[TableCell] = [
-        Id(name),
+        Id(theorem.name_of(part)),
         str(theorem.metric).replace("-", " "),
         _KINDS[theorem.side_of(part)] + ("" if part.under is None else f", {part.under}"),
         Formula(part.expression, order=True, logs_hidden=part.logs_hidden, local=theorem.local),
@@ -79,7 +76,6 @@ def _row(theorem: Theorem, part: Rate, at: Values) -> tuple[tuple[object, ...], 
     ]
     key: tuple[object, ...] = (str(theorem.metric), known is Status.FALSE, theorem.id, part.name)
     if at:
-        found = value_of(theorem, part.name, at)
-        cells += [shown(found, theorem.side_of(part)), applies(found)]
-        key = (*size(found), theorem.id, part.name)
+        more, size = numbers.cells(theorem, part.name, at, theorem.side_of(part))
+        return (*size, theorem.id, part.name), (*cells, *more)
     return key, tuple(cells)

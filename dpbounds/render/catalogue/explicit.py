@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from dpbounds.render.catalogue.numbers import Values, applies, at_in_words, shown, size, value_of
+from dpbounds.rates.promises import GOALS
+from dpbounds.render.catalogue import numbers
+from dpbounds.render.catalogue.numbers import Row, Values
 from dpbounds.render.tables import Formula, Id, Table, TableCell
 from dpbounds.theorems.formulas import inline
-from dpbounds.theorems.record import Bound, Metric, Part, Theorem
+from dpbounds.theorems.record import Bound, Part, Theorem
 from dpbounds.theorems.registry import library
 from dpbounds.theorems.standing import standing_in_words
-
-_GOALS = (
-    Metric.GRADIENT_NORM,
-    Metric.POPULATION_GRADIENT_NORM,
-    Metric.PROJECTED_GRADIENT_NORM,
-    Metric.FRANK_WOLFE_GAP,
-    Metric.SOSP,
-    Metric.POPULATION_SOSP,
-    Metric.EXCESS_EMPIRICAL_RISK,
-    Metric.EXCESS_POPULATION_RISK,
-)
 
 
 def explicit_bounds(at: Values) -> Table:
@@ -26,25 +17,23 @@ def explicit_bounds(at: Values) -> Table:
     rows = [
         _row(theorem, part, at)
         for theorem in library()
-        if theorem.metric in _GOALS and theorem.side is not None
+        if theorem.metric in GOALS and theorem.side is not None
         for part in theorem.parts
         if isinstance(part, Bound)
     ]
-    rows.sort(key=lambda item: tuple(map(str, item[0])) if not at else item[0])
-    numbers = ("value", "applies") if at else ()
     return Table(
         name="explicit-bounds",
         title="Bounds with explicit constants",
-        columns=("statement", "bounds", "sense", "bound", "needs", "standing", *numbers),
-        rows=tuple(cells for _, cells in rows),
+        columns=("statement", "bounds", "sense", "bound", "needs", "standing", *numbers.columns(at)),
+        rows=numbers.in_order(rows, at),
         preface=(
             "Each of these is a number, not an order: verification holds runs against them.",
-            *((f"At {at_in_words(at)}; upper bounds are rounded up, lower bounds down.",) if at else ()),
+            *((f"At {numbers.at_in_words(at)}; upper bounds are rounded up, lower bounds down.",) if at else ()),
         ),
     )
 
 
-def _row(theorem: Theorem, part: Part, at: Values) -> tuple[tuple[object, ...], tuple[TableCell, ...]]:
+def _row(theorem: Theorem, part: Part, at: Values) -> Row:
     conditions = (*theorem.conditions, *part.conditions)
     cells: list[TableCell] = [
         Id(f"{theorem.id}: {part.name}"),
@@ -54,9 +43,7 @@ def _row(theorem: Theorem, part: Part, at: Values) -> tuple[tuple[object, ...], 
         "; ".join(inline(one.holds, theorem.local) for one in conditions),
         standing_in_words(theorem, part),
     ]
-    key: tuple[object, ...] = (str(theorem.metric), theorem.id, part.name)
     if at:
-        found = value_of(theorem, part.name, at)
-        cells += [shown(found, theorem.side_of(part)), applies(found)]
-        key = (str(theorem.metric), *size(found), theorem.id, part.name)
-    return key, tuple(cells)
+        more, size = numbers.cells(theorem, part.name, at, theorem.side_of(part))
+        return (str(theorem.metric), *size, theorem.id, part.name), (*cells, *more)
+    return (str(theorem.metric), theorem.id, part.name), tuple(cells)

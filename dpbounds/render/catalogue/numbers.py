@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from operator import itemgetter
 
 from dpbounds.errors import MISSING, InvalidValue, NotCertified
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import to_float
+from dpbounds.render.tables import TableCell
 from dpbounds.theorems.evaluation import Evaluation, evaluate
 from dpbounds.theorems.record import Side, Theorem
 
@@ -15,53 +16,48 @@ Values = Mapping[str, Fraction]
 DIGITS = 4
 
 
-def value_of(theorem: Theorem, part: str, at: Values) -> Evaluation | str:
-    """The value; or, in words, why there is none."""
-    own = {quantity.name for quantity in theorem.local}
+def columns(at: Values) -> tuple[str, ...]:
+    """The headings of the columns with numbers; none without values."""
+    return ("value", "applies") if at else ()
+
+
+def orders_at(at: Values) -> tuple[str, ...]:
+    """What is to be said of a table's numbers where they are values of orders of growth."""
+    return (f"At {at_in_words(at)}: values after ~ are those of the formula inside O(.), no bounds.",) if at else ()
+
+
+def cells(theorem: Theorem, part: str, at: Values, side: Side | None) -> tuple[tuple[str, str], tuple[bool, float]]:
+    """A part's value and whether the statement applies; and for sorting: numbers first, by size.
+
+    Values are rounded away from what is promised: upper bounds up, lower bounds down. Orders of growth are marked.
+    """
     try:
-        return evaluate(theorem, part, {name: value for name, value in at.items() if _is_known(name, own)}, digits=15)
+        found = evaluate(theorem, part, theorem.own_values(at), digits=15)
     except InvalidValue as error:
-        if error.value == MISSING:
-            return f"needs {error.name}"
-        return f"not defined: {error.name} = {error.value}"
+        why = f"needs {error.name}" if error.value == MISSING else f"not defined: {error.name} = {error.value}"
+        return (why, ""), (True, 0.0)
     except NotCertified:
-        return "not decided"
+        return ("not decided", ""), (True, 0.0)
+    text = found.value.decimals(DIGITS)[side is not Side.LOWER]
+    shown = f"~ {text}" if found.up_to_constant else text
+    return (shown, _applies(found)), (False, float(found.value.upper))
 
 
-def _is_known(name: str, own: set[str]) -> bool:
-    from dpbounds.expressions.symbols import by_name
-
-    return name in own or name in by_name()
-
-
-def rounded(value: Enclosure, side: Side | None, digits: int = DIGITS) -> str:
-    """A few digits, rounded away from what is promised: upper bounds up, lower bounds down."""
-    lower, upper = value.decimals(digits)
-    return lower if side is Side.LOWER else upper
-
-
-def shown(found: Evaluation | str, side: Side | None) -> str:
-    """A value in a cell; orders of growth are marked."""
-    if isinstance(found, str):
-        return found
-    text = rounded(found.value, side)
-    return f"~ {text}" if found.up_to_constant else text
-
-
-def applies(found: Evaluation | str) -> str:
-    """Whether the statement applies: which conditions fail, or could not be checked."""
-    if isinstance(found, str):
-        return ""
-    failing = [one.text for one in found.conditions if one.holds is False]
+def _applies(found: Evaluation) -> str:
+    """Which conditions fail, or could not be checked."""
     unknown = sorted({name for one in found.conditions for name in one.missing})
-    if failing:
-        return "no: " + "; ".join(failing) + " fails"
+    if found.failing:
+        return "no: " + "; ".join(found.failing) + " fails"
     return f"unknown: needs {', '.join(unknown)}" if unknown else "yes"
 
 
-def size(found: Evaluation | str) -> tuple[bool, float]:
-    """For sorting: numbers first, by size."""
-    return (True, 0.0) if isinstance(found, str) else (False, float(found.value.upper))
+Row = tuple[tuple[object, ...], tuple[TableCell, ...]]  # the key by which it is sorted, and its cells
+
+
+def in_order(rows: Iterable[Row], at: Values) -> tuple[tuple[TableCell, ...], ...]:
+    """The rows by size where there are numbers."""
+    key = itemgetter(0) if at else lambda row: tuple(map(str, row[0]))
+    return tuple(row[1] for row in sorted(rows, key=key))
 
 
 def at_in_words(at: Values) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpbounds.render.catalogue.numbers import Values, applies, at_in_words, shown, value_of
+from dpbounds.render.catalogue.numbers import Values, columns, orders_at
+from dpbounds.render.catalogue.numbers import cells as numbers_of
 from dpbounds.render.tables import Formula, Table, TableCell
 from dpbounds.theorems.record import Rate
 from dpbounds.theorems.registry import theorem
@@ -32,24 +33,14 @@ def printed(name: str, at: Values) -> Table:
             None if restored is None else Formula(restored, local=record.local),
             standing_in_words(record, part),
         ]  # fmt: skip
-        if at:
-            found = value_of(record, part.name, at)
-            cells += [shown(found, None), applies(found)]
-        rows.append(tuple(cells))
-    numbers = ("value", "applies") if at else ()
+        numbers = numbers_of(record, part.name, at, None)[0] if at else ()
+        rows.append((*cells, *numbers))
     return Table(
         name=name,
         title=f"{record.paper}, {record.number}: {record.title}",
-        columns=("row", "what", "as printed", "with constants", "standing", *numbers),
+        columns=("row", "what", "as printed", "with constants", "standing", *columns(at)),
         rows=tuple(rows),
-        preface=(
-            f"Where it stands: {record.where}.",
-            *(
-                (f"At {at_in_words(at)}: values after ~ are those of the formula inside O(.), no bounds.",)
-                if at
-                else ()
-            ),
-        ),
+        preface=(f"Where it stands: {record.where}.", *orders_at(at)),
         footnotes=(
             *(f"Printed: {one.printed}; right: {one.right} ({one.severity})." for one in record.errata),
             *(one.text for one in record.notes),
