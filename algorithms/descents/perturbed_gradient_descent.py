@@ -19,7 +19,6 @@ import sympy
 from attrs import field, frozen
 
 from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import demand_one_of, named
 from dpbounds.algorithms.iterates import squared_norms
 from dpbounds.algorithms.ledger import Batch, PrivacyBudget
 from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_batches
@@ -51,7 +50,7 @@ _MOST_STEPS = 1 << 40
 _NEXT_TO_NOTHING = Fraction(1, 1 << 20)
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class PerturbedGradientDescent(Method[FiniteSum]):
     """Algorithm 1 of Tholeti & Kalyani 2020, for finite sums on all of R^d.
 
@@ -111,7 +110,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
             InvalidValue: A number is not allowed, or sampling alone does not keep δ on the sphere.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        n, d, kind = problem.records, problem.dimension, demand_one_of(noise, WhichShape, "noise")
+        n, d, kind = problem.records, problem.dimension, fields.demand_one_of(noise, WhichShape, "noise")
         if kind == "ball":
             count = _best_steps(n, d, budget) if steps is None else positive_integer(steps, "steps")
             amount = _smallest_radius(n, d, count, budget)

@@ -23,8 +23,9 @@ from typing import ClassVar, Literal, Self
 import sympy
 from attrs import frozen
 
-from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent, WhichMapping
-from dpbounds.algorithms.fields import demand_one_of, positive
+from dpbounds.algorithms import fields
+from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
+from dpbounds.algorithms.iterates import WhichMapping
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.method import Method, OpenRun, Outcome
 from dpbounds.algorithms.planning import root_above
@@ -39,14 +40,6 @@ from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 
 Reading = Literal["per-iteration", "times-steps"]
-
-THEOREMS = {
-    "figure": "wang-xu-2019/figure-4",
-    "zhang": "cited/zhang-et-al-2017/main-result",
-    "wang-ye-xu": "cited/wang-ye-xu-2017/main-result",
-    "noise": "wang-xu-2019/theorem-1",
-    "noisy": "wang-xu-2019/theorem-2/explicit",
-}
 
 
 @frozen
@@ -142,7 +135,7 @@ class ZhangEtAl2017(QuotedDescent):
         - ``reading``: "per-iteration" for the formula as it stands, "times-steps" with the factor T
         """
         claimed, count = PrivacyBudget.of(epsilon, delta), positive_integer(steps, "steps")
-        demand_one_of(reading, Reading, "reading")
+        fields.demand_one_of(reading, Reading, "reading")
         variance = quoted_variance() * (symbols.steps if reading == "times-steps" else 1)
         return cls(ProjectedGradientDescent(_multiplier(variance, claimed, count), count, step_size), claimed)
 
@@ -168,7 +161,7 @@ class WangYeXu2017(QuotedDescent):
         - ``constant``: c > 0, or None for that of the moments accountant
         """
         claimed, count = PrivacyBudget.of(epsilon, delta), positive_integer(steps, "steps")
-        c = moments_constant(claimed) if constant is None else sympy.Rational(positive(constant, "constant"))
+        c = moments_constant(claimed) if constant is None else sympy.Rational(fields.positive(constant, "constant"))
         variance = theorem_1.variance.subs(symbols.noise_constant, c)
         return cls(ProjectedGradientDescent(_multiplier(variance, claimed, count), count, step_size), claimed)
 

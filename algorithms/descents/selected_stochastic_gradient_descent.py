@@ -33,7 +33,6 @@ from dpbounds.algorithms.descents.stochastic_gradient_descent import (
     printed_steps,
     quasar_constant,
 )
-from dpbounds.algorithms.fields import demand_one_of, named
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
 from dpbounds.algorithms.oracles import at_least, choice
@@ -55,7 +54,7 @@ THEOREMS = {
 }
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class SelectedStochasticGradientDescent(Method[FiniteSum]):
     """K runs of Algorithm 3 of Lowy, Ullman & Wright 2024 on all records, and a private choice among their outputs.
 
@@ -109,7 +108,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         - ``variant``: "projected", or "as-printed" for every run at (ε/(2K), δ/K) with the constant 1000
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        kind = demand_one_of(variant, Variant, "variant")
+        kind = fields.demand_one_of(variant, Variant, "variant")
         demand_no_regulariser(problem)
         count = enough_runs(failure_probability)
         share = Fraction(1, 2) if kind == "as-printed" else fields.share(selection_share, "selection_share")

@@ -19,7 +19,6 @@ import sympy
 from attrs import field, frozen
 
 from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import demand_one_of, named
 from dpbounds.algorithms.iterates import squared_norms
 from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
 from dpbounds.algorithms.method import Method, OpenRun, Outcome, UniformIterate, stddev_of_batches
@@ -48,7 +47,7 @@ THEOREMS = {
 }
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class StochasticGradientDescent(Method[FiniteSum]):
     """Algorithm 3 of Lowy, Ullman & Wright 2024, for quasar-convex losses.
 
@@ -103,7 +102,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
             InvalidValue: A number is not allowed, or a batch is drawn from another number of records than there are.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        kind = demand_one_of(variant, Variant, "variant")
+        kind = fields.demand_one_of(variant, Variant, "variant")
         demand_no_regulariser(problem)
         if sampling is not None:
             demand_all_records(sampling, problem.records)

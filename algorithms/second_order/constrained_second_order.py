@@ -20,24 +20,18 @@ import sympy
 from attrs import evolve, field, frozen
 
 from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import WhichNoise, named
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.method import OpenRun, Outcome
 from dpbounds.algorithms.oracles.rows import Walk, asked
-from dpbounds.algorithms.planning import (
-    Group,
-    multipliers_of_groups,
-)
+from dpbounds.algorithms.planning import Group, multipliers_of_groups
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, demand_within
 from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.algorithms.problems.sets import ConstraintSet
 from dpbounds.algorithms.second_order.guarantees import (
     SecondOrderMethod,
     constants,
-    demand_records,
-    demand_steps,
+    ended,
     exact_hessians,
-    only_found,
     steps_of,
     value_of,
 )
@@ -52,16 +46,11 @@ from dpbounds.papers.wang_chen_xu_2019 import gap_tolerance as gap_symbol
 from dpbounds.papers.wang_chen_xu_2019 import theorem_9_explicit as theorem
 from dpbounds.privacy.relations import Relation
 
-THEOREMS = {
-    "spent": "wang-chen-xu-2019/theorem-9",
-    "failure": "wang-chen-xu-2019/theorem-9/explicit",
-}
-
 # A start this far outside the set, in the unit of its points, is rounding.
 _ROUNDING = 1e-12
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class ConstrainedSecondOrder(SecondOrderMethod):
     """Algorithm 6 of Wang, Chen & Xu 2019.
 
@@ -93,6 +82,8 @@ class ConstrainedSecondOrder(SecondOrderMethod):
     """
 
     title: ClassVar[str] = "constrained second-order descent"
+    sample_size: ClassVar[sympy.Expr] = theorem.sample_size
+    enough_steps: ClassVar[sympy.Expr | None] = theorem.steps
 
     constraint: ConstraintSet
     gradient_multiplier: Fraction = field(converter=fields.multiplier)
@@ -103,7 +94,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
     failure_probability: Fraction = field(default=Fraction(1, 10), converter=fields.share)
     oracle: QuadraticOracle | None = None
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
-    noise: WhichNoise = field(default="gaussian", validator=fields.one_of(WhichNoise))
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     def __attrs_post_init__(self) -> None:
         if self.oracle is None:
@@ -125,7 +116,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         relation: str | Relation = Relation.REPLACE_ONE,
         share: ExactLike = "1/2",
         oracle: QuadraticOracle | None = None,
-        noise: WhichNoise = "gaussian",
+        noise: fields.WhichNoise = "gaussian",
     ) -> ConstrainedSecondOrder:
         """Plan for a budget, see ``Method``.
 
@@ -142,13 +133,8 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         values = plain._values(problem)
         count = steps_of(theorem.steps, values) if steps is None else positive_integer(steps, "steps")
         groups = {"gradients": Group(count, part), "Hessians": Group(count, 1 - part)}
-        multipliers = multipliers_of_groups(budget, groups, noise)
-        return evolve(
-            plain,
-            gradient_multiplier=multipliers["gradients"],
-            hessian_multiplier=multipliers["Hessians"],
-            steps=count,
-        )
+        gradients, hessians = multipliers_of_groups(budget, groups, noise).values()
+        return evolve(plain, gradient_multiplier=gradients, hessian_multiplier=hessians, steps=count)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 6."""
@@ -187,29 +173,18 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         u = np.array([minimise(*each, 0.0) for each in zip(H, slope, w, strict=True)])
         lowest = _forms(H, u - w) / ratio
         good = found & (gap <= a) & (lowest >= -b)
-        return Outcome(
-            only_found(w, found),
-            outputs={"found": found},
-            output_step=np.where(found, looked_at, 0),
+        return ended(
+            w,
+            found,
+            looked_at,
             measured={"failure": (~good).astype(np.float64), "gap": gap, "curvature": lowest},
             parameters={"first_order_share": eta, "second_order_share": theta, "slack": slack},
         )
 
-    def records_needed(self, problem: FiniteSum) -> Enclosure:
-        """Enclose how many records the guarantee asks for, at this noise; n of the problem is not looked at."""
-        return self._records_needed(theorem.sample_size, problem, self.steps, self._values(problem))
-
     def bound(self, problem: FiniteSum) -> Enclosure:
-        """Bound the probability of ``failure``: ζ, where the problem has records enough.
-
-        Raises:
-            InvalidValue: It has too few, T is smaller than the theorem's, or η or θ is above 1: nothing is promised.
-        """
-        values = self._values(problem)
-        self._shares(values)
-        demand_steps(self.steps, steps_of(theorem.steps, values))
-        demand_records(problem, self.records_needed(problem))
-        return Enclosure.exactly(self.failure_probability)
+        """As ``SecondOrderMethod.bound``; nothing is promised where η or θ is above 1, either."""
+        self._shares(self._values(problem))
+        return super().bound(problem)
 
     @property
     def _minimiser(self) -> QuadraticOracle:

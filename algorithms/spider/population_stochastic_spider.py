@@ -25,7 +25,6 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import named
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
 from dpbounds.algorithms.noise import Array
@@ -134,7 +133,7 @@ class OnBlock(Gradients):
         return self.problem.objective_and_gradient(X)
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class PopulationStochasticSpider(Method[FiniteSum]):
     """Algorithm 1 of Ganesh, Liu, Oh & Thakurta 2023 on fresh batches, for any ``FiniteSum`` over R^p.
 

@@ -36,7 +36,6 @@ from attrs import evolve, field, frozen
 from numpy.typing import ArrayLike
 
 from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import named
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.method import Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
@@ -82,7 +81,7 @@ def _stages(stages: Sequence[Spider], name: str = "stages") -> tuple[Spider, ...
     return tuple(stages)
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class Growth:
     """F - inf F <= γᵏ‖∇F‖ᵏ, everywhere: public knowledge about the loss.
 
@@ -108,7 +107,7 @@ class Growth:
         return Fraction(evaluate(base ** sympy.Rational(self.exponent), {}).upper)
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class RestartedSpider(Method[FiniteSum]):
     """Full-batch DP-SPIDER, several times in a row, each time from where the last one ended.
 

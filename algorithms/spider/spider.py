@@ -23,7 +23,6 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike
 
 from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import named
 from dpbounds.algorithms.iterates import norms, squared_norms
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.method import Method, OpenRun, Outcome, UniformIterate, stddev_of_gradients
@@ -70,7 +69,7 @@ def _multiplier_or_none(value: ExactLike | None, name: str = "difference_multipl
     return None if value is None else fields.multiplier(value, name)
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class Spider(Method[FiniteSum]):
     """DP-SPIDER, for any ``FiniteSum`` whose records' losses are G-Lipschitz and L-smooth, over all of R^p.
 

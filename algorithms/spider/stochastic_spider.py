@@ -27,7 +27,6 @@ from attrs import Attribute, field, frozen
 from numpy.typing import NDArray
 
 from dpbounds.algorithms import fields, noise
-from dpbounds.algorithms.fields import named
 from dpbounds.algorithms.iterates import squared_norms
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
@@ -110,7 +109,7 @@ def at_most_one_a_step(record: Any, field: Attribute[Any], value: int) -> None:
         raise InvalidValue(field.name, value, f"at most steps = {record.steps}", "there is one query per step")
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class Kicks:
     """Random steps out of flat places.
 
@@ -125,7 +124,7 @@ class Kicks:
     scale: float = field(converter=fields.length)
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class StochasticSpider(Method[FiniteSum]):
     """Algorithm 1 of Ganesh, Liu, Oh & Thakurta 2023 on all records, for any ``FiniteSum`` over R^p.
 

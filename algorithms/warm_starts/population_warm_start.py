@@ -23,7 +23,6 @@ from attrs import evolve, field, frozen
 from threadpoolctl import threadpool_limits
 
 from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import named
 from dpbounds.algorithms.ledger import DescribedRelease, Ledger, OpenLedger, PrivacyBudget
 from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.oracles import in_batches
@@ -45,7 +44,7 @@ THEOREMS = {
 }
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class PopulationWarmStart:
     """Algorithm 4 of Lowy, Ullman & Wright 2024 with a sample split, for linear models.
 

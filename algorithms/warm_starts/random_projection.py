@@ -27,7 +27,6 @@ from attrs import field, frozen
 from threadpoolctl import threadpool_limits
 
 from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import named
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.noise import Array, streams
 from dpbounds.algorithms.oracles import in_batches
@@ -60,7 +59,7 @@ class Inner(Protocol):
         """Run it."""
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class RandomProjection:
     """Any algorithm on randomly projected records of a linear model.
 
