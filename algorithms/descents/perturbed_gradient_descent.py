@@ -19,7 +19,7 @@ import sympy
 from attrs import field, frozen
 
 from dpbounds.algorithms import fields
-from dpbounds.algorithms.iterates import squared_norms
+from dpbounds.algorithms.iterates import promised, squared_norms
 from dpbounds.algorithms.ledger import Batch, PrivacyBudget
 from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_batches
 from dpbounds.algorithms.noise import described
@@ -38,12 +38,6 @@ from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 
 WhichShape = Literal["ball", "sphere", "gaussian"]
-
-THEOREMS = {
-    "algorithm": "tholeti-kalyani-2020/algorithm-1",
-    "spent": "tholeti-kalyani-2020/theorem-1/explicit",
-    "gradient": "tholeti-kalyani-2020/algorithm-1/explicit",
-}
 
 _MOST_STEPS = 1 << 40
 # Where sampling alone keeps δ, which is above 1/N then, any radius does; the oracle wants one.
@@ -191,7 +185,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         """η as a double: ``step_size``, or the best one of the explicit bound (public constants only)."""
         if self.step_size is not None:
             return self.step_size
-        return evaluate(algorithm_1_explicit.best_step.subs(self._values(problem)), {}).lower
+        return promised(algorithm_1_explicit.best_step, problem, **self._values(problem)).lower
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Enclose the explicit bound on the mean *square* E‖∇F(w_R)‖², for the noise that is really drawn.
@@ -202,21 +196,17 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         Source: ``tholeti-kalyani-2020/algorithm-1/explicit``; noise enters by E‖u‖² alone, so that a sphere or a
         Gaussian counts as the ball with the same.
         """
-        values = self._values(problem) | {symbols.step_size: sympy.Rational(Fraction(self.step_size_for(problem)))}
-        return evaluate((algorithm_1_explicit.bound**2).subs(values), {})
+        eta = self.step_size_for(problem)
+        return promised(algorithm_1_explicit.bound**2, problem, step_size=eta, **self._values(problem))
 
-    def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        """The numbers of the explicit bound but for η; the radius is that of the ball with the same E‖u‖²."""
+    def _values(self, problem: FiniteSum) -> dict[str, sympy.Expr]:
+        """The explicit bound's own numbers but for η; its radius is that of the ball with the same E‖u‖²."""
         self._demand_fit(problem)
         drawn, d = stddev_of_batches(problem, self._batch, self._multiplier), self.dimension
         square = {"ball": drawn**2, "sphere": drawn**2 * Fraction(d + 2, d), "gaussian": drawn**2 * (d + 2)}[self.noise]
         return {
-            symbols.initial_gap: known(problem.initial_gap, "initial_gap"),
-            symbols.smoothness: known(problem.smoothness, "smoothness"),
-            symbols.lipschitz: known(problem.lipschitz, "lipschitz"),
-            symbols.radius: sympy.sqrt(sympy.Rational(square)),
-            symbols.dimension: sympy.Integer(d),
-            symbols.steps: sympy.Integer(self.steps),
+            "radius": sympy.sqrt(sympy.Rational(square)),
+            "steps": sympy.Integer(self.steps),
         }
 
     def _demand_fit(self, problem: FiniteSum) -> None:

@@ -48,11 +48,6 @@ from dpbounds.papers.lowy_ullman_wright_2024 import proposition_5_2_explicit, pr
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 
-THEOREMS = {
-    "spent": "lowy-ullman-wright-2024/proposition-5.2",
-    "excess": "lowy-ullman-wright-2024/proposition-5.2/explicit",
-}
-
 
 @frozen(field_transformer=fields.named)
 class SelectedStochasticGradientDescent(Method[FiniteSum]):

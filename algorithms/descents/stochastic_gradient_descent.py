@@ -41,11 +41,6 @@ from dpbounds.privacy.relations import Relation
 
 Variant = Literal["projected", "as-printed"]
 
-THEOREMS = {
-    "spent": "lowy-ullman-wright-2024/algorithm-3",
-    "excess": "lowy-ullman-wright-2024/proposition-d.1/explicit",
-}
-
 
 @frozen(field_transformer=fields.named)
 class StochasticGradientDescent(Method[FiniteSum]):

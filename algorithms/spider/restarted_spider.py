@@ -42,7 +42,7 @@ from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Group, multiplier_of_one, multipliers_of_groups
 from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.run import Run
-from dpbounds.algorithms.spider.spider import Spider, enclosed, measured_at, starts
+from dpbounds.algorithms.spider.spider import Spider, enclosed, initial_gap_of, measured_at, starts
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
@@ -167,16 +167,11 @@ class RestartedSpider(Method[FiniteSum]):
             raise InvalidValue("records", problem.records, allowed, advice)
         _, steps = min(admissible)
         part = Fraction(1, 2 * len(steps))
-        groups: dict[str, Group] = {}
-        for j, T in enumerate(steps):
-            # a stage of one step has no differences, and leaves their part to its anchor
-            groups[f"anchor {j}"] = Group(1, part if T > 1 else 2 * part)
-            if T > 1:
-                groups[f"differences {j}"] = Group(T - 1, part)
-        multipliers = multipliers_of_groups(budget, groups)
-        made = (
-            Spider(multipliers[f"anchor {j}"], multipliers.get(f"differences {j}"), T, T) for j, T in enumerate(steps)
-        )
+        # a stage of one step has no differences, and leaves their part to its anchor
+        groups = {f"anchor {j}": Group(1, part if T > 1 else 2 * part) for j, T in enumerate(steps)}
+        groups |= {f"differences {j}": Group(T - 1, part) for j, T in enumerate(steps) if T > 1}
+        z = multipliers_of_groups(budget, groups)
+        made = (Spider(z[f"anchor {j}"], z.get(f"differences {j}"), T, T) for j, T in enumerate(steps))
         return cls(tuple(made), known, gap, budget)
 
     @property
@@ -245,9 +240,7 @@ class RestartedSpider(Method[FiniteSum]):
             symbols.dimension: problem.dimension,
             symbols.lipschitz: enclosed(problem.lipschitz, "lipschitz"),
             symbols.smoothness: enclosed(problem.smoothness, "smoothness"),
-            symbols.initial_gap: enclosed(problem.initial_gap, "initial_gap")
-            if self.initial_gap is None
-            else self.initial_gap,
+            symbols.initial_gap: initial_gap_of(problem, self.initial_gap),
             symbols.pl_constant: enclosed(getattr(problem, "pl_constant", None), "pl_constant"),
             symbols.steps: first.steps,
             # σ₁ = (2G/n)√(J/ρ) solved for ρ, with σ₁ = z G/n rounded up to a double
@@ -261,11 +254,7 @@ class RestartedSpider(Method[FiniteSum]):
 
 
 def growth_of(problem: FiniteSum, growth: Growth | None) -> Growth:
-    """The growth that is given, or that of the problem's PL constant.
-
-    Raises:
-        InvalidValue: There is neither.
-    """
+    """The growth that is given, or that of the problem's PL constant, or ``InvalidValue`` where there is neither."""
     if growth is not None:
         return growth
     constant = getattr(problem, "pl_constant", None)

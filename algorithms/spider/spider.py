@@ -27,12 +27,7 @@ from dpbounds.algorithms.iterates import norms, squared_norms
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.method import Method, OpenRun, Outcome, UniformIterate, stddev_of_gradients
 from dpbounds.algorithms.noise import Array
-from dpbounds.algorithms.oracles import (
-    Gradients,
-    Poisson,
-    Sampling,
-    at_least,
-)
+from dpbounds.algorithms.oracles import Gradients, Poisson, Sampling, at_least
 from dpbounds.algorithms.oracles.batches import sampled, valid_sampling
 from dpbounds.algorithms.planning import (
     Group,
@@ -180,15 +175,8 @@ class Spider(Method[FiniteSum]):
     def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32, start: ArrayLike | None = None) -> Run:
         """As ``Method.run``, from any w_0.
 
-        Args:
-            problem: What to minimise.
-            seed: Of all streams.
-            repetitions: How many.
-            start: w_0, shape (p,) or one per repetition, (R, p): public, or released before (which this ledger then
-                does not show). None: the problem's initial point.
-
-        Raises:
-            InvalidValue: See ``Method.run``; the start is not finite or of another shape.
+        ``start`` is w_0, shape (p,) or one per repetition, (R, p): public, or released before (which this ledger then
+        does not show). None: the problem's initial point.
         """
         return self._run(problem, seed, repetitions, start=start)
 
@@ -207,12 +195,8 @@ class Spider(Method[FiniteSum]):
     def descend(self, problem: FiniteSum, run: OpenRun, start: Array) -> UniformIterate:
         """The pseudo-code above, from given points, in a run that may have begun before and may go on.
 
-        That is how other algorithms build on this one: a warm start before it, restarts of it.
-
-        Args:
-            problem: What to minimise.
-            run: Gets T entries in its ledger.
-            start: w_0, shape (R, p): public, or released by entries that the ledger already has.
+        That is how other algorithms build on this one: a warm start before it, restarts of it. ``start`` is w_0, shape
+        (R, p): public, or released by entries that the ledger already has.
         """
         demand_smooth(problem)
         T, q, eta = self.steps, self.anchor_period, self.step_size_for(problem)
@@ -262,9 +246,8 @@ class Spider(Method[FiniteSum]):
         if not self.full_batch:
             raise InvalidValue("sampling", "random batches", "the full batch: no bound with constants covers batches")
         demand_smooth(problem)
-        gap = self.initial_gap
         values = {
-            symbols.initial_gap: enclosed(problem.initial_gap, "initial_gap") if gap is None else gap,
+            symbols.initial_gap: initial_gap_of(problem, self.initial_gap),
             symbols.smoothness: enclosed(problem.smoothness, "smoothness"),
             symbols.step_size: Fraction(self.step_size_for(problem)),
             symbols.steps: self.steps,
@@ -307,19 +290,10 @@ def parameters(
     steps: int | None = None,
     anchor_period: int | None = None,
 ) -> tuple[int, int]:
-    """T and q as the explicit theorem prescribes them for a zCDP budget, where they are not given.
-
-    Args:
-        problem: Supplies n, p, G, L and the initial gap, all public.
-        rho: ρ > 0 that the noise amounts to.
-        initial_gap: ψ, or None for the problem's.
-        steps: T, or None.
-        anchor_period: q, or None.
+    """T and q as ``lowy-ullman-wright-2024/lemma-3.1/explicit`` prescribes them for ρ-zCDP, where they are not given.
 
     Raises:
         InvalidValue: ``demand_smooth`` fails, or T or q is no positive whole number.
-
-    Source: ``lowy-ullman-wright-2024/lemma-3.1/explicit``.
     """
     demand_smooth(problem)
     given: dict[sympy.Symbol | str, ExactLike | Enclosure] = {
@@ -328,8 +302,7 @@ def parameters(
         symbols.rho: rho,
     }
     if steps is None:
-        gap = enclosed(problem.initial_gap, "initial_gap") if initial_gap is None else initial_gap
-        given[symbols.initial_gap] = gap
+        given[symbols.initial_gap] = initial_gap_of(problem, initial_gap)
         given[symbols.lipschitz] = enclosed(problem.lipschitz, "lipschitz")
         given[symbols.smoothness] = enclosed(problem.smoothness, "smoothness")
         steps = int(evaluate(lemma_3_1_explicit.steps, given).exact_upper)
@@ -362,6 +335,11 @@ def enclosed(constant: sympy.Expr | None, name: str) -> Enclosure:
     return evaluate(known(constant, name), {})
 
 
+def initial_gap_of(problem: FiniteSum, given: Fraction | None) -> Fraction | Enclosure:
+    """ψ: what is given, or the problem's own bound on F(w_0) - inf F, which is about its initial point."""
+    return enclosed(problem.initial_gap, "initial_gap") if given is None else given
+
+
 def demand_smooth(problem: FiniteSum) -> None:
     """Raise ``InvalidValue`` where a constant is missing, F is not smooth, or a walk would leave its ball."""
     for name in ("lipschitz", "smoothness"):
@@ -382,8 +360,5 @@ def _weight(sampling: Sampling, records: int, count: int) -> Fraction:
 
 def _released(*groups: tuple[Fraction | None, Sampling, int]) -> Mechanism:
     """N releases of a noise multiplier on such samples, group after group."""
-    parts = []
-    for multiplier, sampling, count in groups:
-        if count and multiplier is not None:
-            parts.append((sampled(Gaussian(multiplier), sampling), count))
-    return Composed(tuple(parts))
+    asked = [each for each in groups if each[2] and each[0] is not None]
+    return Composed(tuple((sampled(Gaussian(z), sampling), count) for z, sampling, count in asked))

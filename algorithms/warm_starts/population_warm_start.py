@@ -38,11 +38,6 @@ from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.mechanisms import ApproximateDP, Mechanism
 from dpbounds.privacy.relations import Relation
 
-THEOREMS = {
-    "algorithm": "lowy-ullman-wright-2024/algorithm-4",
-    "bound": "ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit",
-}
-
 
 @frozen(field_transformer=fields.named)
 class PopulationWarmStart:
