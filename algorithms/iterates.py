@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from dpbounds.algorithms.fields import WhichMapping
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import root_above
@@ -19,8 +19,6 @@ from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-
-WhichMapping = Literal["noisy", "exact"]
 
 
 def squared_norms(rows: Array) -> Array:

@@ -21,21 +21,16 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import gap_at, promised, squared_norms
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms.method import FiniteSum, FullBatchMethod, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
-from dpbounds.algorithms.planning import multiplier_of_one, root_above
+from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.expressions.exact import exact, to_float
 from dpbounds.papers.ours import langevin_under_pl
-from dpbounds.privacy.relations import Relation
 
 WhichOutput = Literal["last", "random"]
 Variant = Literal["repaired", "as-printed"]
@@ -56,7 +51,6 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
 
     Attributes:
         noise_multiplier: Standard deviation on the sum of gradients in units of G; fixes η, see ``step_size_for``.
-        steps: T.
         inverse_temperature: β > 0, exact, in units of 1/loss.
         regulariser: λ >= 0, exact: U = F + (λ/2)‖w‖².
         output: "last" for w_T (their Theorem 2), "random" for w_j (their Theorem 3).
@@ -97,15 +91,15 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         """
         fields.demand_one_of(variant, Variant, "variant")
         budget, weight = PrivacyBudget.of(epsilon, delta, relation), fields.not_negative(regulariser, "regulariser")
-        single = multiplier_of_one(budget, noise)
+        single = planning.multiplier_of_one(budget, noise)
         if inverse_temperature is None:
             beta = _balanced_temperature(problem, single, pl_constant_of(problem, weight, pl_constant))
         else:
             beta = exact(inverse_temperature, "inverse_temperature")
-        drawn = single * root_above(2) if variant == "as-printed" else single
+        drawn = single * planning.root_above(2) if variant == "as-printed" else single
         once = cls(drawn, 1, beta, weight, output, budget, noise)
-        count = once._enough_steps(problem) if steps is None else positive_integer(steps, "steps")
-        return cls(drawn * root_above(count), count, beta, weight, output, budget, noise)
+        count = once._enough_steps(problem) if steps is None else fields.count(steps, "steps")
+        return cls(drawn * planning.root_above(count), count, beta, weight, output, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 1."""

@@ -19,22 +19,15 @@ import numpy as np
 import sympy
 from attrs import Attribute, field, frozen
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.iterates import WhichMapping, best_count, demand_short_step, gap_at, inserted, of_mapping
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
-from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.iterates import best_count, demand_short_step, gap_at, inserted, of_mapping
+from dpbounds.algorithms.method import Array, FiniteSum, FullBatchMethod, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
-from dpbounds.algorithms.planning import multiplier_of_one, root_above
+from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, demand_within, known
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.problems.mirrors import DistanceGenerator
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.wang_xu_2019 import theorem_5_explicit
-from dpbounds.privacy.relations import Relation
 
 
 @frozen(field_transformer=fields.named)
@@ -53,8 +46,6 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
 
     Attributes:
         mirror: w, with its set C and its norm N; of the dimension of the problem.
-        noise_multiplier: Standard deviation on the sum of gradients in units of G (l2).
-        steps: T.
         step_size: γ, or None for 1/(2L̃) of the problem at hand, L̃ its smoothness in N.
         start: x₁ in C, where w has a gradient, chosen without looking at the data; None for the point of C nearest to
             the problem's own.
@@ -91,10 +82,10 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
     ) -> MirrorDescent:
         """Plan for a budget, see ``Method``; None for T: the one that minimises the bound on the noisy mapping."""
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        single = multiplier_of_one(budget, noise)
+        single = planning.multiplier_of_one(budget, noise)
         once = cls(mirror, single, 1, step_size, start)
-        count = once._best_steps(problem) if steps is None else positive_integer(steps, "steps")
-        return cls(mirror, single * root_above(count), count, step_size, start, budget, noise)
+        count = once._best_steps(problem) if steps is None else fields.count(steps, "steps")
+        return cls(mirror, single * planning.root_above(count), count, step_size, start, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 3."""
@@ -132,7 +123,7 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
         _demand_start(self.mirror, nearest)
         return np.array(nearest)
 
-    def bound(self, problem: FiniteSum, mapping: WhichMapping = "noisy") -> Enclosure:
+    def bound(self, problem: FiniteSum, mapping: fields.WhichMapping = "noisy") -> Enclosure:
         """Enclose the explicit bound on the mean *square* E N(P(x_R))² for the noise that ``run`` really draws.
 
         Args:

@@ -18,24 +18,19 @@ from typing import ClassVar, Literal
 import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import promised, squared_norms
-from dpbounds.algorithms.ledger import Batch, PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_batches
+from dpbounds.algorithms.ledger import Batch
+from dpbounds.algorithms.method import FiniteSum, InvalidValue, Method, OpenRun, Outcome, stddev_of_batches
 from dpbounds.algorithms.noise import described
 from dpbounds.algorithms.oracles import at_least
-from dpbounds.algorithms.planning import multiplier_within, root_above
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.tholeti_kalyani_2020 import algorithm_1_explicit, theorem_1_explicit
 from dpbounds.privacy.budgets.ball_noise import BallDescent
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.mechanisms import Gaussian
 
 WhichShape = Literal["ball", "sphere", "gaussian"]
 
@@ -63,7 +58,6 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         radius: r > 0 in units of G, exact. For "gaussian" that of the ball of the same covariance: σ = rG/√(d+2).
         records: N of the problem it is for, public.
         dimension: d of the problem it is for.
-        steps: T.
         noise: "ball", "sphere" or "gaussian".
         step_size: η, or None for the best one of the explicit bound.
     """
@@ -99,25 +93,22 @@ class PerturbedGradientDescent(Method[FiniteSum]):
           alone, and is the most that δ allows; replace-one only
         - "gaussian": the smallest standard deviation by the certified accountant, whose search takes about a minute
           from a few steps on; T must be given
-
-        Raises:
-            InvalidValue: A number is not allowed, or sampling alone does not keep δ on the sphere.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         n, d, kind = problem.records, problem.dimension, fields.demand_one_of(noise, WhichShape, "noise")
         if kind == "ball":
-            count = _best_steps(n, d, budget) if steps is None else positive_integer(steps, "steps")
+            count = _best_steps(n, d, budget) if steps is None else fields.count(steps, "steps")
             amount = _smallest_radius(n, d, count, budget)
         elif kind == "sphere":
             count, amount = _allowed_on_sphere(n, d, steps, budget), fields.multiplier(radius, "radius")
         else:
             if steps is None:
                 raise InvalidValue("steps", None, "a number of steps for Gaussian noise")
-            count, batch = positive_integer(steps, "steps"), Batch(1, n, replacement=False)
+            count, batch = fields.count(steps, "steps"), Batch(1, n, replacement=False)
             amount = _smallest_radius(n, d, count, budget)
             if amount > 2 * _NEXT_TO_NOTHING:
-                least = multiplier_within(budget, lambda z: batch.sample(Gaussian(z)) ** count)
-                amount = least * root_above(d + 2)
+                least = planning.multiplier_within(budget, lambda z: batch.sample(Gaussian(z)) ** count)
+                amount = least * planning.root_above(d + 2)
         return cls(amount, n, d, count, kind, step_size, budget)
 
     @classmethod
@@ -179,7 +170,11 @@ class PerturbedGradientDescent(Method[FiniteSum]):
     @property
     def _multiplier(self) -> Fraction:
         """What the oracle draws, per unit of G: the radius, or the standard deviation of equal covariance."""
-        return self.radius * root_above(Fraction(1, self.dimension + 2)) if self.noise == "gaussian" else self.radius
+        return (
+            self.radius * planning.root_above(Fraction(1, self.dimension + 2))
+            if self.noise == "gaussian"
+            else self.radius
+        )
 
     def step_size_for(self, problem: FiniteSum) -> float:
         """η as a double: ``step_size``, or the best one of the explicit bound (public constants only)."""
@@ -256,7 +251,7 @@ def _allowed_on_sphere(records: int, dimension: int, steps: int | None, budget: 
     most = int(evaluate(theorem_1_explicit.most_steps, values).exact_lower)
     if most < 1:
         raise InvalidValue("delta", float(budget.delta), f"at least 1/n = {1 / records:g}", "the sphere hides no more")
-    count = most if steps is None else positive_integer(steps, "steps")
+    count = most if steps is None else fields.count(steps, "steps")
     if count > most:
         raise InvalidValue("steps", count, f"at most {most}, which delta allows", "no radius of a sphere helps")
     return count

@@ -12,26 +12,14 @@ from typing import ClassVar
 
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.iterates import (
-    WhichMapping,
-    best_count,
-    demand_short_step,
-    of_mapping,
-    promised,
-    squared_norms,
-)
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.iterates import best_count, demand_short_step, of_mapping, promised, squared_norms
+from dpbounds.algorithms.method import FullBatchMethod, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import rational
-from dpbounds.algorithms.planning import multiplier_of_one, root_above
+from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.problem import Problem
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.wang_xu_2019 import theorem_2_explicit
-from dpbounds.privacy.relations import Relation
 
 THEOREMS = {
     "spent": "wang-xu-2019/theorem-1",
@@ -55,8 +43,6 @@ class ProjectedGradientDescent(FullBatchMethod[Problem]):
     Measured: ‖P(x_k)‖² ("noisy", at g; "exact", at ∇F(x_k)), "objective" and ‖g - ∇F(x_k)‖² ("noise") of every step.
 
     Attributes:
-        noise_multiplier: Standard deviation on the sum of gradients in units of G.
-        steps: T.
         step_size: γ, or None for 1/(2L) of the problem at hand, as in Theorem 2.
     """
 
@@ -82,10 +68,10 @@ class ProjectedGradientDescent(FullBatchMethod[Problem]):
     ) -> ProjectedGradientDescent:
         """Plan for a budget, see ``Method``; None for T: the one that minimises the bound on the noisy mapping."""
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        single = multiplier_of_one(budget, noise)
+        single = planning.multiplier_of_one(budget, noise)
         gamma = cls(single, 1, step_size).step_size_for(problem)
-        count = best_steps(problem, single, gamma) if steps is None else positive_integer(steps, "steps")
-        return cls(single * root_above(count), count, step_size, budget, noise)
+        count = best_steps(problem, single, gamma) if steps is None else fields.count(steps, "steps")
+        return cls(single * planning.root_above(count), count, step_size, budget, noise)
 
     def walk(self, problem: Problem, run: OpenRun) -> Outcome:
         """Algorithm 1."""
@@ -112,7 +98,7 @@ class ProjectedGradientDescent(FullBatchMethod[Problem]):
         """γ as a double: ``step_size``, or 1/(2L) rounded down."""
         return evaluate(1 / (2 * problem.smoothness), {}).lower if self.step_size is None else self.step_size
 
-    def bound(self, problem: Problem, mapping: WhichMapping = "noisy") -> Enclosure:
+    def bound(self, problem: Problem, mapping: fields.WhichMapping = "noisy") -> Enclosure:
         """Enclose the explicit bound on the mean *square* E‖P(x_R)‖² for the noise that ``run`` really draws.
 
         Args:

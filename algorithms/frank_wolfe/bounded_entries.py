@@ -59,12 +59,7 @@ def bounded_entries(model: LinearModel, entry_bound: ExactLike = 1) -> BoundedEn
     Cutting entries makes no record longer, so the model's bound B on ‖a‖₂ still holds. It has clipped records to B
     already: give it B = b√p, at least, where entries are all that should be bounded.
 
-    Args:
-        model: Whose records are cut.
-        entry_bound: b > 0, public: a bound found by looking at the data would be a release of its own.
-
-    Raises:
-        InvalidValue: The bound is not greater than 0.
+    The bound b > 0 is public: one that is found by looking at the data would be a release of its own.
     """
     bound = exact(entry_bound, "entry_bound")
     limit = to_float(bound, "down") if bound > 0 else 0.0
@@ -90,9 +85,6 @@ def l1_constants(problem: FiniteSum) -> tuple[sympy.Expr, sympy.Expr]:
     """G₁ and L₁: the problem's own, or else its l2 constants, which bound them.
 
     ‖∇f‖∞ <= ‖∇f‖₂ <= G, and ‖∇f(x) - ∇f(x')‖∞ <= ‖.‖₂ <= L‖x - x'‖₂ <= L‖x - x'‖₁.
-
-    Raises:
-        InvalidValue: The problem has neither.
     """
     if isinstance(problem, HasL1Constants):
         return problem.lipschitz_l1, problem.smoothness_l1

@@ -10,14 +10,12 @@ import numpy as np
 import sympy
 from attrs import Attribute
 
-from dpbounds.algorithms.method import Method
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method
+from dpbounds.algorithms.planning import Enclosure
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, demand_within
-from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.algorithms.problems.linear_model import LinearModel
 from dpbounds.algorithms.problems.residual_losses import SQUARED_SIGMOID
 from dpbounds.algorithms.problems.sets import ConstraintSet, SparseVectors
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.wang_chen_xu_2019 import link_constant, link_slope
 

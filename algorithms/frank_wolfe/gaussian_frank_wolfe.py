@@ -17,22 +17,17 @@ from typing import ClassVar, Literal
 import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.frank_wolfe.feasible import FrankWolfe, convex, fraction, gaps, stays_inside
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
-from dpbounds.algorithms.planning import multiplier_of_one, root_above
+from dpbounds.algorithms.method import FiniteSum, FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import known
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.problems.sets import ConstraintSet, L2Ball
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.wang_chen_xu_2019 import theorem_5_explicit
 from dpbounds.papers.wang_xu_2019 import step_fraction as fraction_symbol
 from dpbounds.papers.wang_xu_2019 import theorem_4, theorem_4_explicit
-from dpbounds.privacy.relations import Relation
 
 Variant = Literal["explicit", "as-printed"]
 
@@ -55,8 +50,6 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
 
     Attributes:
         constraint: C.
-        noise_multiplier: Standard deviation on the sum of gradients in units of G.
-        steps: T.
         step_fraction: γ in (0, 1], the share of the way to the minimiser, fixed in advance; None for the bound's best.
         start: x₁ in C, chosen without looking at the data; None for the problem's initial point.
     """
@@ -93,14 +86,10 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
         G, L, the bound on the initial gap, and the set's diameter and Gaussian width. ``variant`` "as-printed" takes
         the steps and step size of Theorem 4 with hidden constants 1 (the noise stays the proven one: print has an
         unknown constant there).
-
-        Raises:
-            InvalidValue: A number is not allowed, a constant is missing, the start lies outside C, or the printed step
-                is longer than the way to the minimiser.
         """
         fields.demand_one_of(variant, Variant, "variant")
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        single = multiplier_of_one(budget, noise)
+        single = planning.multiplier_of_one(budget, noise)
         one_step = cls(constraint, single, 1, step_fraction, start)
         one_step.starting_point(problem)
         if variant == "as-printed":
@@ -108,8 +97,8 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
             step_fraction = stays_inside(gamma, "records") if step_fraction is None else step_fraction
         elif steps is None:
             count = _best_steps(one_step, problem, single)
-        steps = count if steps is None else positive_integer(steps, "steps")
-        return cls(constraint, single * root_above(steps), steps, step_fraction, start, budget, noise)
+        steps = count if steps is None else fields.count(steps, "steps")
+        return cls(constraint, single * planning.root_above(steps), steps, step_fraction, start, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 2."""

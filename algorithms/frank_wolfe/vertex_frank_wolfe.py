@@ -20,26 +20,19 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.frank_wolfe.bounded_entries import l1_constants
 from dpbounds.algorithms.frank_wolfe.feasible import FrankWolfe, convex, fraction, gaps, stays_inside
 from dpbounds.algorithms.frank_wolfe.vertices import vertices_of, with_vertices
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import OpenRun, Outcome
+from dpbounds.algorithms.method import FiniteSum, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import WhichChoice, at_least, choice
-from dpbounds.algorithms.planning import multiplier_of_one, multiplier_within
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.sets import ConstraintSet, L1Ball
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.wang_chen_xu_2019 import theorem_6_explicit as on_the_population
 from dpbounds.papers.wang_xu_2019 import algorithm_4, theorem_6, theorem_6_explicit
 from dpbounds.papers.wang_xu_2019 import step_fraction as fraction_symbol
-from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.relations import Relation
 
 Variant = Literal["explicit", "as-printed"]
 
@@ -65,7 +58,6 @@ class VertexFrankWolfe(FrankWolfe):
     Attributes:
         constraint: C.
         step_epsilon: ε₀ > 0 of one choice, exact.
-        steps: T.
         step_fraction: γ in (0, 1], fixed in advance; None for the bound's best.
         start: x₁ in C, chosen without looking at the data; None for the problem's initial point.
         method: "exponential", or "noisy-max" (Laplace), whose choices compose worse.
@@ -104,10 +96,6 @@ class VertexFrankWolfe(FrankWolfe):
         larger. None for T: the explicit theorem's, at the ρ of one Gaussian release within the budget (ρ only steers T:
         what is spent is certified for the T choices themselves). ``variant`` "as-printed" takes ε₀, T and γ of Theorem
         6 with hidden constants 1; ``failure_probability`` is its η, for the printed T only.
-
-        Raises:
-            InvalidValue: A number is not allowed, a constant is missing, the start lies outside C, or the printed step
-                is longer than the way to a vertex.
         """
         fields.demand_one_of(variant, Variant, "variant")
         budget = PrivacyBudget.of(epsilon, delta, relation)
@@ -115,10 +103,10 @@ class VertexFrankWolfe(FrankWolfe):
         one_step.starting_point(problem)
         if variant == "as-printed":
             printed = _Printed(problem, constraint, budget, failure_probability)
-            count = printed.steps if steps is None else positive_integer(steps, "steps")
+            count = printed.steps if steps is None else fields.count(steps, "steps")
             gamma = printed.step_fraction(count) if step_fraction is None else step_fraction
             return cls(constraint, printed.step_epsilon(count), count, gamma, start, budget, method)
-        count = _best_steps(one_step, problem, budget) if steps is None else positive_integer(steps, "steps")
+        count = _best_steps(one_step, problem, budget) if steps is None else fields.count(steps, "steps")
         return cls(constraint, _step_epsilon(budget, count, method), count, step_fraction, start, budget, method)
 
     @property
@@ -206,12 +194,12 @@ class VertexFrankWolfe(FrankWolfe):
 @lru_cache(maxsize=256)
 def _step_epsilon(budget: PrivacyBudget, steps: int, method: WhichChoice) -> Fraction:
     """The largest ε₀ at which T choices are proven to keep the budget: 1/ε₀ plays the noise multiplier."""
-    return 1 / multiplier_within(budget, lambda z: choice(1 / z, budget.relation, method) ** steps)
+    return 1 / planning.multiplier_within(budget, lambda z: choice(1 / z, budget.relation, method) ** steps)
 
 
 def _best_steps(algorithm: VertexFrankWolfe, problem: FiniteSum, budget: PrivacyBudget) -> int:
     """The T of the explicit theorem, rounded up, at ρ = 2/z² with z the multiplier of one Gaussian release."""
-    rho = 2 / multiplier_of_one(budget) ** 2
+    rho = 2 / planning.multiplier_of_one(budget) ** 2
     values = {**algorithm._sizes(problem), symbols.rho: sympy.Rational(rho)}
     if values[symbols.candidates] == 1:
         return 1

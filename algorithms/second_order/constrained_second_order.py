@@ -19,13 +19,11 @@ import numpy as np
 import sympy
 from attrs import evolve, field, frozen
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import OpenRun, Outcome
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles.rows import Walk, asked
-from dpbounds.algorithms.planning import Group, multipliers_of_groups
+from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, demand_within
-from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.algorithms.problems.sets import ConstraintSet
 from dpbounds.algorithms.second_order.guarantees import (
     SecondOrderMethod,
@@ -37,14 +35,16 @@ from dpbounds.algorithms.second_order.guarantees import (
 )
 from dpbounds.algorithms.second_order.quadratic_oracles import QuadraticOracle, oracle_for
 from dpbounds.algorithms.second_order.reserved import reserved
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, positive_integer
-from dpbounds.papers.wang_chen_xu_2019 import curvature_tolerance as curvature_symbol
-from dpbounds.papers.wang_chen_xu_2019 import gap_tolerance as gap_symbol
-from dpbounds.papers.wang_chen_xu_2019 import theorem_9_explicit as theorem
-from dpbounds.privacy.relations import Relation
+from dpbounds.papers.wang_chen_xu_2019 import (
+    curvature_tolerance as curvature_symbol,
+)
+from dpbounds.papers.wang_chen_xu_2019 import (
+    gap_tolerance as gap_symbol,
+)
+from dpbounds.papers.wang_chen_xu_2019 import (
+    theorem_9_explicit as theorem,
+)
 
 # A start this far outside the set, in the unit of its points, is rounding.
 _ROUNDING = 1e-12
@@ -124,16 +124,13 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         - ``steps`` None: the theorem's T, with which nothing but the noise can go wrong. It grows like D⁶/b³ and is far
           more than most runs need; with fewer, the guarantee is lost and the noise is smaller.
         - ``share``: of the budget (of 1/z²) for the gradients; the rest is for the Hessians
-
-        Raises:
-            InvalidValue: A number is not allowed, a constant is missing, or the set does not suit.
         """
         budget, part = PrivacyBudget.of(epsilon, delta, relation), fields.share(share)
         plain = cls(constraint, 1, 1, 1, gap_tolerance, curvature_tolerance, failure_probability, oracle, budget, noise)
         values = plain._values(problem)
-        count = steps_of(theorem.steps, values) if steps is None else positive_integer(steps, "steps")
-        groups = {"gradients": Group(count, part), "Hessians": Group(count, 1 - part)}
-        gradients, hessians = multipliers_of_groups(budget, groups, noise).values()
+        count = steps_of(theorem.steps, values) if steps is None else fields.count(steps, "steps")
+        groups = {"gradients": (count, part), "Hessians": (count, 1 - part)}
+        gradients, hessians = planning.multipliers_of_groups(budget, groups, noise).values()
         return evolve(plain, gradient_multiplier=gradients, hessian_multiplier=hessians, steps=count)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:

@@ -16,19 +16,14 @@ from typing import ClassVar
 import numpy as np
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import best_count, demand_short_step, promised, squared_norms
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms.method import FiniteSum, FullBatchMethod, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
-from dpbounds.algorithms.planning import multiplier_of_one, multiplier_of_steps
+from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.wang_chen_xu_2019 import algorithm_4_explicit
-from dpbounds.privacy.relations import Relation
 
 
 @frozen(field_transformer=fields.named)
@@ -46,8 +41,6 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
     ("exact"), ‖g‖² ("noisy"), F ("objective") and ‖g - ∇F(w_t)‖² ("noise").
 
     Attributes:
-        noise_multiplier: Standard deviation on the sum of gradients in units of G.
-        steps: T.
         step_size: η, or None for 1/L of the problem at hand, as printed.
     """
 
@@ -76,10 +69,10 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
         demand_all_of_space(problem)
         eta = step_size_for(problem, fields.step_size(step_size))
         if steps is None:
-            count = best_steps(problem, multiplier_of_one(budget, noise), eta)
+            count = best_steps(problem, planning.multiplier_of_one(budget, noise), eta)
         else:
-            count = positive_integer(steps, "steps")
-        return cls(multiplier_of_steps(budget, count, noise), count, step_size, budget, noise)
+            count = fields.count(steps, "steps")
+        return cls(planning.multiplier_of_steps(budget, count, noise), count, step_size, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 4; all iterates are kept, R (T + 1) p numbers."""
@@ -101,11 +94,7 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
         return Outcome(w, outputs={"iterates": iterates}, parameters={"step_size": eta})
 
     def bound(self, problem: FiniteSum) -> Enclosure:
-        """Enclose the bound on E‖∇F(w_R)‖², R uniform on 1..T, for the noise that ``run`` really draws.
-
-        Raises:
-            InvalidValue: η is 2/L or more, where the bound does not hold, or a constant is missing.
-        """
+        """Enclose the bound on E‖∇F(w_R)‖², R uniform on 1..T, for the noise that ``run`` really draws."""
         demand_all_of_space(problem)
         eta, sigma = step_size_for(problem, self.step_size), self.noise_stddev(problem)
         demand_short_step(eta, known(problem.smoothness, "smoothness"))

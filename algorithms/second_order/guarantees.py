@@ -12,19 +12,16 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from dpbounds.algorithms import planning
 from dpbounds.algorithms.fields import WhichNoise
 from dpbounds.algorithms.ledger import OpenLedger
-from dpbounds.algorithms.method import Method, Outcome
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, Outcome
 from dpbounds.algorithms.oracles import at_least
-from dpbounds.algorithms.planning import releases_of
+from dpbounds.algorithms.planning import Enclosure, Mechanism
 from dpbounds.algorithms.problems.domain import hessian_rank, known
-from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.privacy.mechanisms import Mechanism
 
 # Noise is drawn at the planned level rounded up (to a double; √r and irrational constants before that): by less than
 # this factor in all. Guarantees are stated for what is drawn.
@@ -87,6 +84,7 @@ class SecondOrderMethod(Method[FiniteSum]):
     gradient_multiplier: Fraction
     hessian_multiplier: Fraction
     failure_probability: Fraction
+    noise: WhichNoise
 
     @property
     def points(self) -> int:
@@ -94,15 +92,10 @@ class SecondOrderMethod(Method[FiniteSum]):
         return self.steps
 
     @property
-    def noise(self) -> WhichNoise:
-        """The kind of noise."""
-        return "gaussian"
-
-    @property
     def planned(self) -> Mechanism:
         """What a run releases at most, as a mechanism for the accountants: a gradient and a Hessian at every point."""
         groups = (self.gradient_multiplier, self.points), (self.hessian_multiplier, self.points)
-        return releases_of(groups, self.noise, self.relation)
+        return planning.releases_of(groups, self.noise, self.relation)
 
     @abstractmethod
     def _values(self, problem: FiniteSum) -> Mapping[sympy.Symbol, sympy.Expr]:

@@ -15,14 +15,12 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import norms
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import OpenRun, Outcome
+from dpbounds.algorithms.method import FiniteSum, OpenRun, Outcome
 from dpbounds.algorithms.oracles.rows import Walk, asked
-from dpbounds.algorithms.planning import Group, multipliers_of_groups
+from dpbounds.algorithms.planning import ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.second_order.guarantees import (
     CURVATURE,
     SecondOrderMethod,
@@ -36,9 +34,7 @@ from dpbounds.algorithms.second_order.guarantees import (
 )
 from dpbounds.algorithms.second_order.reserved import reserved
 from dpbounds.expressions import symbols
-from dpbounds.expressions.exact import ExactLike
 from dpbounds.papers.ours import negative_curvature_descent as theorem
-from dpbounds.privacy.relations import Relation
 
 
 @frozen(field_transformer=fields.named)
@@ -94,10 +90,6 @@ class NegativeCurvatureDescent(SecondOrderMethod):
 
         - ``stationarity`` None: the smallest α that n records are enough for
         - ``share``: of the budget (of 1/z²) for the gradients; the rest is for the Hessians
-
-        Raises:
-            InvalidValue: A number is not allowed, a constant is missing, or n is too small for any α (of use: at most
-                G, as no gradient is longer).
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         zeta = fields.share(failure_probability, "failure_probability")
@@ -106,8 +98,8 @@ class NegativeCurvatureDescent(SecondOrderMethod):
 
         def at(alpha: Fraction) -> NegativeCurvatureDescent:
             steps = steps_of(theorem.steps, {**known, symbols.stationarity: sympy.Rational(alpha)})
-            groups = {"gradients": Group(steps, part), "Hessians": Group(steps, 1 - part)}
-            gradients, hessians = multipliers_of_groups(budget, groups, noise).values()
+            groups = {"gradients": (steps, part), "Hessians": (steps, 1 - part)}
+            gradients, hessians = planning.multipliers_of_groups(budget, groups, noise).values()
             return cls(gradients, hessians, steps, alpha, zeta, budget, noise)
 
         if stationarity is not None:

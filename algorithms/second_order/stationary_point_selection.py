@@ -20,14 +20,12 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import norms
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import OpenRun, Outcome
+from dpbounds.algorithms.method import FiniteSum, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles.rows import Walk, asked
-from dpbounds.algorithms.planning import Group, multipliers_of_groups, releases_of
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.second_order.gradient_descent import best_steps, step_size_for
 from dpbounds.algorithms.second_order.guarantees import (
     CURVATURE,
@@ -40,13 +38,8 @@ from dpbounds.algorithms.second_order.guarantees import (
     value_of,
 )
 from dpbounds.algorithms.second_order.reserved import reserved
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.wang_chen_xu_2019 import theorem_8_explicit
-from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.relations import Relation
 
 Variant = Literal["repaired", "as-printed"]
 
@@ -112,9 +105,6 @@ class StationaryPointSelection(SecondOrderMethod):
           should exceed ln n/ln(1 + ηγ), where -γ is the curvature to leave along.
         - ``descent_share``: of the budget (of 1/z²) for the descent; the rest is for the tests, half and half
         - ``variant``: the noise is the same
-
-        Raises:
-            InvalidValue: A number is not allowed, a constant is missing, or n is too small for any α up to G.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         zeta = fields.share(failure_probability, "failure_probability")
@@ -122,16 +112,16 @@ class StationaryPointSelection(SecondOrderMethod):
         constants(problem)  # raises where one is missing
         first = fields.share(descent_share, "descent_share")
         if steps is None:
-            alone = multipliers_of_groups(budget, {"descent": Group(1, first)}, noise)["descent"]
+            alone = planning.multipliers_of_groups(budget, {"descent": (1, first)}, noise)["descent"]
             T = best_steps(problem, alone, step_size_for(problem, None))
         else:
-            T = positive_integer(steps, "steps")
+            T = fields.count(steps, "steps")
         groups = {
-            "descent": Group(T, first),
-            "gradients": Group(T + 1, (1 - first) / 2),
-            "Hessians": Group(T + 1, (1 - first) / 2),
+            "descent": (T, first),
+            "gradients": (T + 1, (1 - first) / 2),
+            "Hessians": (T + 1, (1 - first) / 2),
         }
-        descent, gradients, hessians = multipliers_of_groups(budget, groups, noise).values()
+        descent, gradients, hessians = planning.multipliers_of_groups(budget, groups, noise).values()
 
         def at(alpha: ExactLike) -> StationaryPointSelection:
             return cls(descent, gradients, hessians, T, alpha, zeta, None, variant, budget, noise)
@@ -146,7 +136,9 @@ class StationaryPointSelection(SecondOrderMethod):
     @property
     def planned(self) -> Mechanism:
         """What a run releases at most: T gradients of the descent, T + 1 tested gradients, T + 1 Hessians."""
-        return releases_of([(self.descent_multiplier, self.steps)], self.noise, self.relation) @ super().planned
+        return (
+            planning.releases_of([(self.descent_multiplier, self.steps)], self.noise, self.relation) @ super().planned
+        )
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 5."""

@@ -23,15 +23,12 @@ import sympy
 from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
-from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome, stddev_of_gradients
 from dpbounds.algorithms.oracles import Gradients, at_least
 from dpbounds.algorithms.oracles.rows import asked
-from dpbounds.algorithms.planning import multiplier_of_one
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.run import Run
 from dpbounds.algorithms.spider.capped_queries import CappedQueries
 from dpbounds.algorithms.spider.spider import starts
@@ -44,12 +41,8 @@ from dpbounds.algorithms.spider.stochastic_spider import (
     step_size_for,
     tuned,
 )
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import theorem_4_6_explicit
-from dpbounds.privacy.mechanisms import Gaussian, InParallel, Mechanism
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.mechanisms import Gaussian, InParallel
 
 _STATEMENT = theorem_4_6_explicit.THEOREM
 
@@ -150,7 +143,6 @@ class PopulationStochasticSpider(Method[FiniteSum]):
 
     Attributes:
         noise_multiplier: Standard deviation on a batch's sum in units of G (fresh) and of M ‖x - y‖ (update).
-        steps: T.
         fresh_estimates: T₁, at most T: how many fresh estimates a run may take.
         first_batch: b₁, records of a fresh estimate.
         second_batch: b₂, records of an update.
@@ -186,16 +178,13 @@ class PopulationStochasticSpider(Method[FiniteSum]):
 
         A record takes part in one query, so that each query may spend the whole budget. T, κ, T₁, b₁ and b₂ are those
         of the explicit theorem. ``initial_gap`` is ψ, where the search will not start at the problem's initial point.
-
-        Raises:
-            InvalidValue: A number is not allowed, the problem lacks a constant, or there are too few records.
         """
         demand_all_of_space(problem)
         gap = fields.initial_gap(initial_gap)
         if gap == 0:
             raise InvalidValue("initial_gap", 0, "greater than 0", "nothing is to be gained by a search")
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        single = multiplier_of_one(budget)
+        single = planning.multiplier_of_one(budget)
         n = problem.records
         omega = fields.share(failure_probability, "failure_probability")
         steps, fresh, kappa = tuned(_STATEMENT, problem, 2 / single**2, omega, gap)
@@ -230,16 +219,9 @@ class PopulationStochasticSpider(Method[FiniteSum]):
     ) -> Run:
         """As ``Method.run``; the noise differs between repetitions, the records are the same.
 
-        Args:
-            problem: What to minimise.
-            seed: Of all streams.
-            repetitions: How many.
-            population_gradient: ∇F_P at every row, for measurement, where it is known; else that of all records.
-            start: x_0, shape (p,) or one per repetition, (R, p): public, or released before by other records. None: the
-                problem's initial point.
-
-        Raises:
-            InvalidValue: See ``Method.run``; or there are too few records.
+        - ``population_gradient``: ∇F_P at every row, for measurement, where it is known; else that of all records
+        - ``start``: x_0, shape (p,) or one per repetition, (R, p): public, or released before by other records; None:
+          the problem's initial point
         """
         return self._run(problem, seed, repetitions, population_gradient=population_gradient, start=start)
 
@@ -278,11 +260,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
         return made
 
     def pools(self, records: int) -> tuple[Pool, Pool]:
-        """The records set aside for fresh estimates and for updates.
-
-        Raises:
-            InvalidValue: They are more than there are.
-        """
+        """The records set aside for fresh estimates and for updates; ``InvalidValue`` where they are too many."""
         first = Pool(0, self.first_batch, self.fresh_estimates)
         second = Pool(first.end, self.second_batch, self.steps)
         if second.end > records:

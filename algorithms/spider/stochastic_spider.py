@@ -27,25 +27,19 @@ import sympy
 from attrs import Attribute, field, frozen
 from numpy.typing import NDArray
 
-from dpbounds.algorithms import fields, noise
+from dpbounds.algorithms import fields, noise, planning
 from dpbounds.algorithms.iterates import squared_norms
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
-from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome, stddev_of_gradients
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.oracles.differences import distances
 from dpbounds.algorithms.oracles.rows import Walk, asked, of_rows
-from dpbounds.algorithms.planning import Group, multiplier_of_one, multipliers_of_groups, root_above
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.spider.capped_queries import CappedQueries
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, to_float
+from dpbounds.expressions.exact import to_float
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import lemma_3_3_explicit, theorem_4_2_explicit
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.theorems.evaluation import Evaluation
 from dpbounds.theorems.record import Theorem
 
@@ -98,7 +92,6 @@ class StochasticSpider(Method[FiniteSum]):
     Attributes:
         noise_multiplier: Of a fresh estimate: standard deviation on the sum of gradients in units of G.
         difference_multiplier: Of an update: standard deviation on the sum in units of M ‖x - y‖.
-        steps: T.
         fresh_estimates: T₁, at most T.
         drift_threshold: κ > 0, squared length that may be travelled on one fresh estimate.
         kicks: Or None.
@@ -140,18 +133,18 @@ class StochasticSpider(Method[FiniteSum]):
         budget = PrivacyBudget.of(epsilon, delta, relation)
         omega = fields.share(failure_probability, "failure_probability")
         printed = claimed_zcdp(budget)
-        single = multiplier_of_one(budget)
+        single = planning.multiplier_of_one(budget)
         # the theorem's formulas are for replace-one: T₁ and T releases of multiplier z₁ and z₂ cost 2(T₁/z₁² + T/z₂²)
         rho = printed / 2 if variant == "as-printed" else 2 / single**2
         # a hair more of error, so that T₁ is large enough for noise that was rounded up
         steps, fresh, kappa = tuned(_STATEMENT, problem, rho, omega, slack=Fraction(1, 10**9))
         if variant == "as-printed":
             # G√T₁/(n√φ) and M√T/(n√φ)
-            noises = root_above(fresh / printed), root_above(steps / printed)
+            noises = planning.root_above(fresh / printed), planning.root_above(steps / printed)
             return cls(*noises, steps, fresh, kappa, kicks, budget, variant)
         while True:
-            groups = {"fresh": Group(fresh, _HALF), "differences": Group(steps, _HALF)}
-            found = multipliers_of_groups(budget, groups)
+            groups = {"fresh": (fresh, _HALF), "differences": (steps, _HALF)}
+            found = planning.multipliers_of_groups(budget, groups)
             made = cls(found["fresh"], found["differences"], steps, fresh, kappa, kicks, budget, variant)
             # in few steps the error exceeds E a little, and T₁ must be larger than it is at E
             if fresh == steps or made._evaluated(problem, omega).applies:

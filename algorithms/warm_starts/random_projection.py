@@ -34,7 +34,7 @@ from dpbounds.algorithms.problems.linear_model import Linear
 from dpbounds.algorithms.problems.problem import Problem, clip_rows
 from dpbounds.algorithms.run import Run, Trace
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 
@@ -88,16 +88,13 @@ class RandomProjection:
           ``delta``, ``relation`` and the ``options``
         - ``projected_dimension``: k; None: min(d, ⌈(εn)^{4/5}⌉), where the rate of DP-SPIDER in R^k,
           k^{1/3}/(εn)^{2/3}, meets that of the projection, k^{-1/2}
-
-        Raises:
-            InvalidValue: A number is not allowed, or the model has a constraint or a regulariser.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         _demand_free(problem)
         k = projected_dimension
         if k is None:
             k = min(problem.dimension, int(np.ceil((float(budget.epsilon) * problem.records) ** 0.8)))
-        k = positive_integer(k, "projected_dimension")
+        k = fields.count(k, "projected_dimension")
         blank = _with_records(problem, np.zeros((problem.records, k)))
         made = inner(blank, epsilon=budget.epsilon, delta=budget.delta, relation=budget.relation, **options)
         return cls(made, k)
