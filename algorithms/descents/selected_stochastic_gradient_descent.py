@@ -123,7 +123,6 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """K runs, one after the other, and the choice."""
         one, (epsilon, sensitivity) = self.one_run, self.selection(problem)
-        eta = one.step_size_for(problem)
         candidates = np.empty((run.repetitions, self.runs, problem.dimension))
         risks = np.empty((run.repetitions, self.runs))
         for i in range(self.runs):
@@ -137,7 +136,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
             outputs={"candidates": candidates, "chosen": chosen},
             measured={"objective": risks[each, chosen], "best": risks.min(axis=1)},
             parameters={
-                "step_size": eta,
+                "step_size": self.step_size_for(problem),
                 "runs": float(self.runs),
                 "distance": float(self.distance),
             },
@@ -171,6 +170,10 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
             )
         sensitivity = factor * bounded / (2 * n)
         return self.selection_epsilon * factor * bounded / (2 * travelled), sensitivity
+
+    def step_size_for(self, problem: FiniteSum) -> float:
+        """η of every run, rounded down."""
+        return self.one_run.step_size_for(problem)
 
     @property
     def one_run(self) -> StochasticGradientDescent:

@@ -2,8 +2,21 @@
 
 import numpy as np
 
+from dpbounds.algorithms import problems
 from dpbounds.algorithms.oracles import BATCH_WIDTH
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+
+
+def smooth(n=300, p=4, **options):
+    """The sigmoid loss on Wang & Xu's design, without a regulariser."""
+    data = problems.wang_xu_design(n, p, seed=0, feature_bound=4)
+    return problems.sigmoid_loss(data.features, data.labels, **{"l1": 0, "feature_bound": 4, **options})
+
+
+def plain_sigmoid(problem, x):
+    """F without a regulariser, and its gradient, at one point, written again."""
+    s = 1 / (1 + np.exp(problem.signed_features @ x))
+    return s.mean(), -(problem.signed_features * (s * (1 - s))[:, None]).mean(axis=0)
 
 
 def wavy(n, p=2, start=1.0, radius=3):

@@ -16,15 +16,6 @@ from dpbounds.algorithms.verification.studies.frank_wolfe import vertex_at
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from tests.algorithms.shared import assert_independent_repetitions
 
-
-def signs(n=1000, p=6, seed=0):
-    """Entries ±1, the label follows the first of them."""
-    rng = np.random.default_rng(seed)
-    features = np.where(rng.random((n, p)) < 0.5, 1.0, -1.0)
-    labels = np.where(rng.random(n) < 1 / (1 + np.exp(-features[:, 0])), 1, -1)
-    return bounded_entries(problems.squared_sigmoid_link(features, labels, feature_bound=p), 1)
-
-
 PROBLEM = signs()
 G1, L1 = (float(constant) for constant in l1_constants(PROBLEM))
 SETS = {
@@ -66,14 +57,6 @@ def test_it_is_algorithm_4_step_by_step(name, method):
         assert run.output_step[r] == R
         assert run.trace.gap.per_repetition[r] == pytest.approx(np.mean(found), rel=1e-10)
         assert run.trace.shortfall.per_repetition[r] == pytest.approx(np.mean(shortfalls), rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_without_noise_to_speak_of_the_gap_vanishes_and_no_iterate_leaves_the_set(name):
-    constraint, start, _ = SETS[name]
-    run = VertexFrankWolfe(constraint, 10**9, 400, 0.02, start).run(signs(n=100), repetitions=1)
-    assert run.trace.gap.per_step[-50:].mean() < 0.1 * run.trace.gap.per_step[0]
-    assert constraint.contains(run.output, tolerance=1e-9).all()
 
 
 @pytest.mark.thorough
@@ -171,13 +154,6 @@ def test_no_neighbour_moves_a_score_by_more_than_the_sensitivity(relation, facto
     problem = bounded_entries(problems.squared_sigmoid_link(np.ones((n, 4)), np.ones(n), feature_bound=2), 1)
     allowed = float(method.sensitivity(problem))
     assert 0.6 * allowed < largest <= allowed
-
-
-@pytest.mark.thorough
-def test_calibration_looks_at_no_record():
-    ours, theirs = (VertexFrankWolfe.calibrated(problem, L1Ball(6), steps=50) for problem in (PROBLEM, signs(seed=8)))
-    assert ours == theirs
-    assert ours.bound(PROBLEM) == theirs.bound(signs(seed=8))
 
 
 # --- utility

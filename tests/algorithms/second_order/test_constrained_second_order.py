@@ -11,8 +11,8 @@ from dpbounds.algorithms.second_order.constrained_second_order import Constraine
 from dpbounds.algorithms.verification import Verdict
 from dpbounds.algorithms.verification.judging.estimates import estimate_check
 from dpbounds.algorithms.verification.studies.second_order import double_well
-from dpbounds.errors import BudgetExceeded, InvalidValue
-from tests.algorithms.shared import assert_independent_repetitions, bounded_regression
+from dpbounds.errors import InvalidValue
+from tests.algorithms.shared import bounded_regression
 
 INTERVAL = L2Ball(1, "6/5")
 DISC = L2Ball(3, "1/2")
@@ -50,19 +50,6 @@ def test_it_is_algorithm_6_step_by_step_on_an_interval():
         assert run.output[r, 0] == pytest.approx(math.nan if result is None else result, abs=1e-9, nan_ok=True)
     assert kinds == {"first", "second"}
     assert run.outputs["found"].any()
-
-
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-@pytest.mark.parametrize("constraint", [DISC, Box.cube(3, "1/2")], ids=["ball", "box"])
-def test_the_budget_is_kept_and_used(relation, constraint):
-    method = ConstrainedSecondOrder.calibrated(PROBLEM, constraint, 1, 1, 1, "1e-5", steps=6, relation=relation)
-    run = method.run(PROBLEM, repetitions=2)
-    assert 1 - 1e-6 < run.spent.lower <= run.spent.exact_upper <= 1
-    assert [release.count for release in run.ledger.releases] == [6, 6]
-
-
-def test_repetitions_do_not_depend_on_how_many_there_are():
-    assert_independent_repetitions(ConstrainedSecondOrder(DISC, 5, 5, 6, "1/2", "1/2"), PROBLEM, (3,))
 
 
 @pytest.mark.thorough
@@ -146,14 +133,3 @@ class Impossible:
 def test_bad_input_is_refused(match, attempt):
     with pytest.raises(InvalidValue, match=match):
         attempt()
-
-
-def test_found_less_noise_than_was_reserved(monkeypatch):
-    real = noise.gaussian
-    monkeypatch.setattr(
-        noise,
-        "gaussian",
-        lambda *args, noise_stddev, **rest: real(*args, noise_stddev=noise_stddev / 2, **rest),
-    )
-    with pytest.raises(BudgetExceeded, match="nothing was released"):
-        ConstrainedSecondOrder(DISC, 10, 10, 5, 1, 1).run(PROBLEM)

@@ -16,7 +16,7 @@ from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.ours import negative_curvature_descent as theorem
-from tests.algorithms.shared import assert_independent_repetitions, bounded_regression
+from tests.algorithms.shared import bounded_regression
 
 PROBLEM = bounded_regression(cauchy)
 
@@ -78,11 +78,6 @@ def test_the_budget_is_kept_and_used(relation):
     assert gradients.count == hessians.count == method.steps
     assert float(hessians.noise_multiplier / gradients.noise_multiplier) == pytest.approx(math.sqrt(3), rel=1e-6)
     assert hessians.per_record_bound == Fraction(8) / 400  # rank 1: L/n without a root of p
-
-
-def test_repetitions_do_not_depend_on_how_many_there_are():
-    run = assert_independent_repetitions(NegativeCurvatureDescent(3, 3, 40, "1/4"), PROBLEM, (3,))
-    assert len(set(run.output_step)) > 1
 
 
 @pytest.mark.parametrize("alpha", ["1/10", "1/14", "1/20"])
@@ -151,19 +146,6 @@ def test_the_smallest_stationarity_is_found():
         NegativeCurvatureDescent.calibrated(double_well(1000))
 
 
-def test_calibration_looks_at_no_record():
-    rng = np.random.default_rng(8)
-    other = cauchy(rng.standard_normal((400, 3)), rng.standard_normal(400), feature_bound=2)
-    ours, theirs = (NegativeCurvatureDescent.calibrated(each, stationarity=1) for each in (PROBLEM, other))
-    assert ours == theirs
-
-
-def test_without_noise_to_speak_of_it_finds_a_minimum():
-    run = NegativeCurvatureDescent("1e-9", "1e-9", 5000, "1/1000").run(double_well(1000), repetitions=4)
-    assert run.outputs["found"].all()
-    assert np.abs(run.output) == pytest.approx(1, abs=1e-3)
-
-
 @pytest.mark.parametrize(
     ("match", "attempt"),
     [
@@ -211,14 +193,3 @@ def test_found_less_noise_than_was_reserved(monkeypatch):
     monkeypatch.setattr(noise, "gaussian", lambda *args, **rest: real(*args, **rest) / 2)
     with pytest.raises(BudgetExceeded, match="less noise was added"):
         method.run(double_well(4000))
-
-
-def test_found_half_the_noise_on_hessians(monkeypatch):
-    class Forgetful(oracles.HessianOracle):
-        @property
-        def noise_stddev(self):
-            return super().noise_stddev / 2
-
-    monkeypatch.setattr(frame, "HessianOracle", Forgetful)
-    with pytest.raises(BudgetExceeded):
-        NegativeCurvatureDescent.calibrated(PROBLEM, stationarity=2).run(PROBLEM)

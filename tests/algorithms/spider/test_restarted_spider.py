@@ -14,18 +14,6 @@ from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.algorithms.verification.judging.slopes import Finding, slope_check
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.accountants import certified as accountants
-from dpbounds.theorems import registry
-
-QUARTIC = Growth(Fraction(1, 4), Fraction(4, 3))
-
-
-def wavy(n=8000, start=(0.8, -0.5), radius=2):
-    return problems.landscape(problems.WAVY, n, start, radius)
-
-
-def quartic(n=2000):
-    return problems.landscape(problems.power(4), n, [0.9], 1)
-
 
 PROBLEM = wavy()
 
@@ -61,13 +49,6 @@ def test_it_is_spider_again_and_again_step_by_step():
         assert run.trace.gradient_norm.per_repetition[r] == pytest.approx(np.mean(norms), rel=1e-9)
 
 
-@pytest.mark.rotating(4)
-def test_without_noise_to_speak_of_it_converges_to_the_minimiser():
-    run = RestartedSpider((Spider("1e-6", "1e-6", 183, 183),) * 5).run(PROBLEM, repetitions=3)
-    assert run.measured["output_objective"].max() < 1e-6
-    assert np.abs(run.output).max() < 1e-3
-
-
 # --- privacy
 
 
@@ -99,13 +80,6 @@ def test_found_stages_that_take_the_budget_of_the_whole():
     greedy = RestartedSpider(once.stages * 2, budget=PrivacyBudget.of(1, "1e-6"))
     with pytest.raises(BudgetExceeded):
         greedy.run(PROBLEM, repetitions=1)
-
-
-def test_calibration_looks_at_no_record():
-    other = problems.landscape(problems.WAVY, 8000, (0.8, -0.5), 2, seed=7)
-    ours, theirs = (RestartedSpider.calibrated(problem) for problem in (PROBLEM, other))
-    assert ours == theirs
-    assert ours.bound(PROBLEM) == theirs.bound(other)
 
 
 # --- utility
@@ -185,10 +159,6 @@ def test_the_closed_form_is_about_equal_stages_of_sufficient_length():
 def test_a_walk_that_leaves_the_ball_is_refused():
     with pytest.raises(InvalidValue, match="outside the ball"):
         RestartedSpider((Spider(10**5, 10**5, 5, 5),)).run(PROBLEM, repetitions=4)
-
-
-def test_theorems_exist():
-    assert all(registry.theorem(name).id == name for name in THEOREMS.values())
 
 
 # --- growth

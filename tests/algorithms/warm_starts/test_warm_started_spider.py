@@ -2,7 +2,7 @@ import attrs
 import numpy as np
 import pytest
 
-from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms import noise
 from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
 from dpbounds.algorithms.method import OpenRun
 from dpbounds.algorithms.oracles import Poisson
@@ -15,14 +15,6 @@ from dpbounds.algorithms.warm_starts.warm_started_spider import THEOREMS, WarmSt
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import ExponentialMechanism, parts_of
 from dpbounds.privacy.relations import Relation
-
-
-def regression(n=600, d=2, seed=0):
-    rng = np.random.default_rng(seed)
-    features = rng.standard_normal((n, d))
-    features /= np.linalg.norm(features, axis=1, keepdims=True)
-    targets = features @ np.full(d, 0.5) + 0.3 * rng.standard_normal(n)
-    return problems.geman_mcclure(features, targets)
 
 
 def warm(problem, **options):
@@ -123,12 +115,6 @@ def test_behind_a_descent_the_mean_gradient_is_below_the_bound(n):
     run = method.run(problem, seed=1, repetitions=16)
     check = bound_check(THEOREMS["quasar-convex"], run.samples, method.bound(problem))
     assert check.verdict is Verdict.HOLDS, check
-
-
-@pytest.mark.rotating(4)
-def test_what_is_said_of_the_noise_names_both():
-    problem = regression(100)
-    assert "Gumbel" in warm(problem, steps=3).run(problem, repetitions=1).noise_drawn
 
 
 @pytest.mark.rotating(4)
