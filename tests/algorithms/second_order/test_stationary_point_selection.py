@@ -39,20 +39,11 @@ def test_it_is_algorithm_5_step_by_step(variant):
         assert run.output_step[r] == when
         assert run.output[r] == pytest.approx(np.full(2, np.nan) if result is None else result, abs=1e-9, nan_ok=True)
     assert 0 < run.outputs["found"].sum() < 24
+    assert [release.count for release in run.ledger.releases] == [T, T + 1, T + 1]  # whatever was asked
 
 
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-@pytest.mark.parametrize("variant", ["repaired", "as-printed"])
-def test_the_budget_is_kept_and_used(relation, variant):
-    method = StationaryPointSelection.calibrated(PROBLEM, 1, "1e-5", 1, steps=5, relation=relation, variant=variant)
-    run = method.run(PROBLEM, repetitions=3)
-    assert 1 - 1e-6 < run.spent.lower <= run.spent.exact_upper <= 1
-    assert [release.count for release in run.ledger.releases] == [5, 6, 6]
-
-
-@pytest.mark.rotating(4)
-@pytest.mark.parametrize("alpha", ["1/10", "1/14", "1/20"])
-def test_it_succeeds_at_the_records_that_the_guarantee_asks_for(alpha):
+def test_it_succeeds_at_the_records_that_the_guarantee_asks_for():
+    alpha = "1/14"
     small = double_well(2)
     method = StationaryPointSelection.calibrated(small, 1, "1e-6", alpha, "1/2", steps=120)
     needed = math.ceil(method.records_needed(small).exact_upper)
@@ -111,22 +102,8 @@ def test_the_first_best_step_and_stationarity_are_found():
     assert StationaryPointSelection.calibrated(bounded_regression(geman_mcclure, 4000), stationarity=1).steps > 1
 
 
-@pytest.mark.parametrize(
-    ("match", "attempt"),
-    [
-        ("descent_multiplier", lambda: StationaryPointSelection(0, 1, 1, 5, 1)),
-        ("gradient_multiplier", lambda: StationaryPointSelection(1, 0, 1, 5, 1)),
-        ("hessian_multiplier", lambda: StationaryPointSelection(1, 1, 0, 5, 1)),
-        ("steps", lambda: StationaryPointSelection(1, 1, 1, 0, 1)),
-        ("stationarity", lambda: StationaryPointSelection(1, 1, 1, 5, -1)),
-        ("failure_probability", lambda: StationaryPointSelection(1, 1, 1, 5, 1, 0)),
-        ("step_size", lambda: StationaryPointSelection(1, 1, 1, 5, 1, step_size=0)),
-        ("variant", lambda: StationaryPointSelection(1, 1, 1, 5, 1, variant="printed")),
-        ("descent_share", lambda: StationaryPointSelection.calibrated(PROBLEM, descent_share=1)),
-        ("more records", lambda: StationaryPointSelection.calibrated(bounded_regression(geman_mcclure, 20), steps=5)),
-        ("radius", lambda: StationaryPointSelection(1, 1, 1, 5, 1).run(bounded_regression(geman_mcclure, radius=1))),
-    ],
-)
-def test_bad_input_is_refused(match, attempt):
-    with pytest.raises(InvalidValue, match=match):
-        attempt()
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(InvalidValue, match="descent_share"):
+        StationaryPointSelection.calibrated(PROBLEM, descent_share=1)
+    with pytest.raises(InvalidValue, match="more records"):
+        StationaryPointSelection.calibrated(bounded_regression(geman_mcclure, 20), steps=5)
