@@ -196,7 +196,7 @@ def test_noise_that_is_drawn_too_small_raises(one, monkeypatch):
 @every_sound
 def test_secure_noise_has_an_account_of_its_own_and_one_per_cent_less_is_found(one, monkeypatch):
     algorithm, problem = made(one)
-    if getattr(attrs.fields_dict(type(algorithm)).get("noise"), "type", "") != "fields.WhichNoise":
+    if "WhichNoise" not in getattr(attrs.fields_dict(type(algorithm)).get("noise"), "type", ""):
         return
     rng, real = np.random.default_rng(0), secure_noise.gaussian
     # a sampler of the right law (to the eye), so that no extra is needed
@@ -308,7 +308,7 @@ def test_bad_parameters_are_refused_by_name(one):
         if field.type in OF_OTHER_RECORDS or (field.name, field.type) == ("claimed", "PrivacyBudget"):
             continue
         zero = [0] if field.type.startswith("Fraction") and field.name not in MAY_BE_ZERO else []
-        for value in BAD["Literal" if field.type in CHOICES else field.type] + zero:
+        for value in BAD["Literal" if field.type.removeprefix("fields.") in CHOICES else field.type] + zero:
             with pytest.raises(InvalidValue, match=rf"^{field.name}(\.shape)? "):
                 attrs.evolve(algorithm, **{field.name: value})
 

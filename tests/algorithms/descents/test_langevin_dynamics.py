@@ -27,9 +27,6 @@ QUADRATIC = Profile(
 PROBLEM = smooth(p=3)
 
 
-# --- Algorithm 1, written again without batches
-
-
 @pytest.mark.parametrize("output", ["last", "random"])
 def test_it_is_algorithm_1_step_by_step(output):
     problem = smooth(n=200, p=3)
@@ -75,9 +72,6 @@ def test_on_a_quadratic_the_law_is_known_and_the_bound_is_nearly_attained():
     assert averaged.upper == pytest.approx(np.mean(means), rel=1e-12)
 
 
-# --- privacy
-
-
 def test_the_time_is_at_least_that_of_the_closed_form():
     """The certified noise is below that of zCDP, so the diffusion runs for longer than theorem-1/explicit says."""
     method = LangevinDynamics.calibrated(PROBLEM, 1, "1e-5", steps=10, inverse_temperature=100)
@@ -105,9 +99,6 @@ def test_the_printed_step_doubles_the_variance():
     assert run.spent.upper < 0.75  # the ledger says what was drawn, which is more than the budget asks for
 
 
-# --- utility
-
-
 @pytest.mark.parametrize("output", ["last", "random"])
 def test_the_excess_risk_stays_below_the_bound(output):
     problem = landscape(WAVY, 4000, [0.3, 0.3], radius=2)
@@ -127,9 +118,6 @@ def test_a_strong_regulariser_gives_the_constant():
     bound = method.bound(PROBLEM)
     assert bound_check("x", run.samples - least, bound).verdict is Verdict.HOLDS
     assert 0.1 < (run.samples - least).mean() / bound.upper < 1
-
-
-# --- what is refused
 
 
 def test_what_is_not_known_is_asked_for():

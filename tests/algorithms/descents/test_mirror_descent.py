@@ -23,9 +23,6 @@ MIRRORS = {
 }
 
 
-# --- Algorithm 3, written again without batches
-
-
 def plain_l2_ball(x, g, gamma):
     v = x - gamma * 4 * g
     return v * min(1, 2 / np.linalg.norm(v))
@@ -98,12 +95,6 @@ def test_on_an_l2_ball_it_is_projected_descent_with_a_scaled_step():
     assert ours.trace.noisy.per_repetition == pytest.approx(4 * theirs.trace.noisy.per_repetition, rel=1e-10)
 
 
-# --- privacy
-
-
-# --- utility
-
-
 def test_the_bound_in_plain_floats():
     method = MirrorDescent(MIRRORS["l2 ball"], 30, 50)
     smoothness, sigma, width = 4 * 16 / (6 * math.sqrt(3)), 30 / 300, 4 * 4
@@ -143,9 +134,6 @@ def test_a_start_elsewhere_enlarges_the_gap_by_what_it_may():
     assert near == pytest.approx(0.5 + 0.3, rel=1e-9)
     assert near >= Fraction(1, 2) + Fraction(0.3)
     assert gap_at(PROBLEM, np.full(4, 10.0)) == 1  # the sigmoid's range
-
-
-# --- what is refused
 
 
 @pytest.mark.parametrize(

@@ -52,9 +52,6 @@ def test_noise_has_the_law_it_is_said_to_have():
     assert stats.kstest(lengths["gaussian"] * 5 / 4, "chi2", args=(3,)).pvalue > 1e-6
 
 
-# --- privacy
-
-
 @pytest.mark.parametrize("steps", [1, 3])
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 def test_the_ball_keeps_delta_at_every_epsilon(steps, relation):
@@ -132,9 +129,6 @@ def test_as_printed_the_radius_is_one_whatever_the_gradients():
     assert PerturbedGradientDescent.as_printed(wide, 4).spent_delta.upper == pytest.approx(1 - 0.99**4)
 
 
-# --- utility
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_gradient_stays_below_the_bound(shape):
     method = PerturbedGradientDescent(1, 100, 3, 30, shape)
@@ -164,9 +158,6 @@ def test_the_number_of_steps_that_suits_a_budget():
         for steps in (generous.steps // 2, generous.steps, 2 * generous.steps)
     }
     assert min(bounds, key=bounds.__getitem__) == generous.steps > 1
-
-
-# --- what is refused
 
 
 def test_problems_that_do_not_fit_are_refused():

@@ -29,9 +29,6 @@ def synthetic(n=2000, p=10, seed=0, **options):
 PROBLEM = synthetic()
 
 
-# --- Algorithm 1, written again without batches
-
-
 def test_it_is_algorithm_1_step_by_step():
     problem = synthetic(n=200, p=4, l1="0.02", radius="0.6")
     method = ProjectedGradientDescent(noise_multiplier=3, steps=7)
@@ -71,9 +68,6 @@ def test_the_number_of_threads_does_not_matter():
     assert (outputs[0] == outputs[1]).all()
 
 
-# --- privacy
-
-
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-9"), (8, "1e-3")])
 def test_calibrated_noise_keeps_the_budget_and_hardly_more(epsilon, delta):
     method = ProjectedGradientDescent.calibrated(PROBLEM, epsilon, delta)
@@ -101,9 +95,6 @@ def test_the_noise_that_was_added_is_the_noise_in_the_ledger():
     assert noise_check("x", run.trace.noise.per_repetition, **arguments).verdict is Verdict.HOLDS
     for wrong in (0.9, 1.1):
         assert noise_check("x", wrong * run.trace.noise.per_repetition, **arguments).verdict is Verdict.FAILS
-
-
-# Planted bugs: each of these must be found
 
 
 def test_found_half_the_noise_handed_to_the_generator(monkeypatch):
@@ -156,9 +147,6 @@ def test_found_the_forgotten_factor_two_of_replace_one():
         ProjectedGradientDescent(cheap.noise_multiplier, cheap.steps, budget=claimed).run(PROBLEM)
 
 
-# --- secure noise
-
-
 def pretend(monkeypatch):
     """A sampler of the right law (to the eye), so that no extra is needed."""
     rng = np.random.default_rng(0)
@@ -184,9 +172,6 @@ def test_secure_noise_keeps_the_budget_with_an_account_of_its_own(relation, monk
     )
     with pytest.raises((BudgetExceeded, NotCertified)):  # zCDP is not tight: whether a hair less would do is not known
         cheap.run(PROBLEM, repetitions=1)
-
-
-# --- utility
 
 
 def test_bound_value_in_plain_floats():

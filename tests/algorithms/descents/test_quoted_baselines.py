@@ -82,17 +82,6 @@ def test_the_moments_constant_is_the_best_whole_order(epsilon, relation):
         assert real.value.upper < found < 1.3 * real.value.upper
 
 
-@pytest.mark.parametrize("kind", [ZhangEtAl2017, WangYeXu2017])
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-def test_the_honest_variant_keeps_the_same_promise_with_the_least_noise(kind, relation):
-    honest = kind.calibrated(PROBLEM, "0.5", "1e-3", steps=20, relation=relation)
-    run = honest.run(PROBLEM, repetitions=1)
-    assert run.budget == honest.claimed
-    assert 0.5 * (1 - 1e-6) < run.spent.upper <= 0.5
-    assert "with calibrated noise" in str(run)
-    assert honest.noise_multiplier < WangYeXu2017.quoted("0.5", "1e-3", 20).noise_multiplier
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -13,13 +13,9 @@ from dpbounds.algorithms.descents.selected_stochastic_gradient_descent import (
 from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
 from dpbounds.algorithms.verification.studies.stochastic import realisable
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
-from dpbounds.privacy.mechanisms import ExponentialMechanism, Gaussian
 
 PROBLEM = realisable(300, 3)
 G = 3 * math.sqrt(3) / 8
-
-
-# --- the runs and the choice, written again without batches
 
 
 @pytest.mark.parametrize("variant", ["projected", "as-printed"])
@@ -57,24 +53,6 @@ def test_it_is_several_runs_and_a_choice_step_by_step(variant):
 def test_enough_runs_is_the_smallest_number(failure, runs):
     assert enough_runs(failure) == runs
     assert Fraction(1, 2**runs) <= Fraction(failure) / 2 < Fraction(1, 2 ** (runs - 1))
-
-
-# --- privacy
-
-
-@pytest.mark.rotating(4)
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-def test_calibrated_noise_keeps_the_budget_and_hardly_more(relation):
-    method = SelectedStochasticGradientDescent.calibrated(PROBLEM, 1, "1e-6", steps=10, relation=relation)
-    assert (method.runs, method.selection_epsilon) == (6, Fraction(1, 4))
-    run = method.run(PROBLEM, repetitions=1)
-    # the lower end is an attack's: no pair attains the choice's range and its share of ε at once
-    assert 0.98 < run.spent.lower <= run.spent.exact_upper <= 1
-    assert run.spent.exact_upper > 1 - Fraction(1, 10**3)
-    walks, selection = run.ledger.releases
-    assert walks.count == 60
-    assert isinstance(walks.mechanism(), Gaussian)
-    assert selection.described == ExponentialMechanism(Fraction(1, 4), relation=relation)
 
 
 @pytest.mark.thorough
@@ -131,9 +109,6 @@ def test_the_sensitivity_is_half_of_what_a_record_can_move_scores_apart(relation
         assert float(sensitivity) == pytest.approx(factor * reach / (2 * 300), rel=1e-12)
 
 
-# --- utility
-
-
 def test_the_measured_risk_exceeds_the_bound_at_most_as_often_as_allowed():
     problem = realisable(200, 3)
     # the noise that keeps (1, 1e-6) beside a choice of 1/4, found once: 11.2 for one release
@@ -152,9 +127,6 @@ def test_the_bound_in_plain_floats():
     choice = 4 * G * 0.5 / (0.25 * 300)
     assert method.bound(PROBLEM, "1/20").upper == pytest.approx(2 * one_run + choice * math.log(240), rel=1e-9)
     assert method.bound(PROBLEM).upper == pytest.approx(2 * one_run + choice * math.log(12 * 32), rel=1e-9)
-
-
-# --- what is refused
 
 
 def test_what_does_not_fit_together_is_refused():

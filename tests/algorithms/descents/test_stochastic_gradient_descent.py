@@ -26,9 +26,6 @@ SAMPLINGS = {
 }
 
 
-# --- Algorithm 3, written again without batches
-
-
 @pytest.mark.parametrize("variant", ["projected", "as-printed"])
 @pytest.mark.parametrize("name", SAMPLINGS)
 def test_it_is_algorithm_3_step_by_step(name, variant):
@@ -68,9 +65,6 @@ def test_repetitions_are_independent_bit_for_bit(name):
     assert_independent_repetitions(StochasticGradientDescent(20, 8, sampling=SAMPLINGS[name]), PROBLEM)
 
 
-# --- privacy
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 @pytest.mark.parametrize(("name", "least"), [("without", 0.9), ("with", 0.6)])
@@ -104,9 +98,6 @@ def test_the_noise_that_was_added_is_the_noise_in_the_ledger():
         run = StochasticGradientDescent(5, 60, sampling=sampling).run(PROBLEM, repetitions=8)
         arguments = {"dimension": 3, "steps": 60, "ledger": run.ledger}
         assert noise_check("x", run.trace.noise.per_repetition, **arguments).verdict is Verdict.HOLDS
-
-
-# --- utility
 
 
 def test_the_measured_risk_stays_below_the_bound():
@@ -160,9 +151,6 @@ def test_unprojected_iterates_have_no_bound_of_their_own():
     far = method.run(PROBLEM, repetitions=64).output
     near = StochasticGradientDescent(30, 50).run(PROBLEM, repetitions=64).output
     assert np.linalg.norm(near, axis=1).max() <= 1 + 1e-12 < np.linalg.norm(far, axis=1).max()
-
-
-# --- what is refused
 
 
 def test_what_does_not_fit_together_is_refused():

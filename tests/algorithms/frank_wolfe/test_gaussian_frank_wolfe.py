@@ -20,9 +20,6 @@ SETS = {
 }
 
 
-# --- Algorithm 2, written again without batches
-
-
 def _minimiser(name, g):
     if name == "l2":
         return -2 * g / np.linalg.norm(g)
@@ -56,12 +53,6 @@ def test_it_is_algorithm_2_step_by_step(name):
         assert run.output_step[r] == R
         assert run.trace.gap.per_repetition[r] == pytest.approx(np.mean(found), rel=1e-10)
         assert min(found) >= 0
-
-
-# --- privacy
-
-
-# --- utility
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -144,9 +135,6 @@ def test_the_population_risk_of_the_sigmoid_link_stays_below_its_bound():
     for wrong in (PROBLEM, problems.squared_sigmoid_link(x, np.ones(5_000), feature_bound=2)):
         with pytest.raises(InvalidValue, match="sigmoid link"):
             method.population_bound(wrong)
-
-
-# --- what is refused
 
 
 def test_long_steps_sets_that_are_not_convex_and_unknown_variants_are_refused():

@@ -11,7 +11,7 @@ from dpbounds.algorithms.frank_wolfe.vertices import vertices_of
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors
 from dpbounds.algorithms.verification import Verdict, bound_check
-from dpbounds.algorithms.verification.studies.frank_wolfe import sign_design, vertex_at
+from dpbounds.algorithms.verification.studies.frank_wolfe import sign_design
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from tests.algorithms.shared import assert_independent_repetitions
 
@@ -23,9 +23,6 @@ SETS = {
     "box": (Box.cube(6, "1/2"), None, Box.cube(6, "1/2").vertices),
     "polytope": (Polytope(np.triu(np.ones((6, 6)))), (1,) * 6, np.triu(np.ones((6, 6)))),
 }
-
-
-# --- Algorithm 4, written again without batches
 
 
 @pytest.mark.parametrize("method", ["exponential", "noisy-max"])
@@ -58,50 +55,21 @@ def test_it_is_algorithm_4_step_by_step(name, method):
         assert run.trace.shortfall.per_repetition[r] == pytest.approx(np.mean(shortfalls), rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.thorough
-def test_a_vertex_is_drawn_as_the_exponential_mechanism_says():
-    """One step with γ = 1 and R = 1 of 1 keeps x₁; so the law is read off the shortfalls. False alarm 1e-6."""
-    problem, draws = sign_design(10, 6), 40_000
-    method = VertexFrankWolfe(Simplex(6), 3, 1, 1.0, (1, 0, 0, 0, 0, 0))
-    x = np.array([[1.0, 0, 0, 0, 0, 0]])
-    gradient = problem.gradient(x)[0]
-    weights = np.exp(-3 * gradient / (2 * 2 * G1 / 10))
-    mean = weights @ (gradient - gradient.min()) / weights.sum()
-    found = method.run(problem, repetitions=draws).trace.shortfall.per_repetition
-    assert abs(found.mean() - mean) < 4.9 * found.std() / math.sqrt(draws)
-
-
 def test_repetitions_are_independent_bit_for_bit_where_vertices_are_listed():
     constraint, start, _ = SETS["polytope"]
     assert_independent_repetitions(VertexFrankWolfe(constraint, "1/10", 6, 0.1, start), PROBLEM)
 
 
-# --- privacy
-
-
-@pytest.mark.thorough_cases("replace-one-explicit-exponential-0.8")
 @pytest.mark.rotating(4)
-@pytest.mark.parametrize(
-    ("relation", "variant", "method", "least"),
-    [
-        ("replace-one", "explicit", "exponential", 0.8),
-        pytest.param("add-or-remove-one", "explicit", "exponential", 0.8, marks=pytest.mark.slow),
-        ("add-or-remove-one", "explicit", "noisy-max", 0.999),
-        pytest.param("replace-one", "explicit", "noisy-max", 0.999, marks=pytest.mark.slow),
-        ("replace-one", "as-printed", "exponential", 0.1),
-        ("add-or-remove-one", "as-printed", "exponential", 0.1),
-    ],
-)
-def test_calibrated_choices_keep_the_budget(relation, variant, method, least):
+@pytest.mark.parametrize("relation", [pytest.param("replace-one", marks=pytest.mark.slow), "add-or-remove-one"])
+def test_calibrated_noisy_maxima_keep_the_budget(relation):
     algorithm = VertexFrankWolfe.calibrated(
-        PROBLEM, L1Ball(6), 1, "1e-6", steps=50, relation=relation, variant=variant, method=method, step_fraction=0.2
+        PROBLEM, L1Ball(6), 1, "1e-6", steps=50, relation=relation, method="noisy-max", step_fraction=0.2
     )
     run = algorithm.run(PROBLEM, repetitions=1)
-    assert run.spent.exact_upper <= 1
-    assert run.spent.lower > least  # the enclosure of a choice of bounded range is a tenth wide; print spends a fifth
+    assert 0.999 < run.spent.lower <= run.spent.exact_upper <= 1
     (release,) = run.ledger.releases
-    assert release.count == 50
-    assert release.described.epsilon == algorithm.step_epsilon
+    assert (release.count, release.described.epsilon) == (50, algorithm.step_epsilon)
 
 
 @pytest.mark.thorough
@@ -154,9 +122,6 @@ def test_no_neighbour_moves_a_score_by_more_than_the_sensitivity(relation, facto
     assert 0.6 * allowed < largest <= allowed
 
 
-# --- utility
-
-
 def test_the_measured_gap_stays_below_the_bound():
     n, steps = 1000, 50
     problem = PROBLEM
@@ -202,9 +167,6 @@ def test_the_population_bound_holds_what_is_measured():
         VertexFrankWolfe(L1Ball(6, 2), 1, 1, 0.5).population_bound(PROBLEM)
 
 
-# --- constants and vertices
-
-
 def test_entries_are_cut_one_by_one_and_the_constants_are_those_of_the_cut():
     features = np.array([[3.0, 0.25], [-0.5, -4.0]])
     model = bounded_entries(problems.cauchy(features, [0, 1], feature_bound=5), "1/2")
@@ -231,9 +193,6 @@ def test_products_and_points_are_those_of_the_listed_vertices(name):
     assert found.points(np.arange(len(matrix))) == pytest.approx(matrix)
 
 
-# --- what is refused
-
-
 def test_what_does_not_fit_is_refused():
     for constraint, message in ((L2Ball(6), "finitely"), (Box.cube(13), "finitely"), (SparseVectors(6, 1), "convex")):
         with pytest.raises(InvalidValue, match=message):
@@ -244,12 +203,3 @@ def test_what_does_not_fit_is_refused():
         VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6, "1/10"), steps=2, variant="as-printed")
     with pytest.raises(InvalidValue, match="variant"):
         VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), variant="fast")
-
-
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-@pytest.mark.parametrize("epsilon", [1, pytest.param("1/2", marks=pytest.mark.slow)])
-def test_twice_the_printed_choice_keeps_the_budget_too(relation, epsilon):
-    budget = PrivacyBudget.of(epsilon, "1e-6", relation)
-    algorithm, problem = vertex_at(300, 4, budget, steps=30)
-    run = algorithm.run(problem, repetitions=1)
-    assert 0.2 * budget.epsilon < run.spent.lower <= run.spent.exact_upper <= budget.epsilon

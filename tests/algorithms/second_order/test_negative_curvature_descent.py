@@ -151,9 +151,6 @@ def test_the_smallest_stationarity_is_found():
             attempt()
 
 
-# Planted bugs
-
-
 def test_found_one_hessian_more_per_step(monkeypatch):
     class Chatty(oracles.HessianOracle):
         def __call__(self, X):

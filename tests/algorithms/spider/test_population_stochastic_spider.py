@@ -20,9 +20,6 @@ def wavy(n=4000):
 METHOD = PopulationStochasticSpider(2, 12, 6, 100, 200, 0.05)
 
 
-# --- Algorithm 1 with the oracles of equation (3), written again for one repetition
-
-
 def plain(method, problem, generator):
     """The iterates, and the records of every query."""
     p, M, G = problem.dimension, float(problem.smoothness), float(problem.lipschitz)
@@ -87,9 +84,6 @@ def test_no_record_is_used_twice_by_a_repetition(monkeypatch):
     assert sorted(blocks.values()).count(1) == run.measured["fresh"][0]
 
 
-# --- privacy
-
-
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_the_ledger_is_one_query_and_equals_all_in_parallel(relation):
     problem = labelled(100_000)
@@ -101,9 +95,6 @@ def test_the_ledger_is_one_query_and_equals_all_in_parallel(relation):
     together = certified_epsilon(method.in_parallel, "1e-5", relation)
     assert together.lower <= run.spent.upper
     assert run.spent.lower <= together.upper
-
-
-# --- utility
 
 
 def test_the_smallest_gradient_stays_below_the_bound():
@@ -138,9 +129,6 @@ def test_the_bound_in_plain_floats():
     error = 2 * tail * math.sqrt(G**2 / b1 + kappa * M**2 / b2)
     error += z * math.sqrt((G / b1) ** 2 + kappa * (M / b2) ** 2) * (math.sqrt(2) + tail)
     assert method.bound(problem).upper == pytest.approx(math.sqrt(2 * M * B / method.steps + error**2), rel=1e-9)
-
-
-# --- bad input
 
 
 def test_batches_must_fit():

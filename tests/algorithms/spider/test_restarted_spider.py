@@ -18,9 +18,6 @@ from dpbounds.errors import BudgetExceeded, InvalidValue
 PROBLEM = wavy(8000)
 
 
-# --- against a plain loop, without batches
-
-
 def test_it_is_spider_again_and_again_step_by_step():
     problem = wavy(1000)
     stages = (Spider(3, 2, 5, 5), Spider(4, 3, 7, 7))
@@ -49,9 +46,6 @@ def test_it_is_spider_again_and_again_step_by_step():
         assert run.trace.gradient_norm.per_repetition[r] == pytest.approx(np.mean(norms), rel=1e-9)
 
 
-# --- privacy
-
-
 def test_the_ledger_is_the_plan_and_keeps_the_budget_and_hardly_less_under_kl():
     problem = quartic(2000)
     method = RestartedSpider.calibrated(problem, 2, "1e-5", growth=QUARTIC, stages=3)
@@ -77,9 +71,6 @@ def test_found_stages_that_take_the_budget_of_the_whole():
     greedy = RestartedSpider(once.stages * 2, budget=PrivacyBudget.of(1, "1e-6"))
     with pytest.raises(BudgetExceeded):
         greedy.run(PROBLEM, repetitions=1)
-
-
-# --- utility
 
 
 def test_under_pl_what_is_measured_stays_below_the_bounds():
@@ -154,9 +145,6 @@ def test_a_walk_that_leaves_the_ball_is_refused():
         RestartedSpider((Spider(10**5, 10**5, 5, 5),)).run(PROBLEM, repetitions=4)
 
 
-# --- growth
-
-
 def test_growth_of_a_pl_loss():
     growth = growth_of(PROBLEM, None)
     assert growth.exponent == 2
@@ -173,13 +161,13 @@ def test_growth_holds_where_it_is_claimed():
     assert (value <= float(growth_of(PROBLEM, None).constant) ** 2 * slope**2 * (1 + 1e-9)).all()
 
 
-# --- bad input
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        *((lambda each=each: Growth(*each), "constant|exponent") for each in [(0, 2), (-1, 2), (1, "0.9"), (1, "2.1"), (math.nan, 2)]),
+        *(
+            (lambda each=each: Growth(*each), "constant|exponent")
+            for each in [(0, 2), (-1, 2), (1, "0.9"), (1, "2.1"), (math.nan, 2)]
+        ),
         *((lambda mu=mu: Growth.polyak_lojasiewicz(mu), "pl_constant") for mu in (0, -1, sympy.Integer(0))),
         (lambda: RestartedSpider(()), r"stages must be .*, not 0"),
         (lambda: RestartedSpider((Spider(1, 1, 4, 2, variant="as-printed"),)), "stages"),

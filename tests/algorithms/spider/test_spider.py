@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sympy
 
-from dpbounds.algorithms import PrivacyBudget, noise
+from dpbounds.algorithms import noise
 from dpbounds.algorithms.ledger import Batch, OpenLedger
 from dpbounds.algorithms.method import OpenRun
 from dpbounds.algorithms.oracles import Poisson
@@ -22,9 +22,6 @@ SMALL = Spider(anchor_multiplier=3, difference_multiplier=2, steps=11, anchor_pe
 def gradient_of(problem, w, rows=slice(None)):
     a, u = problem.features[rows], problem.features[rows] @ w - problem.targets[rows]
     return (2 * u / (1 + u * u) ** 2) @ a
-
-
-# --- Algorithm 1, written again without batches
 
 
 @pytest.mark.parametrize("variant", ["repaired", "as-printed"])
@@ -86,9 +83,6 @@ def test_repetitions_are_independent_bit_for_bit_on_batches():
     assert_independent_repetitions(Spider(3, 2, 7, 3, anchor_sampling=sampling, difference_sampling=sampling), PROBLEM)
 
 
-# --- privacy
-
-
 @pytest.mark.parametrize(("steps", "period"), [(None, None), (10, 3), (10, 1), (1, 1), (7, 7)])
 def test_the_ledger_is_the_plan_and_keeps_the_budget_and_hardly_less(steps, period):
     method = Spider.calibrated(PROBLEM, 2, "1e-5", steps=steps, anchor_period=period)
@@ -113,33 +107,19 @@ def test_anchors_and_differences_share_the_budget_evenly_and_nothing_is_kept_for
 @pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 @pytest.mark.parametrize(
-    "samplings", [(Poisson("0.5"), Poisson("0.1")), (None, Poisson("0.1"))], ids=["poisson", "anchors on all"]
+    ("anchors_on", "differences_on"),
+    [
+        (Poisson("0.5"), Poisson("0.1")),
+        (None, Poisson("0.1")),
+        *(pytest.param(None, Batch(50, 500, again), marks=pytest.mark.slow) for again in (False, True)),
+    ],
 )
-def test_random_batches_keep_the_budget(relation, samplings):
-    method = Spider.calibrated(
-        PROBLEM, 2, "1e-5", relation, 12, 4, anchor_sampling=samplings[0], difference_sampling=samplings[1]
-    )
-    run = method.run(PROBLEM, repetitions=2)
-    assert 1.9 < run.spent.upper <= 2
+def test_random_batches_keep_the_budget(relation, anchors_on, differences_on):
+    sampled = {"anchor_sampling": anchors_on, "difference_sampling": differences_on}
+    method = Spider.calibrated(PROBLEM, 2, "1e-5", relation, 12, 4, **sampled)
+    assert 1.9 < method.run(PROBLEM, repetitions=2).spent.upper <= 2
     with pytest.raises(InvalidValue, match="full batch"):
         method.bound(PROBLEM)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-@pytest.mark.parametrize("replacement", [False, True])
-def test_batches_of_a_fixed_size_keep_the_budget(relation, replacement):
-    batch = Batch(50, 500, replacement)
-    method = Spider.calibrated(PROBLEM, 2, "1e-5", relation, 12, 4, difference_sampling=batch)
-    assert 1.9 < method.run(PROBLEM, repetitions=2).spent.upper <= 2
-
-
-def test_the_noise_of_an_anchor_is_the_planned_one():
-    # T anchors and nothing else: the error of every estimate is fresh noise of known size
-    run = Spider(3, None, 200, 1).run(PROBLEM, repetitions=32)
-    sigma = 3 * 3 * math.sqrt(3) / 8 / 500
-    share = run.trace.noise.mean / (4 * sigma**2)
-    assert abs(share - 1) < 5 * math.sqrt(2 / (200 * 32 * 4))  # 25600 squares of normal numbers: 1e-6
 
 
 def test_found_differences_with_half_the_noise(monkeypatch):
@@ -147,14 +127,6 @@ def test_found_differences_with_half_the_noise(monkeypatch):
     monkeypatch.setattr(noise, "per_unit", lambda *args, **rest: real(*args, **rest) / 2)
     with pytest.raises(BudgetExceeded, match="less noise was added"):
         Spider.calibrated(PROBLEM, steps=60, anchor_period=20).run(PROBLEM)
-
-
-def test_found_the_forgotten_factor_two_of_replace_one():
-    cheap = Spider.calibrated(PROBLEM, relation="add-or-remove-one", steps=10, anchor_period=5)
-    claimed = PrivacyBudget.of(1, "1e-6", "replace-one")
-    wrong = Spider(cheap.anchor_multiplier, cheap.difference_multiplier, 10, 5, budget=claimed)
-    with pytest.raises(BudgetExceeded):
-        wrong.run(PROBLEM, repetitions=1)
 
 
 def test_a_walk_writes_into_the_ledger_that_it_is_given():
@@ -168,9 +140,6 @@ def test_a_walk_writes_into_the_ledger_that_it_is_given():
     alone = SMALL.run(PROBLEM, seed=0, repetitions=3, start=start)
     assert (walked.point == alone.output).all()
     assert (walked.index == alone.output_step).all()
-
-
-# --- utility
 
 
 def test_measured_gradients_stay_below_the_bound_without_making_it_vacuous():
@@ -218,9 +187,6 @@ def test_the_prescribed_parameters_meet_the_hypothesis_and_the_closed_form(epsil
     assert method.bound(PROBLEM).upper <= closed * (1 + 1e-9)
 
 
-# --- the starting point
-
-
 @pytest.mark.rotating(4)
 def test_a_walk_from_given_points_and_a_public_bound_on_their_gap():
     start = np.array([0.1, 0.2, 0.0, -0.1])
@@ -239,9 +205,6 @@ def test_a_walk_from_given_points_and_a_public_bound_on_their_gap():
 def test_other_starts_are_refused(start):
     with pytest.raises(InvalidValue, match="start"):
         starts(PROBLEM, 3, start)
-
-
-# --- bad input
 
 
 def test_differences_without_noise_are_refused():

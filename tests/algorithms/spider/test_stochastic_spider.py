@@ -18,8 +18,6 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from tests.algorithms.shared import wavy
 
-# --- Algorithm 1, written again for one repetition
-
 
 def plain(method, problem, generator):
     """Algorithm 1 with plain gradients: x_0 .. x_T, queries of either kind."""
@@ -103,9 +101,6 @@ def test_kicks_as_printed_use_up_fresh_estimates_and_repaired_ones_do_not():
     assert (runs["repaired"].measured["fresh"] == 1).all()
 
 
-# --- privacy
-
-
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_the_ledger_is_the_plan_whatever_was_asked(relation):
     problem = wavy(2000)
@@ -140,9 +135,6 @@ def test_noise_as_printed_spends_four_phi_in_the_search_if_a_record_is_replaced(
     assert float(zcdp_rho(run.ledger.mechanism(), Relation.ADD_OR_REMOVE_ONE) / phi) == pytest.approx(1, rel=1e-9)
     assert run.budget is None  # what print claims is not kept
     assert run.ledger.spent("1e-5").lower > 1.5
-
-
-# --- utility
 
 
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
@@ -212,9 +204,6 @@ def test_search_and_selection_together_find_a_point_privately():
         ) / (20_000 * 0.5)
         together = search.ledger.mechanism() @ one.ledger.mechanism()
         assert certified_epsilon(together, "1e-6", "replace-one").upper <= 1
-
-
-# --- bad input
 
 
 def test_more_fresh_estimates_than_steps_are_refused():

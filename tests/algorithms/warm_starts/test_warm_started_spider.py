@@ -63,16 +63,6 @@ def test_start_and_walk_share_one_budget(relation):
     assert method.bound(problem).upper < 1
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.parametrize("relation", list(Relation), ids=str)
-@pytest.mark.parametrize("share", ["1/4", "3/4"])
-def test_what_is_calibrated_has_a_bound(relation, share):
-    for n in (600, 20_000):
-        problem = regression(n, 2)
-        method = warm(problem, relation=relation, share=share)
-        assert 0 < method.bound(problem).upper < 1
-
-
 @pytest.mark.thorough
 def test_behind_a_start_of_any_cost_there_is_a_bound():
     problem = regression(2000, 2)
