@@ -8,10 +8,8 @@ group of T_j releases that is given the share s_j of 1/z², Σ s_j <= 1, gets z_
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from dpbounds.algorithms.fields import WhichNoise
@@ -23,14 +21,8 @@ from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 
-__all__ = [
-    "Enclosure",
-    "ExactLike",
-    "Mechanism",
-    "PrivacyBudget",
-    "Relation",
-]  # plans need them, too
-__all__ += ["release_of", "releases_of", "root_above"]
+__all__ = ["Enclosure", "ExactLike", "Mechanism", "PrivacyBudget", "Relation"]  # plans need them, too
+__all__ += ["release_of", "root_above"]
 __all__ += ["multiplier_of_one", "multiplier_of_steps", "multiplier_within", "multipliers_of_groups"]
 
 # A root is rounded up by a relative 2^-40 or a little more: a budget met with equality would be a tie that no
@@ -48,12 +40,6 @@ def release_of(noise_multiplier: ExactLike, noise: WhichNoise, relation: Relatio
         return Gaussian(noise_multiplier)
     shift = relation.sensitivity_factor * (1 + Fraction(1, 2**23)) / exact(noise_multiplier, "noise_multiplier")
     return ZCDP(shift**2 / 2, relation=relation)
-
-
-def releases_of(groups: Sequence[tuple[Fraction, int]], noise: WhichNoise, relation: Relation) -> Mechanism:
-    """Groups of equal full-batch releases, each a noise multiplier and how many of them: one group after the other."""
-    each = [release_of(multiplier, noise, relation) ** count for multiplier, count in groups]
-    return functools.reduce(operator.matmul, each)
 
 
 def multiplier_of_one(budget: PrivacyBudget, noise: WhichNoise = "gaussian") -> Fraction:

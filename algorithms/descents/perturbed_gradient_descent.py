@@ -26,7 +26,6 @@ from dpbounds.algorithms.noise import described
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
-from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.tholeti_kalyani_2020 import algorithm_1_explicit, theorem_1_explicit
 from dpbounds.privacy.budgets.ball_noise import BallDescent
@@ -199,10 +198,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         self._demand_fit(problem)
         drawn, d = stddev_of_batches(problem, self._batch, self._multiplier), self.dimension
         square = {"ball": drawn**2, "sphere": drawn**2 * Fraction(d + 2, d), "gaussian": drawn**2 * (d + 2)}[self.noise]
-        return {
-            "radius": sympy.sqrt(sympy.Rational(square)),
-            "steps": sympy.Integer(self.steps),
-        }
+        return {"radius": sympy.sqrt(sympy.Rational(square)), "steps": sympy.Integer(self.steps)}
 
     def _demand_fit(self, problem: FiniteSum) -> None:
         demand_all_of_space(problem)
@@ -239,13 +235,7 @@ def _best_steps(records: int, dimension: int, budget: PrivacyBudget) -> int:
 def _allowed_on_sphere(records: int, dimension: int, steps: int | None, budget: PrivacyBudget) -> int:
     if budget.relation is not Relation.REPLACE_ONE:
         raise InvalidValue("relation", str(budget.relation), "'replace-one'", "nothing else is proven for a sphere")
-    values = {
-        symbols.sensitivity: sympy.Integer(2),
-        symbols.radius: sympy.Integer(1),
-        symbols.dimension: sympy.Integer(dimension),
-        symbols.dataset_size: sympy.Integer(records),
-        symbols.delta: sympy.Rational(budget.delta),
-    }
+    values = {"sensitivity": 2, "radius": 1, "dimension": dimension, "dataset_size": records, "delta": budget.delta}
     if records == 1:
         raise InvalidValue("problem.records", 1, "at least 2", "with one record the sphere hides nothing")
     most = int(evaluate(theorem_1_explicit.most_steps, values).exact_lower)

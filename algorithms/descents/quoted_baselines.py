@@ -190,11 +190,6 @@ def moments_constant(claimed: PrivacyBudget) -> sympy.Expr:
 
 def _multiplier(variance: sympy.Expr, claimed: PrivacyBudget, steps: int) -> Fraction:
     """The noise multiplier nσ/G of a variance in the symbols of the table, rounded up."""
-    values = {
-        symbols.epsilon: sympy.Rational(claimed.epsilon),
-        symbols.delta: sympy.Rational(claimed.delta),
-        symbols.steps: sympy.Integer(steps),
-        symbols.lipschitz: sympy.Integer(1),
-        symbols.dataset_size: sympy.Integer(1),
-    }
-    return planning.root_above(Fraction(evaluate(variance.subs(values), {}).exact_upper))
+    ones = {symbols.lipschitz: 1, symbols.dataset_size: 1, symbols.steps: steps}
+    values = {symbols.epsilon: sympy.Rational(claimed.epsilon), symbols.delta: sympy.Rational(claimed.delta)}
+    return planning.root_above(Fraction(evaluate(variance.subs(ones | values), {}).exact_upper))

@@ -31,12 +31,7 @@ from dpbounds.algorithms.method import (
     UniformIterate,
     stddev_of_batches,
 )
-from dpbounds.algorithms.oracles import (
-    GradientAnswer,
-    Poisson,
-    Sampling,
-    at_least,
-)
+from dpbounds.algorithms.oracles import GradientAnswer, Poisson, Sampling, at_least
 from dpbounds.algorithms.oracles.batches import demand_all_records, sampled, valid_sampling
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, radius_of_domain

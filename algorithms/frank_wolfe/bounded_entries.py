@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import sympy
@@ -14,19 +13,6 @@ from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.problems.linear_model import LinearModel
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, to_float
-
-
-@runtime_checkable
-class HasL1Constants(Protocol):
-    """A problem that knows its constants in the l1 norm."""
-
-    @property
-    def lipschitz_l1(self) -> sympy.Expr:
-        """G₁, at least the largest entry's magnitude of every record's gradient."""
-
-    @property
-    def smoothness_l1(self) -> sympy.Expr:
-        """L₁: every record's gradient changes by at most L₁‖x - x'‖₁ in each entry."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,12 +30,12 @@ class BoundedEntries(LinearModel):
 
     @property
     def lipschitz_l1(self) -> sympy.Expr:
-        """min(b, B) sup|φ'|."""
+        """G₁ = min(b, B) sup|φ'|: no entry of a record's gradient is larger."""
         return sympy.Rational(min(self.entry_bound, self.feature_bound)) * self.loss.largest_slope
 
     @property
     def smoothness_l1(self) -> sympy.Expr:
-        """min(b, B)² sup|φ''|."""
+        """L₁ = min(b, B)² sup|φ''|: a record's gradient changes by at most L₁‖x - x'‖₁ in each entry."""
         return sympy.Rational(min(self.entry_bound, self.feature_bound)) ** 2 * self.loss.largest_curvature
 
 
@@ -86,6 +72,6 @@ def l1_constants(problem: FiniteSum) -> tuple[sympy.Expr, sympy.Expr]:
 
     ‖∇f‖∞ <= ‖∇f‖₂ <= G, and ‖∇f(x) - ∇f(x')‖∞ <= ‖.‖₂ <= L‖x - x'‖₂ <= L‖x - x'‖₁.
     """
-    if isinstance(problem, HasL1Constants):
+    if isinstance(problem, BoundedEntries):
         return problem.lipschitz_l1, problem.smoothness_l1
     return known(problem.lipschitz, "lipschitz"), known(problem.smoothness, "smoothness")

@@ -102,10 +102,8 @@ class VertexFrankWolfe(FrankWolfe):
         one_step = cls(constraint, 1, 1, step_fraction, start, None, method)
         one_step.starting_point(problem)
         if variant == "as-printed":
-            printed = _Printed(problem, constraint, budget, failure_probability)
-            count = printed.steps if steps is None else fields.count(steps, "steps")
-            gamma = printed.step_fraction(count) if step_fraction is None else step_fraction
-            return cls(constraint, printed.step_epsilon(count), count, gamma, start, budget, method)
+            drawn = _as_printed(problem, constraint, budget, failure_probability, steps, step_fraction)
+            return cls(constraint, *drawn, start, budget, method)
         count = _best_steps(one_step, problem, budget) if steps is None else fields.count(steps, "steps")
         return cls(constraint, _step_epsilon(budget, count, method), count, step_fraction, start, budget, method)
 
@@ -206,28 +204,27 @@ def _best_steps(algorithm: VertexFrankWolfe, problem: FiniteSum, budget: Privacy
     return max(1, math.ceil(evaluate(theorem_6_explicit.best_steps.subs(values), {}).upper))
 
 
-class _Printed:
-    """ε₀, T and γ of Algorithm 4 and Theorem 6, with hidden constants 1."""
-
-    def __init__(
-        self, problem: FiniteSum, constraint: ConstraintSet, budget: PrivacyBudget, failure_probability: ExactLike
-    ) -> None:
-        self._constraint = constraint
-        self._values = {
-            symbols.dataset_size: problem.records,
-            symbols.candidates: vertices_of(constraint).count,
-            symbols.epsilon: budget.epsilon,
-            symbols.delta: budget.delta,
-            symbols.failure_probability: failure_probability,
-        }
-
-    @property
-    def steps(self) -> int:
-        return max(1, math.ceil(evaluate(theorem_6.steps, self._values).upper))
-
-    def step_epsilon(self, steps: int) -> Fraction:
-        return Fraction(evaluate(algorithm_4.step_budget, {**self._values, symbols.steps: steps}).lower)
-
-    def step_fraction(self, steps: int) -> float:
-        formula = theorem_6.step_size.subs(symbols.norm_bound, self._constraint.norm_bound)
-        return stays_inside(evaluate(formula, {symbols.steps: steps}), "steps")
+def _as_printed(
+    problem: FiniteSum,
+    constraint: ConstraintSet,
+    budget: PrivacyBudget,
+    failure_probability: ExactLike,
+    steps: int | None,
+    step_fraction: float | None,
+) -> tuple[Fraction, int, float]:
+    """ε₀, T and γ of Algorithm 4 and Theorem 6, with hidden constants 1, but for what is given."""
+    values: dict[sympy.Symbol, ExactLike] = {
+        symbols.dataset_size: problem.records,
+        symbols.candidates: vertices_of(constraint).count,
+        symbols.epsilon: budget.epsilon,
+        symbols.delta: budget.delta,
+        symbols.failure_probability: failure_probability,
+    }
+    count = (
+        max(1, math.ceil(evaluate(theorem_6.steps, values).upper)) if steps is None else fields.count(steps, "steps")
+    )
+    values[symbols.steps] = count
+    if step_fraction is None:
+        formula = theorem_6.step_size.subs(symbols.norm_bound, constraint.norm_bound)
+        step_fraction = stays_inside(evaluate(formula, {symbols.steps: count}), "steps")
+    return Fraction(evaluate(algorithm_4.step_budget, values).lower), count, step_fraction

@@ -36,15 +36,9 @@ from dpbounds.algorithms.second_order.guarantees import (
 from dpbounds.algorithms.second_order.quadratic_oracles import QuadraticOracle, oracle_for
 from dpbounds.algorithms.second_order.reserved import reserved
 from dpbounds.expressions import symbols
-from dpbounds.papers.wang_chen_xu_2019 import (
-    curvature_tolerance as curvature_symbol,
-)
-from dpbounds.papers.wang_chen_xu_2019 import (
-    gap_tolerance as gap_symbol,
-)
-from dpbounds.papers.wang_chen_xu_2019 import (
-    theorem_9_explicit as theorem,
-)
+from dpbounds.papers.wang_chen_xu_2019 import curvature_tolerance as curvature_symbol
+from dpbounds.papers.wang_chen_xu_2019 import gap_tolerance as gap_symbol
+from dpbounds.papers.wang_chen_xu_2019 import theorem_9_explicit as theorem
 
 # A start this far outside the set, in the unit of its points, is rounding.
 _ROUNDING = 1e-12

@@ -94,8 +94,11 @@ class SecondOrderMethod(Method[FiniteSum]):
     @property
     def planned(self) -> Mechanism:
         """What a run releases at most, as a mechanism for the accountants: a gradient and a Hessian at every point."""
-        groups = (self.gradient_multiplier, self.points), (self.hessian_multiplier, self.points)
-        return planning.releases_of(groups, self.noise, self.relation)
+        gradient, hessian = (
+            planning.release_of(multiplier, self.noise, self.relation) ** self.points
+            for multiplier in (self.gradient_multiplier, self.hessian_multiplier)
+        )
+        return gradient @ hessian
 
     @abstractmethod
     def _values(self, problem: FiniteSum) -> Mapping[sympy.Symbol, sympy.Expr]:

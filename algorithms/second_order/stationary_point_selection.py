@@ -116,11 +116,7 @@ class StationaryPointSelection(SecondOrderMethod):
             T = best_steps(problem, alone, step_size_for(problem, None))
         else:
             T = fields.count(steps, "steps")
-        groups = {
-            "descent": (T, first),
-            "gradients": (T + 1, (1 - first) / 2),
-            "Hessians": (T + 1, (1 - first) / 2),
-        }
+        groups = {"descent": (T, first), "gradients": (T + 1, (1 - first) / 2), "Hessians": (T + 1, (1 - first) / 2)}
         descent, gradients, hessians = planning.multipliers_of_groups(budget, groups, noise).values()
 
         def at(alpha: ExactLike) -> StationaryPointSelection:
@@ -136,9 +132,8 @@ class StationaryPointSelection(SecondOrderMethod):
     @property
     def planned(self) -> Mechanism:
         """What a run releases at most: T gradients of the descent, T + 1 tested gradients, T + 1 Hessians."""
-        return (
-            planning.releases_of([(self.descent_multiplier, self.steps)], self.noise, self.relation) @ super().planned
-        )
+        descent = planning.release_of(self.descent_multiplier, self.noise, self.relation) ** self.steps
+        return descent @ super().planned
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 5."""

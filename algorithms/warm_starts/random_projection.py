@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from attrs import field, frozen
@@ -28,6 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from dpbounds.algorithms import fields
 from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import Method
 from dpbounds.algorithms.noise import Array, streams
 from dpbounds.algorithms.oracles import in_batches
 from dpbounds.algorithms.problems.linear_model import Linear
@@ -38,25 +39,7 @@ from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 
-THEOREMS = {
-    "algorithm": "lowy-ullman-wright-2024/lemma-8.1",
-    "rate": "lowy-ullman-wright-2024/corollary-8.2",
-}
-
-
-class Inner(Protocol):
-    """The algorithm that trains in R^k."""
-
-    @property
-    def budget(self) -> PrivacyBudget | None:
-        """What ``run`` holds its ledger against."""
-
-    @property
-    def planned(self) -> Mechanism:
-        """What a run releases."""
-
-    def run(self, problem: Any, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run it."""
+THEOREMS = {"algorithm": "lowy-ullman-wright-2024/lemma-8.1", "rate": "lowy-ullman-wright-2024/corollary-8.2"}
 
 
 @frozen(field_transformer=fields.named)
@@ -68,14 +51,14 @@ class RandomProjection:
         projected_dimension: k >= 1.
     """
 
-    inner: Inner
+    inner: Method[Any]
     projected_dimension: int = field(converter=fields.count)
 
     @classmethod
     def calibrated(
         cls,
         problem: Linear,
-        inner: Callable[..., Inner],
+        inner: Callable[..., Method[Any]],
         projected_dimension: int | None = None,
         epsilon: ExactLike = 1,
         delta: ExactLike = "1e-6",

@@ -155,12 +155,7 @@ class WarmStartedSpider(Method[FiniteSum]):
 
     @classmethod
     def behind(
-        cls,
-        start: Start,
-        problem: FiniteSum,
-        gap: ExactLike,
-        budget: PrivacyBudget,
-        steps: int | None = None,
+        cls, start: Start, problem: FiniteSum, gap: ExactLike, budget: PrivacyBudget, steps: int | None = None
     ) -> WarmStartedSpider:
         """Return DP-SPIDER behind any start, with the smallest noise for which both together keep a budget.
 

@@ -76,12 +76,7 @@ def test_the_time_is_at_least_that_of_the_closed_form():
     """The certified noise is below that of zCDP, so the diffusion runs for longer than theorem-1/explicit says."""
     method = LangevinDynamics.calibrated(PROBLEM, 1, "1e-5", steps=10, inverse_temperature=100)
     closed = theorem("wang-chen-xu-2019/theorem-1/explicit").evaluate(
-        "diffusion_time",
-        dataset_size=300,
-        epsilon=1,
-        delta="1e-5",
-        inverse_temperature=100,
-        lipschitz=1,
+        "diffusion_time", dataset_size=300, epsilon=1, delta="1e-5", inverse_temperature=100, lipschitz=1
     )
     ratio = 10 * method.step_size_for(PROBLEM) / closed.value.upper
     assert 1 < ratio < 5
