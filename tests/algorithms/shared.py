@@ -1,10 +1,12 @@
 """What tests of several algorithms share: problems, and what must not depend on how many repetitions there are."""
 
 import numpy as np
+import pytest
 
 from dpbounds.algorithms import problems
 from dpbounds.algorithms.oracles import BATCH_WIDTH
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+from dpbounds.errors import InvalidValue
 
 
 def smooth(n=300, p=4, **options):
@@ -33,6 +35,12 @@ def bounded_regression(loss, n=400, p=3, **options):
     """Linear regression without noise, features of norm at most 2."""
     features = np.random.default_rng(3).standard_normal((n, p))
     return loss(features, features @ np.array([0.5, -0.3, 0.2]), feature_bound=2, **options)
+
+
+def refused(match, ask, *arguments, **options):
+    """Asking so is ``InvalidValue``, in words that match."""
+    with pytest.raises(InvalidValue, match=match):
+        ask(*arguments, **options)
 
 
 def assert_independent_repetitions(method, problem, counts=(1, 3, BATCH_WIDTH), most=BATCH_WIDTH + 5, **options):

@@ -12,7 +12,8 @@ from dpbounds.algorithms.descents.selected_stochastic_gradient_descent import (
 )
 from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
 from dpbounds.algorithms.verification.studies.stochastic import realisable
-from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
+from dpbounds.errors import BudgetExceeded, UnsupportedMechanism
+from tests.algorithms.shared import refused
 
 PROBLEM = realisable(300, 3)
 G = 3 * math.sqrt(3) / 8
@@ -135,15 +136,11 @@ def test_what_does_not_fit_together_is_refused():
         ({"selection_share": 1}, "selection_share must be .*, not 1"),
         ({"steps": 0}, "steps must be .*, not 0"),
     ):
-        with pytest.raises(InvalidValue, match=message):
-            SelectedStochasticGradientDescent.calibrated(PROBLEM, **arguments)
+        refused(message, SelectedStochasticGradientDescent.calibrated, PROBLEM, **arguments)
     method = SelectedStochasticGradientDescent(5, 5, 3, "1/2")
-    with pytest.raises(InvalidValue, match="distance"):
-        method.run(replace(PROBLEM, radius=Fraction(1, 2)))
-    with pytest.raises(InvalidValue, match="for 3 runs"):
-        method.bound(PROBLEM, "1/20")
-    with pytest.raises(InvalidValue, match="variant"):
-        SelectedStochasticGradientDescent(5, 5, 3, "1/2", variant="as-printed").bound(PROBLEM)
+    refused("distance", method.run, replace(PROBLEM, radius=Fraction(1, 2)))
+    refused("for 3 runs", method.bound, PROBLEM, "1/20")
+    refused("variant", SelectedStochasticGradientDescent(5, 5, 3, "1/2", variant="as-printed").bound, PROBLEM)
 
 
 def test_one_walk_more_is_found(monkeypatch):

@@ -12,9 +12,8 @@ from dpbounds.algorithms.oracles import Poisson
 from dpbounds.algorithms.oracles.batches import draw_rows
 from dpbounds.algorithms.verification import Verdict, bound_check, noise_check
 from dpbounds.algorithms.verification.studies.stochastic import realisable
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from tests.algorithms.shared import assert_independent_repetitions
+from tests.algorithms.shared import assert_independent_repetitions, refused
 
 PROBLEM = realisable(300, 3)
 G = 3 * math.sqrt(3) / 8
@@ -145,8 +144,7 @@ def test_more_steps_than_enough_gain_little():
 
 def test_unprojected_iterates_have_no_bound_of_their_own():
     method = StochasticGradientDescent(30, 50, variant="as-printed")
-    with pytest.raises(InvalidValue, match="variant"):
-        method.bound(PROBLEM)
+    refused("variant", method.bound, PROBLEM)
     assert method.bound(PROBLEM, quasar_convexity="1/2").upper > 0
     far = method.run(PROBLEM, repetitions=64).output
     near = StochasticGradientDescent(30, 50).run(PROBLEM, repetitions=64).output
@@ -159,18 +157,11 @@ def test_what_does_not_fit_together_is_refused():
         lambda: StochasticGradientDescent(1, 1, sampling=wrong).run(PROBLEM),
         lambda: StochasticGradientDescent.calibrated(PROBLEM, sampling=wrong),
     ):
-        with pytest.raises(InvalidValue, match=r"batch\.records must be .*, not 200"):
-            call()
-    with pytest.raises(InvalidValue, match="batch_size"):
-        Batch(301, 300, replacement=False)
-    with pytest.raises(InvalidValue, match="distance"):
-        StochasticGradientDescent(1, 1).run(replace(PROBLEM, radius=Fraction(1, 2)))
-    with pytest.raises(InvalidValue, match="radius"):
-        StochasticGradientDescent(1, 1, variant="as-printed").run(replace(PROBLEM, radius=Fraction(2)))
-    with pytest.raises(InvalidValue, match="quasar_convexity"):
-        StochasticGradientDescent(1, 1).bound(PROBLEM, quasar_convexity=2)
+        refused(r"batch\.records must be .*, not 200", call)
+    refused("batch_size", Batch, 301, 300, replacement=False)
+    refused("distance", StochasticGradientDescent(1, 1).run, replace(PROBLEM, radius=Fraction(1, 2)))
+    refused("radius", StochasticGradientDescent(1, 1, variant="as-printed").run, replace(PROBLEM, radius=Fraction(2)))
+    refused("quasar_convexity", StochasticGradientDescent(1, 1).bound, PROBLEM, quasar_convexity=2)
     flat = problems.biweight_regression(np.eye(2), [0, 0])
-    with pytest.raises(InvalidValue, match="quasar-convexity"):
-        StochasticGradientDescent(1, 1).bound(flat)
-    with pytest.raises(InvalidValue, match=r"steps must be .*, not 0"):
-        StochasticGradientDescent.calibrated(PROBLEM, steps=0)
+    refused("quasar-convexity", StochasticGradientDescent(1, 1).bound, flat)
+    refused(r"steps must be .*, not 0", StochasticGradientDescent.calibrated, PROBLEM, steps=0)

@@ -5,8 +5,7 @@ from dpbounds.algorithms import noise
 from dpbounds.algorithms.second_order.gradient_descent import GradientDescent, best_steps
 from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.algorithms.verification.studies.second_order import double_well
-from dpbounds.errors import InvalidValue
-from tests.algorithms.shared import plain_sigmoid, smooth
+from tests.algorithms.shared import plain_sigmoid, refused, smooth
 
 PROBLEM = smooth(feature_bound=2)
 
@@ -56,7 +55,5 @@ def test_noise_leaves_a_saddle_point_unless_there_is_none_to_speak_of():
 
 
 def test_too_long_a_step_has_no_bound_and_a_walk_that_leaves_the_ball_is_refused():
-    with pytest.raises(InvalidValue, match="step_size"):
-        GradientDescent(1, 5, 1e3).bound(PROBLEM)
-    with pytest.raises(InvalidValue, match="outside the ball"):
-        GradientDescent(100, 50).run(double_well(10))
+    refused("step_size", GradientDescent(1, 5, 1e3).bound, PROBLEM)
+    refused("outside the ball", GradientDescent(100, 50).run, double_well(10))

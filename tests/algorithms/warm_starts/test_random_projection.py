@@ -7,6 +7,7 @@ from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.spider.spider import Spider
 from dpbounds.algorithms.warm_starts.random_projection import RandomProjection, _projected
 from dpbounds.errors import InvalidValue
+from tests.algorithms.shared import refused
 
 
 def low_rank(n=200, d=60, rank=3, seed=0, **options):
@@ -97,9 +98,7 @@ def test_the_default_dimension_is_public():
 
 
 def test_refusals():
-    with pytest.raises(InvalidValue, match="radius"):
-        method(low_rank(radius=1))
-    with pytest.raises(InvalidValue, match="projected_dimension"):
-        method(low_rank(), k=0)
+    refused("radius", method, low_rank(radius=1))
+    refused("projected_dimension", method, low_rank(), k=0)
     with pytest.raises(InvalidValue, match="problem"):
         RandomProjection(ProjectedGradientDescent(5, 3), 4).run(problems.landscape(problems.WAVY, 8, [1.0], 2), 0, 1)
