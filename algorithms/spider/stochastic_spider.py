@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -177,8 +178,8 @@ class StochasticSpider(Method[FiniteSum]):
             self.drift_threshold,
             fresh,
             updates,
-            lambda rows, x: asked(gradient, rows, x),
-            lambda rows, x, before: asked(difference, rows, x, before),
+            partial(asked, gradient),
+            partial(asked, difference),
             memory.move,
             self.kicks,
             self.variant == "as-printed",

@@ -118,20 +118,18 @@ class RandomProjection:
                 runs.append(run)
         _demand_same(runs)
         last = runs[-1]
-        return Run(
+        return replace(
+            last,
             algorithm=f"{last.algorithm} in a random projection to {k} dimensions",
             output=output,
+            outputs={},
+            output_step=None,
             trace=Trace(),
             measured=measured,
             metric="gradient_norm",
-            ledger=last.ledger,
-            budget=last.budget,
-            spent=last.spent,
-            steps=last.steps,
             parameters={**last.parameters, "projected_dimension": float(k)},
             seed=int(seed),
             timings={"runs": time.perf_counter() - begun},
-            noise_drawn=last.noise_drawn,
         )
 
 

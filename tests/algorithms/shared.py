@@ -6,6 +6,7 @@ import pytest
 from dpbounds.algorithms import problems
 from dpbounds.algorithms.oracles import BATCH_WIDTH
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.errors import InvalidValue
 
 
@@ -35,6 +36,11 @@ def bounded_regression(loss, n=400, p=3, **options):
     """Linear regression without noise, features of norm at most 2."""
     features = np.random.default_rng(3).standard_normal((n, p))
     return loss(features, features @ np.array([0.5, -0.3, 0.2]), feature_bound=2, **options)
+
+
+def holds(samples, bound):
+    """Whether their mean is below the bound with all but certainty."""
+    return bound_check("x", samples, bound).verdict is Verdict.HOLDS
 
 
 def refused(match, ask, *arguments, **options):

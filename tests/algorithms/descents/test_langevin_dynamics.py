@@ -8,10 +8,9 @@ from scipy import stats
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.descents.langevin_dynamics import LangevinDynamics, pl_constant_of
 from dpbounds.algorithms.problems.landscapes import WAVY, Profile, landscape
-from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.errors import InvalidValue
 from dpbounds.theorems.registry import theorem
-from tests.algorithms.shared import plain_sigmoid, refused, smooth
+from tests.algorithms.shared import holds, plain_sigmoid, refused, smooth
 
 QUADRATIC = Profile(
     name="w²/2",
@@ -101,7 +100,7 @@ def test_the_excess_risk_stays_below_the_bound(output):
     assert method.step_size_for(problem) <= 1 / 16
     run = method.run(problem, seed=3)
     bound = method.bound(problem)
-    assert bound_check("x", run.samples, bound).verdict is Verdict.HOLDS
+    assert holds(run.samples, bound)
     assert run.samples.mean() > 1e-4 * bound.upper
 
 
@@ -111,7 +110,7 @@ def test_a_strong_regulariser_gives_the_constant():
     run = method.run(PROBLEM, seed=3)
     least = LangevinDynamics("1e-3", 300, 10**12, regulariser=2).run(PROBLEM, repetitions=1).samples[0]
     bound = method.bound(PROBLEM)
-    assert bound_check("x", run.samples - least, bound).verdict is Verdict.HOLDS
+    assert holds(run.samples - least, bound)
     assert 0.1 < (run.samples - least).mean() / bound.upper < 1
 
 

@@ -8,11 +8,10 @@ from scipy import stats
 from dpbounds.algorithms import method as frame
 from dpbounds.algorithms import noise, oracles
 from dpbounds.algorithms.descents.perturbed_gradient_descent import PerturbedGradientDescent
-from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.errors import DpboundsError, InvalidValue
 from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.theorems.registry import theorem
-from tests.algorithms.shared import plain_sigmoid, refused, smooth
+from tests.algorithms.shared import holds, plain_sigmoid, refused, smooth
 
 PROBLEM = smooth(100, 3)  # G = 1
 SHAPES = ("ball", "sphere", "gaussian")
@@ -133,7 +132,7 @@ def test_the_gradient_stays_below_the_bound(shape):
     method = PerturbedGradientDescent(1, 100, 3, 30, shape)
     run = method.run(PROBLEM, seed=3)
     bound = method.bound(PROBLEM)
-    assert bound_check("x", run.samples, bound).verdict is Verdict.HOLDS
+    assert holds(run.samples, bound)
     assert run.samples.mean() > 0.01 * bound.upper
 
 

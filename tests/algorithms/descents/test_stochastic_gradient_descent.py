@@ -10,10 +10,10 @@ from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticG
 from dpbounds.algorithms.ledger import Batch, OpenLedger
 from dpbounds.algorithms.oracles import Poisson
 from dpbounds.algorithms.oracles.batches import draw_rows
-from dpbounds.algorithms.verification import Verdict, bound_check, noise_check
+from dpbounds.algorithms.verification import Verdict, noise_check
 from dpbounds.algorithms.verification.studies.stochastic import realisable
 from dpbounds.expressions import symbols
-from tests.algorithms.shared import assert_independent_repetitions, refused
+from tests.algorithms.shared import assert_independent_repetitions, holds, refused
 
 PROBLEM = realisable(300, 3)
 G = 3 * math.sqrt(3) / 8
@@ -104,7 +104,7 @@ def test_the_measured_risk_stays_below_the_bound():
     method = StochasticGradientDescent.calibrated(problem)
     bound = method.bound(problem)
     run = method.run(problem, seed=2, repetitions=16)
-    assert bound_check("x", run.samples, bound).verdict is Verdict.HOLDS
+    assert holds(run.samples, bound)
     assert run.samples.mean() > 0.01 * bound.upper
 
 
@@ -112,7 +112,7 @@ def test_the_measured_risk_stays_below_the_bound():
 def test_batches_keep_the_bound(name):
     method = StochasticGradientDescent(9, 100, sampling=SAMPLINGS[name])
     run = method.run(PROBLEM, repetitions=16)
-    assert bound_check("x", run.samples, method.bound(PROBLEM)).verdict is Verdict.HOLDS
+    assert holds(run.samples, method.bound(PROBLEM))
 
 
 def test_the_bound_in_plain_floats():

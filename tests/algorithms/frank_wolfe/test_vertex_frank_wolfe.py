@@ -10,10 +10,9 @@ from dpbounds.algorithms.frank_wolfe.vertex_frank_wolfe import VertexFrankWolfe
 from dpbounds.algorithms.frank_wolfe.vertices import vertices_of
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors
-from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.algorithms.verification.studies.frank_wolfe import sign_design
 from dpbounds.errors import BudgetExceeded
-from tests.algorithms.shared import assert_independent_repetitions, refused
+from tests.algorithms.shared import assert_independent_repetitions, holds, refused
 
 PROBLEM = sign_design(1000, 6)
 G1, L1 = (float(constant) for constant in l1_constants(PROBLEM))
@@ -128,7 +127,7 @@ def test_the_measured_gap_stays_below_the_bound():
     method = VertexFrankWolfe(L1Ball(6), math.sqrt(8 * 0.02 / steps), steps)  # about (1, 1e-6)-private
     bound = method.bound(problem)
     run = method.run(problem, seed=2, repetitions=12)
-    assert bound_check("x", run.samples, bound).verdict is Verdict.HOLDS
+    assert holds(run.samples, bound)
     assert run.samples.mean() > 0.05 * bound.upper
     # E s <= (2Δ/ε₀) ln N
     selection = 4 * G1 / (n * float(method.step_epsilon)) * math.log(12)
@@ -141,7 +140,7 @@ def test_the_measured_gap_stays_below_the_bound_on_every_set_with_the_steps_of_t
     constraint, start, _ = SETS[name]
     method = VertexFrankWolfe.calibrated(PROBLEM, constraint, start=start)
     run = method.run(PROBLEM, repetitions=12)
-    assert bound_check("x", run.samples, method.bound(PROBLEM)).verdict is Verdict.HOLDS
+    assert holds(run.samples, method.bound(PROBLEM))
 
 
 def test_the_bound_in_plain_floats():

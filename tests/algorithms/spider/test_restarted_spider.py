@@ -10,11 +10,11 @@ from dpbounds.algorithms import PrivacyBudget, noise, problems
 from dpbounds.algorithms.ledger import Batch
 from dpbounds.algorithms.spider.restarted_spider import Growth, RestartedSpider, growth_of
 from dpbounds.algorithms.spider.spider import Spider
-from dpbounds.algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms.verification import Verdict
 from dpbounds.algorithms.verification.judging.slopes import Finding, slope_check
 from dpbounds.algorithms.verification.studies.spider import QUARTIC, quartic, wavy
 from dpbounds.errors import BudgetExceeded, InvalidValue
-from tests.algorithms.shared import refused
+from tests.algorithms.shared import holds, refused
 
 PROBLEM = wavy(8000)
 
@@ -81,17 +81,17 @@ def test_under_pl_what_is_measured_stays_below_the_bounds():
     bound, closed = method.bound(problem), method.closed_form(problem)
     assert bound.exact_upper < closed.exact_lower
     assert closed.upper < 1.1 * bound.upper
-    assert bound_check("x", run.samples, bound).verdict is Verdict.HOLDS
+    assert holds(run.samples, bound)
     assert 0.05 < run.samples.mean() / bound.upper < 1
-    assert bound_check("gap", run.measured["output_objective"], method.excess_bound(problem)).verdict is Verdict.HOLDS
+    assert holds(run.measured["output_objective"], method.excess_bound(problem))
 
 
 def test_under_kl_what_is_measured_stays_below_the_bounds():
     problem = quartic(1000)
     method = RestartedSpider.calibrated(problem, 2, "1e-5", growth=QUARTIC)
     run = method.run(problem, seed=3, repetitions=16)
-    assert bound_check("gradient", run.samples, method.bound(problem)).verdict is Verdict.HOLDS
-    assert bound_check("gap", run.measured["output_objective"], method.excess_bound(problem)).verdict is Verdict.HOLDS
+    assert holds(run.samples, method.bound(problem))
+    assert holds(run.measured["output_objective"], method.excess_bound(problem))
     steps = [stage.steps for stage in method.stages]
     assert all(before < after for before, after in pairwise(steps))  # the flatter, the longer
 

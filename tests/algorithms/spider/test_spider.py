@@ -9,11 +9,10 @@ from dpbounds.algorithms.ledger import Batch, OpenLedger
 from dpbounds.algorithms.method import OpenRun
 from dpbounds.algorithms.oracles import Poisson
 from dpbounds.algorithms.spider.spider import Spider, anchors, starts
-from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.algorithms.verification.studies.spider import regression
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.mechanisms import Gaussian
-from tests.algorithms.shared import assert_independent_repetitions, refused
+from tests.algorithms.shared import assert_independent_repetitions, holds, refused
 
 PROBLEM = regression(500, 4)
 SMALL = Spider(anchor_multiplier=3, difference_multiplier=2, steps=11, anchor_period=4)
@@ -146,7 +145,7 @@ def test_measured_gradients_stay_below_the_bound_without_making_it_vacuous():
     method = Spider.calibrated(problem, 2, "1e-5")
     run = method.run(problem, seed=3, repetitions=16)
     bound = method.bound(problem)
-    assert bound_check("x", run.samples, bound).verdict is Verdict.HOLDS
+    assert holds(run.samples, bound)
     assert 0.1 < run.samples.mean() / bound.upper < 1
     # the bound is one of the root mean square, too
     assert run.trace.squared_gradient.mean < bound.upper**2

@@ -8,14 +8,14 @@ from dpbounds.algorithms import noise
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, landscape
 from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection
 from dpbounds.algorithms.spider.stochastic_spider import Kicks, StochasticSpider, claimed_zcdp
-from dpbounds.algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms.verification import Verdict
 from dpbounds.algorithms.verification.judging.estimates import estimate_check
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants.certified import epsilon as certified_epsilon
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
-from tests.algorithms.shared import refused, wavy
+from tests.algorithms.shared import holds, refused, wavy
 
 
 def plain(method, problem, generator):
@@ -155,7 +155,7 @@ def test_the_smallest_gradient_stays_below_the_bound():
     run = method.run(problem, seed=2, repetitions=48)
     bound = method.bound(problem)
     smallest = run.measured["smallest"]
-    assert bound_check("x", smallest, bound).verdict is Verdict.HOLDS
+    assert holds(smallest, bound)
     hits = {"hits": float((smallest > bound.upper).sum()), "draws": 48.0}
     assert estimate_check("x", hits, Enclosure.exactly(Fraction(1, 4))).verdict is Verdict.HOLDS
     assert bound.upper > 0.05 * float(np.linalg.norm(problem.gradient(problem.initial_point[None])))
