@@ -1,4 +1,4 @@
-"""What an algorithm is told, checked; and how much noise keeps a budget: the smallest that is proven.
+"""How much noise keeps a budget: the smallest that is proven.
 
 Composition of full-batch Gaussians is exact. T adaptive releases with multipliers z_1, ..., z_T are one release with
 multiplier z where 1/z² = Σ 1/z_t² (Dong, Roth & Su 2022, Corollary 3.3; "adaptive" by their Theorem 3.2). So a single
