@@ -47,6 +47,7 @@ def test_a_record_of_one_part_does_not_move_the_other():
     assert np.array_equal(run.outputs["start"], other.outputs["start"])
     assert not np.array_equal(run.output, other.output)
     assert np.array_equal(run.outputs["iterates"][:, 0], run.outputs["start"])
+    assert np.array_equal(method._rest(problem).features, problem.features[method.first_part :])  # none of the start's
 
 
 def test_the_smallest_gradient_is_below_its_bound():
