@@ -72,79 +72,46 @@ if TYPE_CHECKING:
 # Where each public name lives: it is imported when first asked for, so that `import dpbounds.algorithms` itself costs
 # nothing.
 _HOMES = {
-    "ProjectedGradientDescent": "dpbounds.algorithms.descents.projected_gradient_descent",
-    "MirrorDescent": "dpbounds.algorithms.descents.mirror_descent",
-    "LangevinDynamics": "dpbounds.algorithms.descents.langevin_dynamics",
-    "PerturbedGradientDescent": "dpbounds.algorithms.descents.perturbed_gradient_descent",
-    "StochasticGradientDescent": "dpbounds.algorithms.descents.stochastic_gradient_descent",
-    "SelectedStochasticGradientDescent": "dpbounds.algorithms.descents.selected_stochastic_gradient_descent",
-    "ZhangEtAl2017": "dpbounds.algorithms.descents.quoted_baselines",
-    "WangYeXu2017": "dpbounds.algorithms.descents.quoted_baselines",
-    "GaussianFrankWolfe": "dpbounds.algorithms.frank_wolfe.gaussian_frank_wolfe",
-    "VertexFrankWolfe": "dpbounds.algorithms.frank_wolfe.vertex_frank_wolfe",
-    "Spider": "dpbounds.algorithms.spider.spider",
-    "RestartedSpider": "dpbounds.algorithms.spider.restarted_spider",
-    "StochasticSpider": "dpbounds.algorithms.spider.stochastic_spider",
-    "PopulationStochasticSpider": "dpbounds.algorithms.spider.population_stochastic_spider",
-    "GradientDescent": "dpbounds.algorithms.second_order.gradient_descent",
-    "StationaryPointSelection": "dpbounds.algorithms.second_order.stationary_point_selection",
-    "ConstrainedSecondOrder": "dpbounds.algorithms.second_order.constrained_second_order",
-    "NegativeCurvatureDescent": "dpbounds.algorithms.second_order.negative_curvature_descent",
-    "AboveThresholdSelection": "dpbounds.algorithms.selection.above_threshold",
-    "NetExponentialMechanism": "dpbounds.algorithms.selection.net_exponential_mechanism",
-    "RegularisedExponentialMechanism": "dpbounds.algorithms.selection.regularised_exponential_mechanism",
-    "ProjectedLangevin": "dpbounds.algorithms.selection.projected_langevin",
-    "WarmStartedSpider": "dpbounds.algorithms.warm_starts.warm_started_spider",
-    "PopulationWarmStart": "dpbounds.algorithms.warm_starts.population_warm_start",
-    "RandomProjection": "dpbounds.algorithms.warm_starts.random_projection",
-    "PrivateLinearClassifier": "dpbounds.algorithms.estimator",
-    "Run": "dpbounds.algorithms.run",
-    "Ledger": "dpbounds.algorithms.ledger",
-    "PrivacyBudget": "dpbounds.algorithms.ledger",
-    "Release": "dpbounds.algorithms.ledger",
+    "ProjectedGradientDescent": "descents.projected_gradient_descent",
+    "MirrorDescent": "descents.mirror_descent",
+    "LangevinDynamics": "descents.langevin_dynamics",
+    "PerturbedGradientDescent": "descents.perturbed_gradient_descent",
+    "StochasticGradientDescent": "descents.stochastic_gradient_descent",
+    "SelectedStochasticGradientDescent": "descents.selected_stochastic_gradient_descent",
+    "ZhangEtAl2017": "descents.quoted_baselines",
+    "WangYeXu2017": "descents.quoted_baselines",
+    "GaussianFrankWolfe": "frank_wolfe.gaussian_frank_wolfe",
+    "VertexFrankWolfe": "frank_wolfe.vertex_frank_wolfe",
+    "Spider": "spider.spider",
+    "RestartedSpider": "spider.restarted_spider",
+    "StochasticSpider": "spider.stochastic_spider",
+    "PopulationStochasticSpider": "spider.population_stochastic_spider",
+    "GradientDescent": "second_order.gradient_descent",
+    "StationaryPointSelection": "second_order.stationary_point_selection",
+    "ConstrainedSecondOrder": "second_order.constrained_second_order",
+    "NegativeCurvatureDescent": "second_order.negative_curvature_descent",
+    "AboveThresholdSelection": "selection.above_threshold",
+    "NetExponentialMechanism": "selection.net_exponential_mechanism",
+    "RegularisedExponentialMechanism": "selection.regularised_exponential_mechanism",
+    "ProjectedLangevin": "selection.projected_langevin",
+    "WarmStartedSpider": "warm_starts.warm_started_spider",
+    "PopulationWarmStart": "warm_starts.population_warm_start",
+    "RandomProjection": "warm_starts.random_projection",
+    "PrivateLinearClassifier": "estimator",
+    "problems": "problems",
+    "Run": "run",
+    "Ledger": "ledger",
+    "PrivacyBudget": "ledger",
+    "Release": "ledger",
 }
-
-__all__ = [
-    "ProjectedGradientDescent",
-    "MirrorDescent",
-    "LangevinDynamics",
-    "PerturbedGradientDescent",
-    "StochasticGradientDescent",
-    "SelectedStochasticGradientDescent",
-    "ZhangEtAl2017",
-    "WangYeXu2017",
-    "GaussianFrankWolfe",
-    "VertexFrankWolfe",
-    "Spider",
-    "RestartedSpider",
-    "StochasticSpider",
-    "PopulationStochasticSpider",
-    "GradientDescent",
-    "StationaryPointSelection",
-    "ConstrainedSecondOrder",
-    "NegativeCurvatureDescent",
-    "AboveThresholdSelection",
-    "NetExponentialMechanism",
-    "RegularisedExponentialMechanism",
-    "ProjectedLangevin",
-    "WarmStartedSpider",
-    "PopulationWarmStart",
-    "RandomProjection",
-    "PrivateLinearClassifier",
-    "problems",
-    "Run",
-    "Ledger",
-    "PrivacyBudget",
-    "Release",
-]
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> object:
-    if name == "problems":
-        return importlib.import_module("dpbounds.algorithms.problems")
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = importlib.import_module(f"{__name__}.{_HOMES[name]}")
+    return home if name == "problems" else getattr(home, name)
 
 
 def __dir__() -> list[str]:

@@ -21,6 +21,7 @@ from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.relations import Relation
 
 WhichNoise = Literal["gaussian", "secure"]
+WhichMapping = Literal["noisy", "exact"]
 _Choice = TypeVar("_Choice")
 
 

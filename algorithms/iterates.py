@@ -1,4 +1,4 @@
-"""What walks share: which iterate is returned, how long its gradient is, when to stop, how far down it is."""
+"""What walks share: which iterate is returned, how long its gradient is, how far down it is, what is promised of it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from dpbounds.algorithms.fields import WhichMapping
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import root_above
+from dpbounds.algorithms.problems.domain import known
 from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 
 
@@ -72,3 +75,32 @@ def demand_short_step(step_size: Fraction | float, smoothness: sympy.Expr) -> No
         limit = evaluate(2 / smoothness, {}).lower
         allowed = f"greater than 0 and less than 2/L = {limit:.6g}, where the bound holds"
         raise InvalidValue("step_size", float(gamma), allowed)
+
+
+def inserted(formula: sympy.Expr, problem: FiniteSum, **numbers: float | Fraction | sympy.Expr) -> sympy.Expr:
+    """A formula at exact numbers, by the names of its symbols, and else at the problem's own public constants.
+
+    Raises:
+        InvalidValue: The formula asks for a constant that the problem has not.
+    """
+    symbols = {symbol.name: symbol for symbol in formula.free_symbols}
+    values = {"dataset_size": problem.records, "dimension": problem.dimension, **numbers}
+    for name in ("initial_gap", "smoothness", "lipschitz", "hessian_lipschitz"):
+        if name in symbols and name not in values:
+            values[name] = known(getattr(problem, name), name)
+    given = {symbols[name]: value for name, value in values.items() if name in symbols}
+    return formula.subs({s: v if isinstance(v, sympy.Expr) else sympy.Rational(v) for s, v in given.items()})
+
+
+def promised(formula: sympy.Expr, problem: FiniteSum, **numbers: float | Fraction | sympy.Expr) -> Enclosure:
+    """Enclose a formula at the problem's constants and at the numbers that are really used, see ``inserted``."""
+    return evaluate(inserted(formula, problem, **numbers), {})
+
+
+def of_mapping(mapping: WhichMapping, noisy: sympy.Expr, exact: sympy.Expr) -> sympy.Expr:
+    """A bound on E‖P‖²: the first, of the steps that were taken, or the square of the second, which is at ∇F."""
+    if mapping == "noisy":
+        return noisy
+    if mapping == "exact":
+        return exact**2
+    raise InvalidValue("mapping", repr(mapping), "'noisy' or 'exact'")

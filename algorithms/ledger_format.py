@@ -28,14 +28,7 @@ from dpbounds.privacy.mechanisms import (
     SampledWithReplacement,
     parts_of,
 )
-from dpbounds.privacy.mechanisms.descriptions import (
-    FULL_BATCH,
-    KINDS,
-    SAMPLINGS,
-    JsonObject,
-    described,
-    digest,
-)
+from dpbounds.privacy.mechanisms.descriptions import FULL_BATCH, KINDS, SAMPLINGS, JsonObject, described, digest
 from dpbounds.privacy.relations import Relation
 
 FORMAT, VERSION = "dpbounds/ledger", 2

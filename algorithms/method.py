@@ -40,8 +40,13 @@ from dpbounds.algorithms.planning import release_of
 from dpbounds.algorithms.problems.domain import hessian_rank
 from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.run import Recorder, Run, Trace, settled
+from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
+
+__all__ = ["Array", "FiniteSum", "InvalidValue"]  # what a page is written in, too: one import
+__all__ += ["FullBatchMethod", "Method", "OpenRun", "Outcome", "UniformIterate"]
+__all__ += ["stddev_of_batches", "stddev_of_gradients"]
 
 P = TypeVar("P", bound=FiniteSum)
 
@@ -233,7 +238,8 @@ class Method(ABC, Generic[P]):
             of that name draws it, and it is not repeatable).
 
     ``calibrated`` returns the algorithm with the smallest proven noise for a budget. It raises ``InvalidValue`` where a
-    number is not allowed or the problem lacks a constant. So does a bound, where it does not hold.
+    number is not allowed, the problem lacks a constant or has too few records, or what is given does not fit together.
+    So does a bound, where it does not hold.
     """
 
     __slots__ = ()
@@ -339,15 +345,8 @@ class FullBatchMethod(Method[P]):
 
     __slots__ = ()
 
-    @property
-    @abstractmethod
-    def noise_multiplier(self) -> Fraction:
-        """Standard deviation on the sum of gradients in units of G."""
-
-    @property
-    def noise(self) -> WhichNoise:
-        """The kind of noise."""
-        return "gaussian"
+    noise_multiplier: Fraction
+    noise: WhichNoise
 
     @property
     def planned(self) -> Mechanism:

@@ -1,4 +1,4 @@
-"""What an algorithm is told, checked; and how much noise keeps a budget: the smallest that is proven.
+"""How much noise keeps a budget: the smallest that is proven.
 
 Composition of full-batch Gaussians is exact. T adaptive releases with multipliers z_1, ..., z_T are one release with
 multiplier z where 1/z² = Σ 1/z_t² (Dong, Roth & Su 2022, Corollary 3.3; "adaptive" by their Theorem 3.2). So a single
@@ -8,37 +8,26 @@ group of T_j releases that is given the share s_j of 1/z², Σ s_j <= 1, gets z_
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from dpbounds.algorithms.fields import WhichNoise
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 
+__all__ = ["Enclosure", "ExactLike", "Mechanism", "PrivacyBudget", "Relation"]  # plans need them, too
+__all__ += ["release_of", "root_above"]
+__all__ += ["multiplier_of_one", "multiplier_of_steps", "multiplier_within", "multipliers_of_groups"]
+
 # A root is rounded up by a relative 2^-40 or a little more: a budget met with equality would be a tie that no
 # accountant can decide.
 _GRID = 1 << 40
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Equal full-batch releases that share a part of the budget.
-
-    Attributes:
-        count: T_j, how many of them.
-        share: s_j > 0, their part of 1/z²; the shares of all groups add up to at most 1.
-    """
-
-    count: int
-    share: Fraction
 
 
 def release_of(noise_multiplier: ExactLike, noise: WhichNoise, relation: Relation) -> Mechanism:
@@ -53,12 +42,6 @@ def release_of(noise_multiplier: ExactLike, noise: WhichNoise, relation: Relatio
     return ZCDP(shift**2 / 2, relation=relation)
 
 
-def releases_of(groups: Sequence[tuple[Fraction, int]], noise: WhichNoise, relation: Relation) -> Mechanism:
-    """Groups of equal full-batch releases, each a noise multiplier and how many of them: one group after the other."""
-    each = [release_of(multiplier, noise, relation) ** count for multiplier, count in groups]
-    return functools.reduce(operator.matmul, each)
-
-
 def multiplier_of_one(budget: PrivacyBudget, noise: WhichNoise = "gaussian") -> Fraction:
     """z, the smallest proven noise multiplier of a single full-batch release within the budget."""
     return multiplier_within(budget, lambda multiplier: release_of(multiplier, noise, budget.relation))
@@ -70,21 +53,24 @@ def multiplier_of_steps(budget: PrivacyBudget, steps: int, noise: WhichNoise = "
 
 
 def multipliers_of_groups(
-    budget: PrivacyBudget, groups: Mapping[str, Group], noise: WhichNoise = "gaussian"
+    budget: PrivacyBudget, groups: Mapping[str, tuple[int, Fraction]], noise: WhichNoise = "gaussian"
 ) -> dict[str, Fraction]:
     """The noise multiplier of every group of full-batch releases, so that all groups together keep the budget.
+
+    Args:
+        budget: Of all together.
+        groups: T_j, how many equal releases there are, and s_j > 0, their part of 1/z²; the parts add up to at most 1.
+        noise: Its kind.
 
     Raises:
         InvalidValue: A share is not positive, or the shares add up to more than 1.
     """
-    total = sum((group.share for group in groups.values()), Fraction(0))
-    if total > 1 or any(group.share <= 0 for group in groups.values()):
-        shares = ", ".join(f"{name} {group.share}" for name, group in groups.items())
+    if sum(share for _, share in groups.values()) > 1 or any(share <= 0 for _, share in groups.values()):
+        shares = ", ".join(f"{name} {share}" for name, (_, share) in groups.items())
         raise InvalidValue("shares", shares, "numbers greater than 0 that add up to at most 1")
     single = multiplier_of_one(budget, noise)
     return {
-        name: single * root_above(positive_integer(group.count, "count") / group.share)
-        for name, group in groups.items()
+        name: single * root_above(positive_integer(count, "count") / share) for name, (count, share) in groups.items()
     }
 
 

@@ -21,34 +21,22 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import WhichNoise, demand_one_of, named
-from dpbounds.algorithms.iterates import gap_at, squared_norms
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.iterates import gap_at, promised, squared_norms
+from dpbounds.algorithms.method import FiniteSum, FullBatchMethod, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
-from dpbounds.algorithms.planning import multiplier_of_one, root_above
+from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.expressions.exact import exact, to_float
 from dpbounds.papers.ours import langevin_under_pl
-from dpbounds.privacy.relations import Relation
 
 WhichOutput = Literal["last", "random"]
 Variant = Literal["repaired", "as-printed"]
 
-THEOREMS = {
-    "algorithm": "wang-chen-xu-2019/algorithm-1",
-    "spent": "wang-chen-xu-2019/theorem-1/explicit",
-    "objective": "dpbounds/langevin-under-pl",
-}
 
-
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class LangevinDynamics(FullBatchMethod[FiniteSum]):
     """Algorithm 1 of Wang, Chen & Xu 2019, for finite sums on all of R^d.
 
@@ -63,7 +51,6 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
 
     Attributes:
         noise_multiplier: Standard deviation on the sum of gradients in units of G; fixes η, see ``step_size_for``.
-        steps: T.
         inverse_temperature: β > 0, exact, in units of 1/loss.
         regulariser: λ >= 0, exact: U = F + (λ/2)‖w‖².
         output: "last" for w_T (their Theorem 2), "random" for w_j (their Theorem 3).
@@ -78,7 +65,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
     regulariser: Fraction = field(default=Fraction(0), converter=fields.not_negative)
     output: WhichOutput = field(default="last", validator=fields.one_of(WhichOutput))
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
-    noise: WhichNoise = field(default="gaussian", validator=fields.one_of(WhichNoise))
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     @classmethod
     def calibrated(
@@ -92,7 +79,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         regulariser: ExactLike = 0,
         pl_constant: ExactLike | None = None,
         output: WhichOutput = "last",
-        noise: WhichNoise = "gaussian",
+        noise: fields.WhichNoise = "gaussian",
         variant: Variant = "repaired",
     ) -> LangevinDynamics:
         """Plan for a budget, see ``Method``. The diffusion's time ηT = 2n²/(βz²G²) does not depend on T.
@@ -102,17 +89,17 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         - ``pl_constant``: μ of U, or None for what is known, see ``pl_constant_of``
         - ``variant``: "repaired", or "as-printed" for twice the variance (half the step size) at the same β
         """
-        demand_one_of(variant, Variant, "variant")
+        fields.demand_one_of(variant, Variant, "variant")
         budget, weight = PrivacyBudget.of(epsilon, delta, relation), fields.not_negative(regulariser, "regulariser")
-        single = multiplier_of_one(budget, noise)
+        single = planning.multiplier_of_one(budget, noise)
         if inverse_temperature is None:
             beta = _balanced_temperature(problem, single, pl_constant_of(problem, weight, pl_constant))
         else:
             beta = exact(inverse_temperature, "inverse_temperature")
-        drawn = single * root_above(2) if variant == "as-printed" else single
+        drawn = single * planning.root_above(2) if variant == "as-printed" else single
         once = cls(drawn, 1, beta, weight, output, budget, noise)
-        count = once._enough_steps(problem) if steps is None else positive_integer(steps, "steps")
-        return cls(drawn * root_above(count), count, beta, weight, output, budget, noise)
+        count = once._enough_steps(problem) if steps is None else fields.count(steps, "steps")
+        return cls(drawn * planning.root_above(count), count, beta, weight, output, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 1."""
@@ -148,11 +135,8 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
     def bound(self, problem: FiniteSum, pl_constant: ExactLike | None = None) -> Enclosure:
         """Enclose the explicit bound on E U(w) - inf U at the output, for the noise and the step that are really used.
 
-        For "random" it is the mean of the bounds on the single iterates.
-
-        Args:
-            problem: Supplies d, L and the bound on the initial gap.
-            pl_constant: μ of U, or None for what is known, see ``pl_constant_of``.
+        For "random" it is the mean of the bounds on the single iterates. ``pl_constant`` is μ of U, or None for what is
+        known, see ``pl_constant_of``.
 
         Raises:
             InvalidValue: η is not below 2/(L + λ), or no μ is known: there is no bound.
@@ -169,16 +153,16 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
             raise InvalidValue("pl_constant", str(mu), f"at most L + λ = {smoothness}", "it is no PL constant")
         start = problem.initial_point
         square = sum((Fraction(float(entry)) ** 2 for entry in start), Fraction(0))
-        values = {
-            symbols.initial_gap: sympy.Rational(gap_at(problem, start) + self.regulariser * square / 2),
-            symbols.smoothness: smoothness,
-            symbols.step_size: sympy.Rational(eta),
-            symbols.pl_constant: mu,
-            symbols.inverse_temperature: sympy.Rational(2 / (eta * self.noise_stddev(problem) ** 2)),
-            symbols.dimension: sympy.Integer(problem.dimension),
-            symbols.steps: sympy.Integer(self.steps),
-        }
-        return evaluate(bound_expression(self.output).subs(values), {})
+        return promised(
+            bound_expression(self.output),
+            problem,
+            initial_gap=gap_at(problem, start) + self.regulariser * square / 2,
+            smoothness=smoothness,
+            step_size=eta,
+            pl_constant=mu,
+            inverse_temperature=2 / (eta * self.noise_stddev(problem) ** 2),
+            steps=self.steps,
+        )
 
     def _time_of_a_step(self, problem: FiniteSum) -> Fraction:
         return 2 / (self.inverse_temperature * self.noise_stddev(problem) ** 2)
@@ -233,10 +217,5 @@ def _balanced_temperature(problem: FiniteSum, single: Fraction, pl_constant: sym
     """β = μn²ρ/(G² ln n) with ρ = 2/z², the double below it."""
     if problem.records < 2:
         raise InvalidValue("problem.records", problem.records, "at least 2", "or give inverse_temperature")
-    values = {
-        symbols.pl_constant: pl_constant,
-        symbols.dataset_size: sympy.Integer(problem.records),
-        symbols.lipschitz: known(problem.lipschitz, "lipschitz"),
-        symbols.rho: sympy.Rational(2 / single**2),
-    }
-    return Fraction(evaluate(langevin_under_pl.temperature.subs(values), {}).lower)
+    rho = 2 / single**2
+    return Fraction(promised(langevin_under_pl.temperature, problem, pl_constant=pl_constant, rho=rho).lower)

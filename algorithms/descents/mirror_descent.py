@@ -13,42 +13,24 @@ radius r this is projected gradient descent with step γr².
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import sympy
 from attrs import Attribute, field, frozen
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import WhichNoise, named
-from dpbounds.algorithms.iterates import best_count, demand_short_step, gap_at
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
-from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.iterates import best_count, demand_short_step, gap_at, inserted, of_mapping
+from dpbounds.algorithms.method import Array, FiniteSum, FullBatchMethod, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
-from dpbounds.algorithms.planning import multiplier_of_one, root_above
+from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, demand_within, known
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.problems.mirrors import DistanceGenerator
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.wang_xu_2019 import theorem_5_explicit
-from dpbounds.privacy.relations import Relation
-
-WhichMapping = Literal["noisy", "exact"]
-
-THEOREMS = {
-    "algorithm": "wang-xu-2019/algorithm-3",
-    "spent": "wang-xu-2019/theorem-1",
-    "noisy": "wang-xu-2019/theorem-5/explicit",
-    "exact": "wang-xu-2019/theorem-5/explicit",
-}
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class MirrorDescent(FullBatchMethod[FiniteSum]):
     """Algorithm 3 of Wang & Xu 2019 for problems without a regulariser, over the set C of a mirror.
 
@@ -64,8 +46,6 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
 
     Attributes:
         mirror: w, with its set C and its norm N; of the dimension of the problem.
-        noise_multiplier: Standard deviation on the sum of gradients in units of G (l2).
-        steps: T.
         step_size: γ, or None for 1/(2L̃) of the problem at hand, L̃ its smoothness in N.
         start: x₁ in C, where w has a gradient, chosen without looking at the data; None for the point of C nearest to
             the problem's own.
@@ -80,7 +60,7 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
     step_size: float | None = field(default=None, converter=fields.step_size)
     start: tuple[float, ...] | None = field(default=None, converter=fields.point)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
-    noise: WhichNoise = field(default="gaussian", validator=fields.one_of(WhichNoise))
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     @start.validator
     def _in_the_set(self, _field: Attribute[object], value: tuple[float, ...] | None) -> None:
@@ -98,14 +78,14 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
         relation: str | Relation = Relation.REPLACE_ONE,
         step_size: float | None = None,
         start: tuple[float, ...] | None = None,
-        noise: WhichNoise = "gaussian",
+        noise: fields.WhichNoise = "gaussian",
     ) -> MirrorDescent:
         """Plan for a budget, see ``Method``; None for T: the one that minimises the bound on the noisy mapping."""
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        single = multiplier_of_one(budget, noise)
+        single = planning.multiplier_of_one(budget, noise)
         once = cls(mirror, single, 1, step_size, start)
-        count = once._best_steps(problem) if steps is None else positive_integer(steps, "steps")
-        return cls(mirror, single * root_above(count), count, step_size, start, budget, noise)
+        count = once._best_steps(problem) if steps is None else fields.count(steps, "steps")
+        return cls(mirror, single * planning.root_above(count), count, step_size, start, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 3."""
@@ -143,7 +123,7 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
         _demand_start(self.mirror, nearest)
         return np.array(nearest)
 
-    def bound(self, problem: FiniteSum, mapping: WhichMapping = "noisy") -> Enclosure:
+    def bound(self, problem: FiniteSum, mapping: fields.WhichMapping = "noisy") -> Enclosure:
         """Enclose the explicit bound on the mean *square* E N(P(x_R))² for the noise that ``run`` really draws.
 
         Args:
@@ -156,18 +136,18 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
         Source: Wang & Xu 2019, Theorem 5 (without constants there).
         """
         _demand_fit(problem, self.mirror)
-        gamma = self._short_step(problem)
         values = {
-            symbols.initial_gap: sympy.Rational(gap_at(problem, self.start_for(problem))),
-            symbols.relative_smoothness: self.smoothness(problem),
-            theorem_5_explicit.mirror_step: sympy.Rational(gamma),
-            symbols.steps: sympy.Integer(self.steps),
-            symbols.noise_stddev: sympy.Rational(self.noise_stddev(problem)),
+            "initial_gap": gap_at(problem, self.start_for(problem)),
+            "relative_smoothness": self.smoothness(problem),
+            "mirror_step": self._short_step(problem),
+            "steps": self.steps,
+            "noise_stddev": self.noise_stddev(problem),
         }
         moment = self.mirror.dual_second_moment
         if not isinstance(moment, Enclosure):
-            values[theorem_5_explicit.dual_second_moment] = moment
-        return evaluate(bound_expression(mapping).subs(values), {theorem_5_explicit.dual_second_moment: moment})
+            values["dual_second_moment"] = moment
+        formula = of_mapping(mapping, theorem_5_explicit.mean_square, theorem_5_explicit.at_the_gradient)
+        return evaluate(inserted(formula, problem, **values), {"dual_second_moment": moment})
 
     def _short_step(self, problem: FiniteSum) -> Fraction:
         gamma = Fraction(self.step_size_for(problem))
@@ -182,15 +162,6 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
         width = Fraction(moment.exact_upper) if isinstance(moment, Enclosure) else at_least(moment, "width")
         gap = gap_at(problem, self.start_for(problem))
         return best_count(gap / self._short_step(problem) / (width * slope**2))
-
-
-def bound_expression(mapping: WhichMapping) -> sympy.Expr:
-    """The explicit bound on E N(P(x_R))², in the symbols of ``wang-xu-2019/theorem-5/explicit``."""
-    if mapping == "noisy":
-        return theorem_5_explicit.mean_square
-    if mapping == "exact":
-        return theorem_5_explicit.at_the_gradient**2
-    raise InvalidValue("mapping", repr(mapping), "'noisy' or 'exact'")
 
 
 def _demand_start(mirror: DistanceGenerator, start: tuple[float, ...]) -> None:

@@ -18,40 +18,27 @@ from typing import ClassVar, Literal
 import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import demand_one_of, named
-from dpbounds.algorithms.iterates import squared_norms
-from dpbounds.algorithms.ledger import Batch, PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_batches
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.iterates import promised, squared_norms
+from dpbounds.algorithms.ledger import Batch
+from dpbounds.algorithms.method import FiniteSum, InvalidValue, Method, OpenRun, Outcome, stddev_of_batches
 from dpbounds.algorithms.noise import described
 from dpbounds.algorithms.oracles import at_least
-from dpbounds.algorithms.planning import multiplier_within, root_above
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.tholeti_kalyani_2020 import algorithm_1_explicit, theorem_1_explicit
 from dpbounds.privacy.budgets.ball_noise import BallDescent
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.mechanisms import Gaussian
 
 WhichShape = Literal["ball", "sphere", "gaussian"]
-
-THEOREMS = {
-    "algorithm": "tholeti-kalyani-2020/algorithm-1",
-    "spent": "tholeti-kalyani-2020/theorem-1/explicit",
-    "gradient": "tholeti-kalyani-2020/algorithm-1/explicit",
-}
 
 _MOST_STEPS = 1 << 40
 # Where sampling alone keeps δ, which is above 1/N then, any radius does; the oracle wants one.
 _NEXT_TO_NOTHING = Fraction(1, 1 << 20)
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class PerturbedGradientDescent(Method[FiniteSum]):
     """Algorithm 1 of Tholeti & Kalyani 2020, for finite sums on all of R^d.
 
@@ -70,7 +57,6 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         radius: r > 0 in units of G, exact. For "gaussian" that of the ball of the same covariance: σ = rG/√(d+2).
         records: N of the problem it is for, public.
         dimension: d of the problem it is for.
-        steps: T.
         noise: "ball", "sphere" or "gaussian".
         step_size: η, or None for the best one of the explicit bound.
     """
@@ -106,25 +92,22 @@ class PerturbedGradientDescent(Method[FiniteSum]):
           alone, and is the most that δ allows; replace-one only
         - "gaussian": the smallest standard deviation by the certified accountant, whose search takes about a minute
           from a few steps on; T must be given
-
-        Raises:
-            InvalidValue: A number is not allowed, or sampling alone does not keep δ on the sphere.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        n, d, kind = problem.records, problem.dimension, demand_one_of(noise, WhichShape, "noise")
+        n, d, kind = problem.records, problem.dimension, fields.demand_one_of(noise, WhichShape, "noise")
         if kind == "ball":
-            count = _best_steps(n, d, budget) if steps is None else positive_integer(steps, "steps")
+            count = _best_steps(n, d, budget) if steps is None else fields.count(steps, "steps")
             amount = _smallest_radius(n, d, count, budget)
         elif kind == "sphere":
             count, amount = _allowed_on_sphere(n, d, steps, budget), fields.multiplier(radius, "radius")
         else:
             if steps is None:
                 raise InvalidValue("steps", None, "a number of steps for Gaussian noise")
-            count, batch = positive_integer(steps, "steps"), Batch(1, n, replacement=False)
+            count, batch = fields.count(steps, "steps"), Batch(1, n, replacement=False)
             amount = _smallest_radius(n, d, count, budget)
             if amount > 2 * _NEXT_TO_NOTHING:
-                least = multiplier_within(budget, lambda z: batch.sample(Gaussian(z)) ** count)
-                amount = least * root_above(d + 2)
+                least = planning.multiplier_within(budget, lambda z: batch.sample(Gaussian(z)) ** count)
+                amount = least * planning.root_above(d + 2)
         return cls(amount, n, d, count, kind, step_size, budget)
 
     @classmethod
@@ -186,13 +169,17 @@ class PerturbedGradientDescent(Method[FiniteSum]):
     @property
     def _multiplier(self) -> Fraction:
         """What the oracle draws, per unit of G: the radius, or the standard deviation of equal covariance."""
-        return self.radius * root_above(Fraction(1, self.dimension + 2)) if self.noise == "gaussian" else self.radius
+        return (
+            self.radius * planning.root_above(Fraction(1, self.dimension + 2))
+            if self.noise == "gaussian"
+            else self.radius
+        )
 
     def step_size_for(self, problem: FiniteSum) -> float:
         """η as a double: ``step_size``, or the best one of the explicit bound (public constants only)."""
         if self.step_size is not None:
             return self.step_size
-        return evaluate(algorithm_1_explicit.best_step.subs(self._values(problem)), {}).lower
+        return promised(algorithm_1_explicit.best_step, problem, **self._values(problem)).lower
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Enclose the explicit bound on the mean *square* E‖∇F(w_R)‖², for the noise that is really drawn.
@@ -203,22 +190,15 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         Source: ``tholeti-kalyani-2020/algorithm-1/explicit``; noise enters by E‖u‖² alone, so that a sphere or a
         Gaussian counts as the ball with the same.
         """
-        values = self._values(problem) | {symbols.step_size: sympy.Rational(Fraction(self.step_size_for(problem)))}
-        return evaluate((algorithm_1_explicit.bound**2).subs(values), {})
+        eta = self.step_size_for(problem)
+        return promised(algorithm_1_explicit.bound**2, problem, step_size=eta, **self._values(problem))
 
-    def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        """The numbers of the explicit bound but for η; the radius is that of the ball with the same E‖u‖²."""
+    def _values(self, problem: FiniteSum) -> dict[str, sympy.Expr]:
+        """The explicit bound's own numbers but for η; its radius is that of the ball with the same E‖u‖²."""
         self._demand_fit(problem)
         drawn, d = stddev_of_batches(problem, self._batch, self._multiplier), self.dimension
         square = {"ball": drawn**2, "sphere": drawn**2 * Fraction(d + 2, d), "gaussian": drawn**2 * (d + 2)}[self.noise]
-        return {
-            symbols.initial_gap: known(problem.initial_gap, "initial_gap"),
-            symbols.smoothness: known(problem.smoothness, "smoothness"),
-            symbols.lipschitz: known(problem.lipschitz, "lipschitz"),
-            symbols.radius: sympy.sqrt(sympy.Rational(square)),
-            symbols.dimension: sympy.Integer(d),
-            symbols.steps: sympy.Integer(self.steps),
-        }
+        return {"radius": sympy.sqrt(sympy.Rational(square)), "steps": sympy.Integer(self.steps)}
 
     def _demand_fit(self, problem: FiniteSum) -> None:
         demand_all_of_space(problem)
@@ -255,19 +235,13 @@ def _best_steps(records: int, dimension: int, budget: PrivacyBudget) -> int:
 def _allowed_on_sphere(records: int, dimension: int, steps: int | None, budget: PrivacyBudget) -> int:
     if budget.relation is not Relation.REPLACE_ONE:
         raise InvalidValue("relation", str(budget.relation), "'replace-one'", "nothing else is proven for a sphere")
-    values = {
-        symbols.sensitivity: sympy.Integer(2),
-        symbols.radius: sympy.Integer(1),
-        symbols.dimension: sympy.Integer(dimension),
-        symbols.dataset_size: sympy.Integer(records),
-        symbols.delta: sympy.Rational(budget.delta),
-    }
+    values = {"sensitivity": 2, "radius": 1, "dimension": dimension, "dataset_size": records, "delta": budget.delta}
     if records == 1:
         raise InvalidValue("problem.records", 1, "at least 2", "with one record the sphere hides nothing")
     most = int(evaluate(theorem_1_explicit.most_steps, values).exact_lower)
     if most < 1:
         raise InvalidValue("delta", float(budget.delta), f"at least 1/n = {1 / records:g}", "the sphere hides no more")
-    count = most if steps is None else positive_integer(steps, "steps")
+    count = most if steps is None else fields.count(steps, "steps")
     if count > most:
         raise InvalidValue("steps", count, f"at most {most}, which delta allows", "no radius of a sphere helps")
     return count

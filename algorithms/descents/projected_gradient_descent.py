@@ -8,28 +8,18 @@ the statement ``wang-xu-2019/theorem-2/explicit`` of the library derives the bou
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import WhichNoise, named
-from dpbounds.algorithms.iterates import best_count, demand_short_step, squared_norms
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.iterates import best_count, demand_short_step, of_mapping, promised, squared_norms
+from dpbounds.algorithms.method import FullBatchMethod, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import rational
-from dpbounds.algorithms.planning import multiplier_of_one, root_above
+from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.problem import Problem
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.papers.wang_xu_2019 import theorem_2_explicit
-from dpbounds.privacy.relations import Relation
-
-WhichMapping = Literal["noisy", "exact"]
 
 THEOREMS = {
     "spent": "wang-xu-2019/theorem-1",
@@ -38,7 +28,7 @@ THEOREMS = {
 }
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class ProjectedGradientDescent(FullBatchMethod[Problem]):
     """Algorithm 1 of Wang & Xu 2019, for any ``Problem``.
 
@@ -53,8 +43,6 @@ class ProjectedGradientDescent(FullBatchMethod[Problem]):
     Measured: ‖P(x_k)‖² ("noisy", at g; "exact", at ∇F(x_k)), "objective" and ‖g - ∇F(x_k)‖² ("noise") of every step.
 
     Attributes:
-        noise_multiplier: Standard deviation on the sum of gradients in units of G.
-        steps: T.
         step_size: γ, or None for 1/(2L) of the problem at hand, as in Theorem 2.
     """
 
@@ -65,7 +53,7 @@ class ProjectedGradientDescent(FullBatchMethod[Problem]):
     steps: int = field(converter=fields.count)
     step_size: float | None = field(default=None, converter=fields.step_size)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
-    noise: WhichNoise = field(default="gaussian", validator=fields.one_of(WhichNoise))
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     @classmethod
     def calibrated(
@@ -76,14 +64,14 @@ class ProjectedGradientDescent(FullBatchMethod[Problem]):
         steps: int | None = None,
         relation: str | Relation = Relation.REPLACE_ONE,
         step_size: float | None = None,
-        noise: WhichNoise = "gaussian",
+        noise: fields.WhichNoise = "gaussian",
     ) -> ProjectedGradientDescent:
         """Plan for a budget, see ``Method``; None for T: the one that minimises the bound on the noisy mapping."""
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        single = multiplier_of_one(budget, noise)
+        single = planning.multiplier_of_one(budget, noise)
         gamma = cls(single, 1, step_size).step_size_for(problem)
-        count = best_steps(problem, single, gamma) if steps is None else positive_integer(steps, "steps")
-        return cls(single * root_above(count), count, step_size, budget, noise)
+        count = best_steps(problem, single, gamma) if steps is None else fields.count(steps, "steps")
+        return cls(single * planning.root_above(count), count, step_size, budget, noise)
 
     def walk(self, problem: Problem, run: OpenRun) -> Outcome:
         """Algorithm 1."""
@@ -110,73 +98,33 @@ class ProjectedGradientDescent(FullBatchMethod[Problem]):
         """γ as a double: ``step_size``, or 1/(2L) rounded down."""
         return evaluate(1 / (2 * problem.smoothness), {}).lower if self.step_size is None else self.step_size
 
-    def bound(self, problem: Problem, mapping: WhichMapping = "noisy") -> Enclosure:
-        """Enclose the explicit bound on E‖P(x_R)‖² for the noise that ``run`` really draws; see ``utility_bound``."""
-        return utility_bound(problem, self.steps, self.step_size_for(problem), self.noise_stddev(problem), mapping)
+    def bound(self, problem: Problem, mapping: fields.WhichMapping = "noisy") -> Enclosure:
+        """Enclose the explicit bound on the mean *square* E‖P(x_R)‖² for the noise that ``run`` really draws.
 
+        Args:
+            problem: Supplies L, p and the bound on F^r(x₁) - inf F^r (which includes the regulariser).
+            mapping: "noisy", the step that was taken, as in Theorem 2; or "exact", P at ∇F: stationarity.
 
-def bound_expression(mapping: WhichMapping) -> sympy.Expr:
-    """The explicit bound on E‖P(x_R)‖², in the symbols of the symbol table: ``wang-xu-2019/theorem-2/explicit``.
+        Raises:
+            InvalidValue: γ is not below 2/L: the bound does not hold there.
 
-    - "noisy": P at ∇F + e, the step that was taken, which is what Theorem 2 bounds
-    - "exact": P at ∇F, the stationarity measure
-    """
-    if mapping == "noisy":
-        return theorem_2_explicit.mean_square
-    if mapping == "exact":
-        return theorem_2_explicit.at_the_gradient**2
-    raise InvalidValue("mapping", repr(mapping), "'noisy' or 'exact'")
-
-
-def utility_bound(
-    problem: Problem, steps: int, step_size: ExactLike, noise_stddev: ExactLike, mapping: WhichMapping = "noisy"
-) -> Enclosure:
-    """Enclose the explicit bound on the mean *square* E‖P(x_R)‖² over the noise and R.
-
-    Args:
-        problem: Supplies L, p and the bound on F^r(x₁) - inf F^r (which includes the regulariser).
-        steps: T >= 1.
-        step_size: γ in (0, 2/L), the number that was really used.
-        noise_stddev: σ > 0 on every coordinate of the mean gradient, the number that was really used.
-        mapping: "noisy" or "exact".
-
-    Returns:
-        A proven enclosure of the bound; its upper end is a bound, too.
-
-    Raises:
-        InvalidValue: A number is outside its domain: the bound does not hold there.
-
-    Source: Wang & Xu 2019, Theorem 2 (without constants there).
-    """
-    gamma, sigma = exact(step_size, "step_size"), fields.positive(noise_stddev, "noise_stddev")
-    count = positive_integer(steps, "steps")
-    demand_short_step(gamma, problem.smoothness)
-    values = {
-        symbols.initial_gap: problem.initial_gap,
-        symbols.smoothness: problem.smoothness,
-        symbols.step_size: sympy.Rational(gamma),
-        symbols.steps: sympy.Integer(count),
-        symbols.dimension: sympy.Integer(problem.dimension),
-        symbols.noise_stddev: sympy.Rational(sigma),
-    }
-    return evaluate(bound_expression(mapping).subs(values), {})
+        Source: Wang & Xu 2019, Theorem 2 (without constants there).
+        """
+        gamma, sigma = self.step_size_for(problem), self.noise_stddev(problem)
+        demand_short_step(gamma, problem.smoothness)
+        formula = of_mapping(mapping, theorem_2_explicit.mean_square, theorem_2_explicit.at_the_gradient)
+        return promised(formula, problem, step_size=gamma, steps=self.steps, noise_stddev=sigma)
 
 
 def best_steps(problem: Problem, single_step_multiplier: Fraction, step_size: float) -> int:
     """The T >= 1 that minimises the noisy bound when the noise is σ² = (z G/n)² T, exactly.
 
-    The bound is (A/T + B T)/a with A = Δ_F/γ and B = p (z G/n)². It falls from T to T + 1 as long as T(T+1) < A/B.
-
-    Args:
-        problem: Supplies n, p, G and Δ_F.
-        single_step_multiplier: z, the noise multiplier that keeps the budget with one step.
-        step_size: γ in (0, 2/L).
+    The bound is (A/T + B T)/a with A = Δ_F/γ and B = p (z G/n)², z the multiplier that keeps the budget with one step.
 
     Raises:
-        InvalidValue: γ is outside; the bound does not hold there.
+        InvalidValue: γ is not in (0, 2/L); the bound does not hold there.
     """
     demand_short_step(step_size, problem.smoothness)
     gap = rational(problem.initial_gap, "initial_gap")
     slope = rational(problem.lipschitz, "lipschitz") * single_step_multiplier / problem.records
-    ratio = gap / Fraction(step_size) / (problem.dimension * slope**2)
-    return best_count(ratio)
+    return best_count(gap / Fraction(step_size) / (problem.dimension * slope**2))

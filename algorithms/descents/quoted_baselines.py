@@ -23,30 +23,17 @@ from typing import ClassVar, Literal, Self
 import sympy
 from attrs import frozen
 
-from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent, WhichMapping
-from dpbounds.algorithms.fields import demand_one_of, positive
-from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
 from dpbounds.algorithms.method import Method, OpenRun, Outcome
-from dpbounds.algorithms.planning import root_above
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.wang_xu_2019 import theorem_1
 from dpbounds.privacy.accountants import certified as accountants
-from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.relations import Relation
 
 Reading = Literal["per-iteration", "times-steps"]
-
-THEOREMS = {
-    "figure": "wang-xu-2019/figure-4",
-    "zhang": "cited/zhang-et-al-2017/main-result",
-    "wang-ye-xu": "cited/wang-ye-xu-2017/main-result",
-    "noise": "wang-xu-2019/theorem-1",
-    "noisy": "wang-xu-2019/theorem-2/explicit",
-}
 
 
 @frozen
@@ -116,7 +103,7 @@ class QuotedDescent(Method[Problem]):
         """The δ that the noise really spends at the ε that is claimed, certified."""
         return accountants.delta(self.planned, self.claimed.epsilon, relation=self.claimed.relation)
 
-    def bound(self, problem: Problem, mapping: WhichMapping = "noisy") -> Enclosure:
+    def bound(self, problem: Problem, mapping: fields.WhichMapping = "noisy") -> Enclosure:
         """Enclose the explicit bound on E‖P(x_R)‖² at this noise: it holds for every noise, private or not."""
         return self.descent.bound(problem, mapping)
 
@@ -141,8 +128,8 @@ class ZhangEtAl2017(QuotedDescent):
         - ``epsilon``, ``delta``: as claimed, under replace-one
         - ``reading``: "per-iteration" for the formula as it stands, "times-steps" with the factor T
         """
-        claimed, count = PrivacyBudget.of(epsilon, delta), positive_integer(steps, "steps")
-        demand_one_of(reading, Reading, "reading")
+        claimed, count = PrivacyBudget.of(epsilon, delta), fields.count(steps, "steps")
+        fields.demand_one_of(reading, Reading, "reading")
         variance = quoted_variance() * (symbols.steps if reading == "times-steps" else 1)
         return cls(ProjectedGradientDescent(_multiplier(variance, claimed, count), count, step_size), claimed)
 
@@ -167,8 +154,8 @@ class WangYeXu2017(QuotedDescent):
         - ``epsilon``, ``delta``: as claimed, under replace-one
         - ``constant``: c > 0, or None for that of the moments accountant
         """
-        claimed, count = PrivacyBudget.of(epsilon, delta), positive_integer(steps, "steps")
-        c = moments_constant(claimed) if constant is None else sympy.Rational(positive(constant, "constant"))
+        claimed, count = PrivacyBudget.of(epsilon, delta), fields.count(steps, "steps")
+        c = moments_constant(claimed) if constant is None else sympy.Rational(fields.positive(constant, "constant"))
         variance = theorem_1.variance.subs(symbols.noise_constant, c)
         return cls(ProjectedGradientDescent(_multiplier(variance, claimed, count), count, step_size), claimed)
 
@@ -203,11 +190,6 @@ def moments_constant(claimed: PrivacyBudget) -> sympy.Expr:
 
 def _multiplier(variance: sympy.Expr, claimed: PrivacyBudget, steps: int) -> Fraction:
     """The noise multiplier nσ/G of a variance in the symbols of the table, rounded up."""
-    values = {
-        symbols.epsilon: sympy.Rational(claimed.epsilon),
-        symbols.delta: sympy.Rational(claimed.delta),
-        symbols.steps: sympy.Integer(steps),
-        symbols.lipschitz: sympy.Integer(1),
-        symbols.dataset_size: sympy.Integer(1),
-    }
-    return root_above(Fraction(evaluate(variance.subs(values), {}).exact_upper))
+    ones = {symbols.lipschitz: 1, symbols.dataset_size: 1, symbols.steps: steps}
+    values = {symbols.epsilon: sympy.Rational(claimed.epsilon), symbols.delta: sympy.Rational(claimed.delta)}
+    return planning.root_above(Fraction(evaluate(variance.subs(ones | values), {}).exact_upper))

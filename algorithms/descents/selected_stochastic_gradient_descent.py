@@ -22,40 +22,27 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.descents.stochastic_gradient_descent import (
+    StochasticGradientDescent,
     Variant,
-    ball_around_the_start,
-    constants,
-    descend,
     enough_steps,
     printed_multiplier,
     printed_steps,
-    quasar_constant,
 )
-from dpbounds.algorithms.fields import demand_one_of, named
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
+from dpbounds.algorithms.method import FiniteSum, InvalidValue, Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least, choice
-from dpbounds.algorithms.planning import multiplier_within, root_above
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
-from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-from dpbounds.papers.lowy_ullman_wright_2024 import proposition_5_2_explicit, proposition_d_1_explicit
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism
-from dpbounds.privacy.relations import Relation
-
-THEOREMS = {
-    "spent": "lowy-ullman-wright-2024/proposition-5.2",
-    "excess": "lowy-ullman-wright-2024/proposition-5.2/explicit",
-}
+from dpbounds.expressions.exact import exact
+from dpbounds.papers.lowy_ullman_wright_2024 import proposition_5_2_explicit
+from dpbounds.privacy.mechanisms import Gaussian
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class SelectedStochasticGradientDescent(Method[FiniteSum]):
     """K runs of Algorithm 3 of Lowy, Ullman & Wright 2024 on all records, and a private choice among their outputs.
 
@@ -109,22 +96,22 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         - ``variant``: "projected", or "as-printed" for every run at (ε/(2K), δ/K) with the constant 1000
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        kind = demand_one_of(variant, Variant, "variant")
+        kind = fields.demand_one_of(variant, Variant, "variant")
         demand_no_regulariser(problem)
         count = enough_runs(failure_probability)
         share = Fraction(1, 2) if kind == "as-printed" else fields.share(selection_share, "selection_share")
         chosen = share * budget.epsilon
         if steps is not None:
-            positive_integer(steps, "steps")
+            fields.count(steps, "steps")
         if kind == "as-printed":
             each = PrivacyBudget(budget.epsilon / (2 * count), budget.delta / count, budget.relation)
             walked = printed_steps(problem, each) if steps is None else steps
             multiplier = printed_multiplier(problem, each, walked, None)
             return cls(multiplier, walked, count, chosen, distance, budget, kind)
         single = _multiplier_beside(budget, chosen)
-        each_run = single * root_above(count)
+        each_run = single * planning.root_above(count)
         walked = enough_steps(problem, each_run) if steps is None else steps
-        return cls(single * root_above(count * walked), walked, count, chosen, distance, budget, kind)
+        return cls(single * planning.root_above(count * walked), walked, count, chosen, distance, budget, kind)
 
     @property
     def planned(self) -> Mechanism:
@@ -135,13 +122,11 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """K runs, one after the other, and the choice."""
-        ball, eta = ball_around_the_start(problem, self.distance, self.variant), self.step_size_for(problem)
-        epsilon, sensitivity = self.selection(problem)
-        gradient = run.gradients(self.noise_multiplier)
+        one, (epsilon, sensitivity) = self.one_run, self.selection(problem)
         candidates = np.empty((run.repetitions, self.runs, problem.dimension))
         risks = np.empty((run.repetitions, self.runs))
         for i in range(self.runs):
-            candidates[:, i] = descend(problem, run, gradient, self.steps, eta, ball).point
+            candidates[:, i] = one.descend(problem, run).point
             risks[:, i] = run.exact(candidates[:, i])[0]
         run.forget("objective")
         chosen = run.choose(-risks, epsilon, sensitivity)
@@ -150,7 +135,11 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
             candidates[each, chosen],
             outputs={"candidates": candidates, "chosen": chosen},
             measured={"objective": risks[each, chosen], "best": risks.min(axis=1)},
-            parameters={"step_size": eta, "runs": float(self.runs), "distance": float(self.distance)},
+            parameters={
+                "step_size": self.step_size_for(problem),
+                "runs": float(self.runs),
+                "distance": float(self.distance),
+            },
         )
 
     def selection(self, problem: FiniteSum) -> tuple[Fraction, Fraction]:
@@ -183,8 +172,13 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         return self.selection_epsilon * factor * bounded / (2 * travelled), sensitivity
 
     def step_size_for(self, problem: FiniteSum) -> float:
-        """η = D/√(T(G² + pσ²)) for the noise that is really drawn, rounded down."""
-        return evaluate(proposition_d_1_explicit.step_size.subs(self._values(problem)), {}).lower
+        """η of every run, rounded down."""
+        return self.one_run.step_size_for(problem)
+
+    @property
+    def one_run(self) -> StochasticGradientDescent:
+        """What runs K times."""
+        return StochasticGradientDescent(self.noise_multiplier, self.steps, self.distance, variant=self.variant)
 
     def bound(
         self,
@@ -212,28 +206,24 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         if not least <= failure < 1:
             allowed = f"at least 2^(1-K) = {float(least):g} for {self.runs} runs, and less than 1"
             raise InvalidValue("failure_probability", failure_probability, allowed)
-        values = self._values(problem)
+        values = self.one_run.constants(problem)
         # the ρ that all runs together would have with this noise: σ² = 2G²TK/(n²ρ)
         shift = values[symbols.lipschitz] / (problem.records * values[symbols.noise_stddev])
         values |= {
             symbols.rho: 2 * shift**2 * self.steps * self.runs,
-            symbols.quasar_convexity: quasar_constant(problem, self.distance, quasar_convexity, self.variant),
+            symbols.quasar_convexity: self.one_run.quasar_constant(problem, quasar_convexity),
             symbols.candidates: sympy.Integer(self.runs),
             symbols.step_epsilon: sympy.Rational(self.selection_epsilon),
             symbols.failure_probability: sympy.Rational(failure),
         }
         return evaluate(proposition_5_2_explicit.selected.subs(values), {})
 
-    def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        drawn = stddev_of_gradients(problem, self.noise_multiplier)
-        return constants(problem, None, self.steps, self.distance, drawn)
-
 
 @lru_cache(maxsize=256)
 def _multiplier_beside(budget: PrivacyBudget, selection_epsilon: Fraction) -> Fraction:
     """The smallest proven noise multiplier of one Gaussian release beside one choice."""
     selection = choice(selection_epsilon, budget.relation)
-    return multiplier_within(budget, lambda z: Gaussian(z) @ selection)
+    return planning.multiplier_within(budget, lambda z: Gaussian(z) @ selection)
 
 
 def enough_runs(failure_probability: ExactLike) -> int:

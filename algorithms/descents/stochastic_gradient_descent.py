@@ -18,37 +18,35 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import demand_one_of, named
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import squared_norms
-from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome, UniformIterate, stddev_of_batches
-from dpbounds.algorithms.noise import Array
-from dpbounds.algorithms.oracles import BatchGradientOracle, GradientAnswer, GradientOracle, Poisson, Sampling, at_least
+from dpbounds.algorithms.ledger import OpenLedger
+from dpbounds.algorithms.method import (
+    Array,
+    FiniteSum,
+    InvalidValue,
+    Method,
+    OpenRun,
+    Outcome,
+    UniformIterate,
+    stddev_of_batches,
+)
+from dpbounds.algorithms.oracles import GradientAnswer, Poisson, Sampling, at_least
 from dpbounds.algorithms.oracles.batches import demand_all_records, sampled, valid_sampling
-from dpbounds.algorithms.planning import multiplier_of_one, multiplier_within, root_above
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, radius_of_domain
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.problems.linear_model import LinearModel
 from dpbounds.algorithms.problems.sets import L2Ball
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import exact
 from dpbounds.papers.lowy_ullman_wright_2024 import proposition_5_2, proposition_d_1_explicit
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.mechanisms import Gaussian
 
 Variant = Literal["projected", "as-printed"]
 
-THEOREMS = {
-    "spent": "lowy-ullman-wright-2024/algorithm-3",
-    "excess": "lowy-ullman-wright-2024/proposition-d.1/explicit",
-}
 
-
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class StochasticGradientDescent(Method[FiniteSum]):
     """Algorithm 3 of Lowy, Ullman & Wright 2024, for quasar-convex losses.
 
@@ -66,7 +64,6 @@ class StochasticGradientDescent(Method[FiniteSum]):
 
     Attributes:
         noise_multiplier: Standard deviation on the sum of a batch's gradients in units of G.
-        steps: T.
         distance: D > 0, public, at least the distance from w₁ to a minimiser.
         sampling: How a batch is drawn (with or without replacement, Poisson), or None for all records.
         variant: "projected", or "as-printed": no projection.
@@ -98,25 +95,22 @@ class StochasticGradientDescent(Method[FiniteSum]):
         On the full batch T releases with multiplier z √T are one with multiplier z, what a replace-one budget of
         ρ = 2/z² would give; the explicit proposition has the T from which on more steps gain no more than a factor √2.
         Batches get that T, too, and a calibration of their own.
-
-        Raises:
-            InvalidValue: A number is not allowed, or a batch is drawn from another number of records than there are.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        kind = demand_one_of(variant, Variant, "variant")
+        kind = fields.demand_one_of(variant, Variant, "variant")
         demand_no_regulariser(problem)
         if sampling is not None:
             demand_all_records(sampling, problem.records)
         if steps is not None:
-            positive_integer(steps, "steps")
+            fields.count(steps, "steps")
         if kind == "as-printed":
             count = printed_steps(problem, budget) if steps is None else steps
             return cls(printed_multiplier(problem, budget, count, sampling), count, distance, sampling, budget, kind)
-        single = multiplier_of_one(budget) if sampling is None or steps is None else Fraction(1)
+        single = planning.multiplier_of_one(budget) if sampling is None or steps is None else Fraction(1)
         count = enough_steps(problem, single) if steps is None else steps
         if sampling is None:
-            return cls(single * root_above(count), count, distance, None, budget, kind)
-        multiplier = multiplier_within(budget, lambda z: sampled(Gaussian(z), sampling) ** count)
+            return cls(single * planning.root_above(count), count, distance, None, budget, kind)
+        multiplier = planning.multiplier_within(budget, lambda z: sampled(Gaussian(z), sampling) ** count)
         return cls(multiplier, count, distance, sampling, budget, kind)
 
     @property
@@ -126,7 +120,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 3."""
-        returned = self._descent(problem, run)
+        returned = self.descend(problem, run)
         return Outcome(
             returned.point,
             output_step=returned.index,
@@ -136,29 +130,29 @@ class StochasticGradientDescent(Method[FiniteSum]):
         )
 
     def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: OpenLedger) -> Array:
-        """Descend once per generator, for use as a start of another algorithm; ``bound`` is on its excess risk.
+        """Descend once per generator, shape (R, p), a start of another algorithm; ``bound`` is on its excess risk."""
+        return self.descend(problem, OpenRun(problem, generators, ledger)).point
 
-        Args:
-            problem: What to minimise.
-            generators: One per repetition.
-            ledger: That of one repetition; gets every release.
-
-        Returns:
-            Shape (R, p).
-
-        Raises:
-            InvalidValue: See ``run``.
-            BudgetExceeded: The ledger keeps a budget that has no room for a release.
-        """
-        return self._descent(problem, OpenRun(problem, generators, ledger)).point
-
-    def _descent(self, problem: FiniteSum, run: OpenRun) -> UniformIterate:
-        ball, eta = ball_around_the_start(problem, self.distance, self.variant), self.step_size_for(problem)
-        return descend(problem, run, run.batch_gradients(self.sampling, self.noise_multiplier), self.steps, eta, ball)
+    def descend(self, problem: FiniteSum, run: OpenRun) -> UniformIterate:
+        """The pseudo-code above, in a run that may have begun before and may go on."""
+        ball, eta, first = self._ball(problem), self.step_size_for(problem), problem.initial_point
+        gradient = run.batch_gradients(self.sampling, self.noise_multiplier)
+        returned = run.uniform_iterate(self.steps)
+        w = run.repeated(first)
+        for t in run.steps(self.steps):
+            returned.visit(t, w)
+            g = gradient(w)
+            run.measure(noise=squared_norms(g.noisy - g.exact))
+            if isinstance(g, GradientAnswer):
+                run.measure(objective=g.objective)
+            w = w - eta * g.noisy
+            if ball is not None:
+                w = first + ball.project(w - first)
+        return returned
 
     def step_size_for(self, problem: FiniteSum) -> float:
         """η = D/√(T(G² + pσ²)) for the noise that is really drawn, rounded down."""
-        return evaluate(proposition_d_1_explicit.step_size.subs(self._values(problem)), {}).lower
+        return evaluate(proposition_d_1_explicit.step_size.subs(self.constants(problem)), {}).lower
 
     def bound(self, problem: FiniteSum, quasar_convexity: ExactLike | None = None) -> Enclosure:
         """Enclose the explicit bound on E F(ŵ) - inf F, for the noise that is really drawn.
@@ -175,97 +169,57 @@ class StochasticGradientDescent(Method[FiniteSum]):
         Source: Lowy, Ullman & Wright 2024, Proposition D.1 (without constants there).
         """
         demand_no_regulariser(problem)
-        q = quasar_constant(problem, self.distance, quasar_convexity, self.variant)
-        values = {**self._values(problem), symbols.quasar_convexity: q}
+        q = self.quasar_constant(problem, quasar_convexity)
+        values = {**self.constants(problem), symbols.quasar_convexity: q}
         return evaluate(proposition_d_1_explicit.bound.subs(values), {})
 
-    def _values(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        drawn = stddev_of_batches(problem, self.sampling, self.noise_multiplier)
-        return constants(problem, self.sampling, self.steps, self.distance, drawn)
+    def constants(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
+        """What step size and bound are made of.
 
+        The proof needs E‖g_t‖² <= G² of an unbiased g_t: true for a mean over a batch. A Poisson sum divided by qn has
+        E‖g_t‖² = ‖∇F‖² + (1-q)/(qn²) Σ‖∇f_i‖² <= G²(1 + (1-q)/(qn)), the variance of independent inclusions, so that G
+        is taken to be larger by the root of that.
+        """
+        second_moment, sampling = Fraction(1), self.sampling
+        if isinstance(sampling, Poisson):
+            second_moment += (1 - sampling.sample_rate) / (sampling.sample_rate * problem.records)
+        reach = sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
+        return {
+            symbols.lipschitz: reach * sympy.sqrt(sympy.Rational(second_moment)),
+            symbols.dimension: sympy.Integer(problem.dimension),
+            symbols.dataset_size: sympy.Integer(problem.records),
+            symbols.steps: sympy.Integer(self.steps),
+            symbols.diameter: sympy.Rational(self.distance),
+            symbols.noise_stddev: sympy.Rational(stddev_of_batches(problem, sampling, self.noise_multiplier)),
+        }
 
-def descend(
-    problem: FiniteSum,
-    run: OpenRun,
-    gradient: GradientOracle | BatchGradientOracle,
-    steps: int,
-    step_size: float,
-    ball: L2Ball | None,
-) -> UniformIterate:
-    """Algorithm 3 with step size η; w - w₁ is projected on the ball, if there is one."""
-    first = problem.initial_point
-    returned = run.uniform_iterate(steps)
-    w = run.repeated(first)
-    for t in run.steps(steps):
-        returned.visit(t, w)
-        g = gradient(w)
-        run.measure(noise=squared_norms(g.noisy - g.exact))
-        if isinstance(g, GradientAnswer):
-            run.measure(objective=g.objective)
-        w = w - step_size * g.noisy
-        if ball is not None:
-            w = first + ball.project(w - first)
-    return returned
+    def quasar_constant(self, problem: FiniteSum, given: ExactLike | None) -> sympy.Expr:
+        """The constant q wherever the iterates go: as given, or of a linear model within 2D of its minimiser."""
+        if given is not None:
+            q = exact(given, "quasar_convexity")
+            if not 0 < q <= 1:
+                raise InvalidValue("quasar_convexity", given, "greater than 0 and at most 1")
+            return sympy.Rational(q)
+        if self.variant == "as-printed":
+            advice = "give the constant that holds wherever the iterates go, or use the projected variant"
+            raise InvalidValue("variant", repr(self.variant), "'projected' for a bound", advice)
+        if not isinstance(problem, LinearModel):
+            raise InvalidValue("quasar_convexity", None, "a constant for this problem")
+        return problem.quasar_convexity(2 * self.distance)
 
-
-def constants(
-    problem: FiniteSum, sampling: Sampling, steps: int, distance: Fraction, noise_stddev: float | Fraction
-) -> dict[sympy.Symbol, sympy.Expr]:
-    """What step size and bound are made of.
-
-    The proof needs E‖g_t‖² <= G² of an unbiased g_t: true for a mean over a batch. A Poisson sum divided by qn has
-    E‖g_t‖² = ‖∇F‖² + (1-q)/(qn²) Σ‖∇f_i‖² <= G²(1 + (1-q)/(qn)), the variance of independent inclusions, so that G is
-    taken to be larger by the root of that.
-    """
-    second_moment = Fraction(1)
-    if isinstance(sampling, Poisson):
-        second_moment += (1 - sampling.sample_rate) / (sampling.sample_rate * problem.records)
-    reach = sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
-    return {
-        symbols.lipschitz: reach * sympy.sqrt(sympy.Rational(second_moment)),
-        symbols.dimension: sympy.Integer(problem.dimension),
-        symbols.dataset_size: sympy.Integer(problem.records),
-        symbols.steps: sympy.Integer(steps),
-        symbols.diameter: sympy.Rational(distance),
-        symbols.noise_stddev: sympy.Rational(Fraction(noise_stddev)),
-    }
-
-
-def quasar_constant(problem: FiniteSum, distance: Fraction, given: ExactLike | None, variant: Variant) -> sympy.Expr:
-    """The constant q wherever the iterates go: as given, or of a linear model within 2D of its minimiser.
-
-    Raises:
-        InvalidValue: See ``StochasticGradientDescent.bound``.
-    """
-    if given is not None:
-        q = exact(given, "quasar_convexity")
-        if not 0 < q <= 1:
-            raise InvalidValue("quasar_convexity", given, "greater than 0 and at most 1")
-        return sympy.Rational(q)
-    if variant == "as-printed":
-        advice = "give the constant that holds wherever the iterates go, or use the projected variant"
-        raise InvalidValue("variant", repr(variant), "'projected' for a bound", advice)
-    if not isinstance(problem, LinearModel):
-        raise InvalidValue("quasar_convexity", None, "a constant for this problem")
-    return problem.quasar_convexity(2 * distance)
-
-
-def ball_around_the_start(problem: FiniteSum, distance: Fraction, variant: Variant) -> L2Ball | None:
-    """The ball of radius D that w - w₁ is projected on, or None as printed.
-
-    Raises:
-        InvalidValue: The problem's constants hold in a ball that does not contain that one, or it has a regulariser.
-    """
-    demand_no_regulariser(problem)
-    radius = radius_of_domain(problem)
-    if variant == "as-printed":
-        if radius is not None:
-            raise InvalidValue("radius", radius, "a problem on all of R^p for a method that does not project")
-        return None
-    if radius is not None and float(np.linalg.norm(problem.initial_point)) + float(distance) > float(radius):
-        allowed = f"a ball around w₁ within the problem's own, of radius {float(radius):g}"
-        raise InvalidValue("distance", float(distance), allowed)
-    return L2Ball(problem.dimension, distance)
+    def _ball(self, problem: FiniteSum) -> L2Ball | None:
+        """The ball that w - w₁ is projected on, or None as printed; it must lie where the problem's constants hold."""
+        demand_no_regulariser(problem)
+        radius = radius_of_domain(problem)
+        if self.variant == "as-printed":
+            if radius is not None:
+                raise InvalidValue("radius", radius, "a problem on all of R^p for a method that does not project")
+            return None
+        reach = float(np.linalg.norm(problem.initial_point)) + float(self.distance)
+        if radius is not None and reach > float(radius):
+            allowed = f"a ball around w₁ within the problem's own, of radius {float(radius):g}"
+            raise InvalidValue("distance", float(self.distance), allowed)
+        return L2Ball(problem.dimension, self.distance)
 
 
 def enough_steps(problem: FiniteSum, single_step_multiplier: Fraction) -> int:

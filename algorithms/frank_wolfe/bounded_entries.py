@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import sympy
@@ -14,19 +13,6 @@ from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.problems.linear_model import LinearModel
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, to_float
-
-
-@runtime_checkable
-class HasL1Constants(Protocol):
-    """A problem that knows its constants in the l1 norm."""
-
-    @property
-    def lipschitz_l1(self) -> sympy.Expr:
-        """G₁, at least the largest entry's magnitude of every record's gradient."""
-
-    @property
-    def smoothness_l1(self) -> sympy.Expr:
-        """L₁: every record's gradient changes by at most L₁‖x - x'‖₁ in each entry."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,12 +30,12 @@ class BoundedEntries(LinearModel):
 
     @property
     def lipschitz_l1(self) -> sympy.Expr:
-        """min(b, B) sup|φ'|."""
+        """G₁ = min(b, B) sup|φ'|: no entry of a record's gradient is larger."""
         return sympy.Rational(min(self.entry_bound, self.feature_bound)) * self.loss.largest_slope
 
     @property
     def smoothness_l1(self) -> sympy.Expr:
-        """min(b, B)² sup|φ''|."""
+        """L₁ = min(b, B)² sup|φ''|: a record's gradient changes by at most L₁‖x - x'‖₁ in each entry."""
         return sympy.Rational(min(self.entry_bound, self.feature_bound)) ** 2 * self.loss.largest_curvature
 
 
@@ -59,12 +45,7 @@ def bounded_entries(model: LinearModel, entry_bound: ExactLike = 1) -> BoundedEn
     Cutting entries makes no record longer, so the model's bound B on ‖a‖₂ still holds. It has clipped records to B
     already: give it B = b√p, at least, where entries are all that should be bounded.
 
-    Args:
-        model: Whose records are cut.
-        entry_bound: b > 0, public: a bound found by looking at the data would be a release of its own.
-
-    Raises:
-        InvalidValue: The bound is not greater than 0.
+    The bound b > 0 is public: one that is found by looking at the data would be a release of its own.
     """
     bound = exact(entry_bound, "entry_bound")
     limit = to_float(bound, "down") if bound > 0 else 0.0
@@ -90,10 +71,7 @@ def l1_constants(problem: FiniteSum) -> tuple[sympy.Expr, sympy.Expr]:
     """G₁ and L₁: the problem's own, or else its l2 constants, which bound them.
 
     ‖∇f‖∞ <= ‖∇f‖₂ <= G, and ‖∇f(x) - ∇f(x')‖∞ <= ‖.‖₂ <= L‖x - x'‖₂ <= L‖x - x'‖₁.
-
-    Raises:
-        InvalidValue: The problem has neither.
     """
-    if isinstance(problem, HasL1Constants):
+    if isinstance(problem, BoundedEntries):
         return problem.lipschitz_l1, problem.smoothness_l1
     return known(problem.lipschitz, "lipschitz"), known(problem.smoothness, "smoothness")

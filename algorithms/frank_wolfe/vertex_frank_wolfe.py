@@ -20,53 +20,25 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import demand_one_of, named
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.frank_wolfe.bounded_entries import l1_constants
-from dpbounds.algorithms.frank_wolfe.feasible import (
-    convex,
-    fraction,
-    gap_at_the_start,
-    gaps,
-    starting_point,
-)
+from dpbounds.algorithms.frank_wolfe.feasible import FrankWolfe, convex, fraction, gaps, stays_inside
 from dpbounds.algorithms.frank_wolfe.vertices import vertices_of, with_vertices
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome
+from dpbounds.algorithms.method import FiniteSum, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import WhichChoice, at_least, choice
-from dpbounds.algorithms.planning import multiplier_of_one, multiplier_within
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
-from dpbounds.algorithms.problems.linear_model import LinearModel
-from dpbounds.algorithms.problems.residual_losses import SQUARED_SIGMOID
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.sets import ConstraintSet, L1Ball
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, positive_integer
-from dpbounds.papers.wang_chen_xu_2019 import link_constant, link_slope
 from dpbounds.papers.wang_chen_xu_2019 import theorem_6_explicit as on_the_population
 from dpbounds.papers.wang_xu_2019 import algorithm_4, theorem_6, theorem_6_explicit
 from dpbounds.papers.wang_xu_2019 import step_fraction as fraction_symbol
-from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.relations import Relation
 
 Variant = Literal["explicit", "as-printed"]
 
-THEOREMS = {
-    "spent": "wang-xu-2019/algorithm-4",
-    "gap": "wang-xu-2019/theorem-6/explicit",
-    "population": "wang-chen-xu-2019/theorem-6/explicit",
-}
 
-NOISE_DRAWN = {
-    "exponential": "Gumbel in double precision, from a seeded generator: for experiments, not for adversarial releases",
-    "noisy-max": "Laplace in double precision, from a seeded generator: for experiments, not for adversarial releases",
-}
-
-
-@frozen(field_transformer=named)
-class VertexFrankWolfe(Method[FiniteSum]):
+@frozen(field_transformer=fields.named)
+class VertexFrankWolfe(FrankWolfe):
     """Algorithm 4 of Wang & Xu 2019 (DP-FW-L1), for any finite sum over a polytope C with a list of vertices.
 
     ::
@@ -86,14 +58,14 @@ class VertexFrankWolfe(Method[FiniteSum]):
     Attributes:
         constraint: C.
         step_epsilon: ε₀ > 0 of one choice, exact.
-        steps: T.
         step_fraction: γ in (0, 1], fixed in advance; None for the bound's best.
         start: x₁ in C, chosen without looking at the data; None for the problem's initial point.
         method: "exponential", or "noisy-max" (Laplace), whose choices compose worse.
     """
 
     title: ClassVar[str] = "Frank-Wolfe with private vertices"
-    metric: ClassVar[str] = "gap"
+    explicit_gap: ClassVar[sympy.Expr] = theorem_6_explicit.gap
+    explicit_fraction: ClassVar[sympy.Expr] = theorem_6_explicit.best_fraction
 
     constraint: ConstraintSet = field(validator=[convex, with_vertices])
     step_epsilon: Fraction = field(converter=fields.multiplier)
@@ -124,21 +96,15 @@ class VertexFrankWolfe(Method[FiniteSum]):
         larger. None for T: the explicit theorem's, at the ρ of one Gaussian release within the budget (ρ only steers T:
         what is spent is certified for the T choices themselves). ``variant`` "as-printed" takes ε₀, T and γ of Theorem
         6 with hidden constants 1; ``failure_probability`` is its η, for the printed T only.
-
-        Raises:
-            InvalidValue: A number is not allowed, a constant is missing, the start lies outside C, or the printed step
-                is longer than the way to a vertex.
         """
-        demand_one_of(variant, Variant, "variant")
+        fields.demand_one_of(variant, Variant, "variant")
         budget = PrivacyBudget.of(epsilon, delta, relation)
         one_step = cls(constraint, 1, 1, step_fraction, start, None, method)
-        starting_point(problem, constraint, one_step.start)
+        one_step.starting_point(problem)
         if variant == "as-printed":
-            printed = _Printed(problem, constraint, budget, failure_probability)
-            count = printed.steps if steps is None else positive_integer(steps, "steps")
-            gamma = printed.step_fraction(count) if step_fraction is None else step_fraction
-            return cls(constraint, printed.step_epsilon(count), count, gamma, start, budget, method)
-        count = _best_steps(one_step, problem, budget) if steps is None else positive_integer(steps, "steps")
+            drawn = _as_printed(problem, constraint, budget, failure_probability, steps, step_fraction)
+            return cls(constraint, *drawn, start, budget, method)
+        count = _best_steps(one_step, problem, budget) if steps is None else fields.count(steps, "steps")
         return cls(constraint, _step_epsilon(budget, count, method), count, step_fraction, start, budget, method)
 
     @property
@@ -149,13 +115,14 @@ class VertexFrankWolfe(Method[FiniteSum]):
     @property
     def noise_drawn(self) -> str:
         """How its randomness is drawn, in words."""
-        return NOISE_DRAWN[self.method]
+        kind = "Gumbel" if self.method == "exponential" else "Laplace"
+        return f"{kind} in double precision, from a seeded generator: for experiments, not for adversarial releases"
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 4."""
         vertices, gamma = vertices_of(self.constraint), self.step_fraction_for(problem)
         sensitivity = self.sensitivity(problem)
-        x = run.repeated(starting_point(problem, self.constraint, self.start))
+        x = run.repeated(self.starting_point(problem))
         returned = run.uniform_iterate(self.steps)
         for k in run.steps(self.steps):
             returned.visit(k, x)
@@ -176,54 +143,27 @@ class VertexFrankWolfe(Method[FiniteSum]):
 
     def sensitivity(self, problem: FiniteSum) -> Fraction:
         """How much one record can change a score under the relation: G₁C₁/n for adding, twice that for replacing."""
-        reach = at_least(l1_constants(problem)[0], "lipschitz_l1") * at_least(
-            self.constraint.l1_norm_bound, "l1_norm_bound"
-        )
+        slope, size = l1_constants(problem)[0], self.constraint.l1_norm_bound
+        reach = at_least(slope, "lipschitz_l1") * at_least(size, "l1_norm_bound")
         return self.relation.sensitivity_factor * reach / problem.records
-
-    def step_fraction_for(self, problem: FiniteSum) -> float:
-        """γ as a double: ``step_fraction``, or the bound's best one, rounded down."""
-        if self.step_fraction is not None:
-            return self.step_fraction
-        return min(1.0, evaluate(theorem_6_explicit.best_fraction.subs(self._sizes(problem)), {}).lower)
-
-    def bound(self, problem: FiniteSum) -> Enclosure:
-        """Enclose the explicit bound on the mean Frank-Wolfe gap of the output, for the ε₀ that is really used.
-
-        Raises:
-            InvalidValue: Problem, set and start do not fit together, a constant is missing, or the method is
-                "noisy-max", which the theorem is not about.
-
-        Source: Wang & Xu 2019, Theorem 6 (without constants there).
-        """
-        return self._evaluated(theorem_6_explicit.gap, problem)
 
     def population_bound(self, problem: FiniteSum) -> Enclosure:
         """Enclose the explicit bound on the expected excess *population* risk, for the squared loss with sigmoid link.
 
         It holds where records are drawn independently with P(y = 1 | x) = σ(<w*, x>) and ‖w*‖₁ <= 1, which the caller
-        must know. On [-1, 1] the link has |σ'|, |σ''| <= 1 and σ' >= σ'(1) = e/(1+e)².
-
-        Args:
-            problem: ``bounded_entries`` of a ``squared_sigmoid_link``, bound at most 1; C must be the unit l1 ball.
-
-        Raises:
-            InvalidValue: Problem or set is another.
+        must know. The problem is ``bounded_entries`` of a ``squared_sigmoid_link``, to at most 1, on the unit l1 ball.
 
         Source: Wang, Chen & Xu 2019, Theorem 6 (without constants there).
         """
-        fits = isinstance(problem, LinearModel) and problem.loss is SQUARED_SIGMOID
         within = min(getattr(problem, "entry_bound", 2), getattr(problem, "feature_bound", 2)) <= 1
-        if not (fits and within and isinstance(self.constraint, L1Ball) and self.constraint.radius == 1):
-            allowed = "the squared loss with sigmoid link, entries of at most 1, on the unit l1 ball"
-            raise InvalidValue("problem", type(problem).__name__, allowed)
-        slope = sympy.E / (1 + sympy.E) ** 2
-        return self._evaluated(on_the_population.risk.subs({link_constant: 1, link_slope: slope}), problem)
+        fits = within and isinstance(self.constraint, L1Ball) and self.constraint.radius == 1
+        allowed = "entries of at most 1, on the unit l1 ball"
+        return self._on_the_population(on_the_population.risk, problem, fits, allowed)
 
     def _evaluated(self, formula: sympy.Expr, problem: FiniteSum) -> Enclosure:
         if self.method != "exponential":
             raise InvalidValue("method", repr(self.method), "'exponential', which the theorem is about")
-        starting_point(problem, self.constraint, self.start)
+        self.starting_point(problem)
         # the theorem is for replace-one; where a record is added, scores move by half as much, as if ε₀ were twice that
         per_replacement = self.step_epsilon * Fraction(2, self.relation.sensitivity_factor)
         values = {
@@ -238,7 +178,7 @@ class VertexFrankWolfe(Method[FiniteSum]):
         lipschitz, smoothness = l1_constants(problem)
         diameter = self.constraint.l1_diameter
         return {
-            symbols.initial_gap: gap_at_the_start(problem, self.start, lipschitz, diameter),
+            symbols.initial_gap: self._initial_gap(problem, lipschitz, diameter),
             symbols.lipschitz_l1: lipschitz,
             symbols.smoothness_l1: smoothness,
             symbols.l1_diameter: diameter,
@@ -252,44 +192,39 @@ class VertexFrankWolfe(Method[FiniteSum]):
 @lru_cache(maxsize=256)
 def _step_epsilon(budget: PrivacyBudget, steps: int, method: WhichChoice) -> Fraction:
     """The largest ε₀ at which T choices are proven to keep the budget: 1/ε₀ plays the noise multiplier."""
-    return 1 / multiplier_within(budget, lambda z: choice(1 / z, budget.relation, method) ** steps)
+    return 1 / planning.multiplier_within(budget, lambda z: choice(1 / z, budget.relation, method) ** steps)
 
 
 def _best_steps(algorithm: VertexFrankWolfe, problem: FiniteSum, budget: PrivacyBudget) -> int:
     """The T of the explicit theorem, rounded up, at ρ = 2/z² with z the multiplier of one Gaussian release."""
-    rho = 2 / multiplier_of_one(budget) ** 2
+    rho = 2 / planning.multiplier_of_one(budget) ** 2
     values = {**algorithm._sizes(problem), symbols.rho: sympy.Rational(rho)}
     if values[symbols.candidates] == 1:
         return 1
     return max(1, math.ceil(evaluate(theorem_6_explicit.best_steps.subs(values), {}).upper))
 
 
-class _Printed:
-    """ε₀, T and γ of Algorithm 4 and Theorem 6, with hidden constants 1."""
-
-    def __init__(
-        self, problem: FiniteSum, constraint: ConstraintSet, budget: PrivacyBudget, failure_probability: ExactLike
-    ) -> None:
-        self._constraint = constraint
-        self._values = {
-            symbols.dataset_size: problem.records,
-            symbols.candidates: vertices_of(constraint).count,
-            symbols.epsilon: budget.epsilon,
-            symbols.delta: budget.delta,
-            symbols.failure_probability: failure_probability,
-        }
-
-    @property
-    def steps(self) -> int:
-        return max(1, math.ceil(evaluate(theorem_6.steps, self._values).upper))
-
-    def step_epsilon(self, steps: int) -> Fraction:
-        return Fraction(evaluate(algorithm_4.step_budget, {**self._values, symbols.steps: steps}).lower)
-
-    def step_fraction(self, steps: int) -> float:
-        formula = theorem_6.step_size.subs(symbols.norm_bound, self._constraint.norm_bound)
-        gamma = evaluate(formula, {symbols.steps: steps})
-        if gamma.upper > 1:
-            advice = "with so few steps for such a set the printed step leaves the set"
-            raise InvalidValue("step_fraction", gamma.upper, "at most 1 for a step that stays in the set", advice)
-        return gamma.lower
+def _as_printed(
+    problem: FiniteSum,
+    constraint: ConstraintSet,
+    budget: PrivacyBudget,
+    failure_probability: ExactLike,
+    steps: int | None,
+    step_fraction: float | None,
+) -> tuple[Fraction, int, float]:
+    """ε₀, T and γ of Algorithm 4 and Theorem 6, with hidden constants 1, but for what is given."""
+    values: dict[sympy.Symbol, ExactLike] = {
+        symbols.dataset_size: problem.records,
+        symbols.candidates: vertices_of(constraint).count,
+        symbols.epsilon: budget.epsilon,
+        symbols.delta: budget.delta,
+        symbols.failure_probability: failure_probability,
+    }
+    count = (
+        max(1, math.ceil(evaluate(theorem_6.steps, values).upper)) if steps is None else fields.count(steps, "steps")
+    )
+    values[symbols.steps] = count
+    if step_fraction is None:
+        formula = theorem_6.step_size.subs(symbols.norm_bound, constraint.norm_bound)
+        step_fraction = stays_inside(evaluate(formula, {symbols.steps: count}), "steps")
+    return Fraction(evaluate(algorithm_4.step_budget, values).lower), count, step_fraction

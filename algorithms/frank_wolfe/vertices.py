@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from attrs import Attribute
@@ -18,20 +18,6 @@ from dpbounds.expressions.exact import to_float
 Chosen = NDArray[np.int64]
 
 
-class Vertices(Protocol):
-    """N candidates in R^p."""
-
-    @property
-    def count(self) -> int:
-        """N."""
-
-    def products(self, gradients: Array) -> Array:
-        """<s, g> for every row g and every vertex s: shape (R, N)."""
-
-    def points(self, chosen: Chosen) -> Array:
-        """The vertices of these indices, shape (R, p)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Corners:
     """The points r e_1, ..., r e_p, and for the l1 ball -r e_1, ..., -r e_p: products are the entries times ±r."""
@@ -42,16 +28,16 @@ class Corners:
 
     @property
     def count(self) -> int:
-        """2p or p."""
+        """N: 2p or p."""
         return 2 * self.dimension if self.signed else self.dimension
 
     def products(self, gradients: Array) -> Array:
-        """±r g_j."""
+        """<s, g> = ±r g_j for every row g and every vertex s: shape (R, N)."""
         scaled = self.radius * gradients
         return np.concatenate([scaled, -scaled], axis=1) if self.signed else scaled
 
     def points(self, chosen: Chosen) -> Array:
-        """±r e_j."""
+        """The vertices of these indices, shape (R, p)."""
         rows = np.zeros((len(chosen), self.dimension))
         signs = np.where(chosen < self.dimension, self.radius, -self.radius)
         rows[np.arange(len(chosen)), chosen % self.dimension] = signs
@@ -66,7 +52,7 @@ class Listed:
 
     @property
     def count(self) -> int:
-        """The number of rows."""
+        """N, the number of rows."""
         return len(self.matrix)
 
     def products(self, gradients: Array) -> Array:
@@ -84,7 +70,7 @@ class Listed:
         return self.matrix[chosen]
 
 
-def vertices_of(constraint: ConstraintSet) -> Vertices:
+def vertices_of(constraint: ConstraintSet) -> Corners | Listed:
     """Return the candidates of a set, or raise ``InvalidValue`` where there are infinitely or too many."""
     if isinstance(constraint, L1Ball | Simplex):
         radius = to_float(constraint.radius, "down")  # no corner outside the exact set: the sensitivity is that set's

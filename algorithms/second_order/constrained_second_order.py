@@ -19,49 +19,32 @@ import numpy as np
 import sympy
 from attrs import evolve, field, frozen
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import WhichNoise, named
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import OpenRun, Outcome
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles.rows import Walk, asked
-from dpbounds.algorithms.planning import (
-    Group,
-    multipliers_of_groups,
-)
+from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, demand_within
-from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.algorithms.problems.sets import ConstraintSet
 from dpbounds.algorithms.second_order.guarantees import (
     SecondOrderMethod,
     constants,
-    demand_records,
-    demand_steps,
+    ended,
     exact_hessians,
-    only_found,
     steps_of,
     value_of,
 )
 from dpbounds.algorithms.second_order.quadratic_oracles import QuadraticOracle, oracle_for
 from dpbounds.algorithms.second_order.reserved import reserved
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.wang_chen_xu_2019 import curvature_tolerance as curvature_symbol
 from dpbounds.papers.wang_chen_xu_2019 import gap_tolerance as gap_symbol
 from dpbounds.papers.wang_chen_xu_2019 import theorem_9_explicit as theorem
-from dpbounds.privacy.relations import Relation
-
-THEOREMS = {
-    "spent": "wang-chen-xu-2019/theorem-9",
-    "failure": "wang-chen-xu-2019/theorem-9/explicit",
-}
 
 # A start this far outside the set, in the unit of its points, is rounding.
 _ROUNDING = 1e-12
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class ConstrainedSecondOrder(SecondOrderMethod):
     """Algorithm 6 of Wang, Chen & Xu 2019.
 
@@ -93,6 +76,8 @@ class ConstrainedSecondOrder(SecondOrderMethod):
     """
 
     title: ClassVar[str] = "constrained second-order descent"
+    sample_size: ClassVar[sympy.Expr] = theorem.sample_size
+    enough_steps: ClassVar[sympy.Expr | None] = theorem.steps
 
     constraint: ConstraintSet
     gradient_multiplier: Fraction = field(converter=fields.multiplier)
@@ -103,7 +88,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
     failure_probability: Fraction = field(default=Fraction(1, 10), converter=fields.share)
     oracle: QuadraticOracle | None = None
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
-    noise: WhichNoise = field(default="gaussian", validator=fields.one_of(WhichNoise))
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     def __attrs_post_init__(self) -> None:
         if self.oracle is None:
@@ -125,7 +110,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         relation: str | Relation = Relation.REPLACE_ONE,
         share: ExactLike = "1/2",
         oracle: QuadraticOracle | None = None,
-        noise: WhichNoise = "gaussian",
+        noise: fields.WhichNoise = "gaussian",
     ) -> ConstrainedSecondOrder:
         """Plan for a budget, see ``Method``.
 
@@ -133,22 +118,14 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         - ``steps`` None: the theorem's T, with which nothing but the noise can go wrong. It grows like D⁶/b³ and is far
           more than most runs need; with fewer, the guarantee is lost and the noise is smaller.
         - ``share``: of the budget (of 1/z²) for the gradients; the rest is for the Hessians
-
-        Raises:
-            InvalidValue: A number is not allowed, a constant is missing, or the set does not suit.
         """
         budget, part = PrivacyBudget.of(epsilon, delta, relation), fields.share(share)
         plain = cls(constraint, 1, 1, 1, gap_tolerance, curvature_tolerance, failure_probability, oracle, budget, noise)
         values = plain._values(problem)
-        count = steps_of(theorem.steps, values) if steps is None else positive_integer(steps, "steps")
-        groups = {"gradients": Group(count, part), "Hessians": Group(count, 1 - part)}
-        multipliers = multipliers_of_groups(budget, groups, noise)
-        return evolve(
-            plain,
-            gradient_multiplier=multipliers["gradients"],
-            hessian_multiplier=multipliers["Hessians"],
-            steps=count,
-        )
+        count = steps_of(theorem.steps, values) if steps is None else fields.count(steps, "steps")
+        groups = {"gradients": (count, part), "Hessians": (count, 1 - part)}
+        gradients, hessians = planning.multipliers_of_groups(budget, groups, noise).values()
+        return evolve(plain, gradient_multiplier=gradients, hessian_multiplier=hessians, steps=count)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 6."""
@@ -187,29 +164,18 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         u = np.array([minimise(*each, 0.0) for each in zip(H, slope, w, strict=True)])
         lowest = _forms(H, u - w) / ratio
         good = found & (gap <= a) & (lowest >= -b)
-        return Outcome(
-            only_found(w, found),
-            outputs={"found": found},
-            output_step=np.where(found, looked_at, 0),
+        return ended(
+            w,
+            found,
+            looked_at,
             measured={"failure": (~good).astype(np.float64), "gap": gap, "curvature": lowest},
             parameters={"first_order_share": eta, "second_order_share": theta, "slack": slack},
         )
 
-    def records_needed(self, problem: FiniteSum) -> Enclosure:
-        """Enclose how many records the guarantee asks for, at this noise; n of the problem is not looked at."""
-        return self._records_needed(theorem.sample_size, problem, self.steps, self._values(problem))
-
     def bound(self, problem: FiniteSum) -> Enclosure:
-        """Bound the probability of ``failure``: ζ, where the problem has records enough.
-
-        Raises:
-            InvalidValue: It has too few, T is smaller than the theorem's, or η or θ is above 1: nothing is promised.
-        """
-        values = self._values(problem)
-        self._shares(values)
-        demand_steps(self.steps, steps_of(theorem.steps, values))
-        demand_records(problem, self.records_needed(problem))
-        return Enclosure.exactly(self.failure_probability)
+        """As ``SecondOrderMethod.bound``; nothing is promised where η or θ is above 1, either."""
+        self._shares(self._values(problem))
+        return super().bound(problem)
 
     @property
     def _minimiser(self) -> QuadraticOracle:

@@ -14,32 +14,19 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import WhichNoise, named
-from dpbounds.algorithms.iterates import best_count, demand_short_step, squared_norms
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.iterates import best_count, demand_short_step, promised, squared_norms
+from dpbounds.algorithms.method import FiniteSum, FullBatchMethod, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
-from dpbounds.algorithms.planning import multiplier_of_one, multiplier_of_steps
+from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
-from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.wang_chen_xu_2019 import algorithm_4_explicit
-from dpbounds.privacy.relations import Relation
-
-THEOREMS = {
-    "spent": "wang-chen-xu-2019/theorem-7",
-    "exact": "wang-chen-xu-2019/algorithm-4/explicit",
-}
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class GradientDescent(FullBatchMethod[FiniteSum]):
     """Algorithm 4 of Wang, Chen & Xu 2019, on all of R^p.
 
@@ -54,8 +41,6 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
     ("exact"), ‖g‖² ("noisy"), F ("objective") and ‖g - ∇F(w_t)‖² ("noise").
 
     Attributes:
-        noise_multiplier: Standard deviation on the sum of gradients in units of G.
-        steps: T.
         step_size: η, or None for 1/L of the problem at hand, as printed.
     """
 
@@ -66,7 +51,7 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
     steps: int = field(converter=fields.count)
     step_size: float | None = field(default=None, converter=fields.step_size)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
-    noise: WhichNoise = field(default="gaussian", validator=fields.one_of(WhichNoise))
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     @classmethod
     def calibrated(
@@ -77,17 +62,17 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
         steps: int | None = None,
         relation: str | Relation = Relation.REPLACE_ONE,
         step_size: float | None = None,
-        noise: WhichNoise = "gaussian",
+        noise: fields.WhichNoise = "gaussian",
     ) -> GradientDescent:
         """Plan for a budget, see ``Method``; None for T: the one that makes the bound on E‖∇F(w_R)‖² smallest."""
         budget = PrivacyBudget.of(epsilon, delta, relation)
         demand_all_of_space(problem)
         eta = step_size_for(problem, fields.step_size(step_size))
         if steps is None:
-            count = best_steps(problem, multiplier_of_one(budget, noise), eta)
+            count = best_steps(problem, planning.multiplier_of_one(budget, noise), eta)
         else:
-            count = positive_integer(steps, "steps")
-        return cls(multiplier_of_steps(budget, count, noise), count, step_size, budget, noise)
+            count = fields.count(steps, "steps")
+        return cls(planning.multiplier_of_steps(budget, count, noise), count, step_size, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 4; all iterates are kept, R (T + 1) p numbers."""
@@ -109,24 +94,11 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
         return Outcome(w, outputs={"iterates": iterates}, parameters={"step_size": eta})
 
     def bound(self, problem: FiniteSum) -> Enclosure:
-        """Enclose the bound on E‖∇F(w_R)‖², R uniform on 1..T, for the noise that ``run`` really draws.
-
-        Raises:
-            InvalidValue: η is 2/L or more, where the bound does not hold, or a constant is missing.
-        """
+        """Enclose the bound on E‖∇F(w_R)‖², R uniform on 1..T, for the noise that ``run`` really draws."""
         demand_all_of_space(problem)
-        eta = step_size_for(problem, self.step_size)
-        smoothness = known(problem.smoothness, "smoothness")
-        demand_short_step(eta, smoothness)
-        values = {
-            symbols.initial_gap: known(problem.initial_gap, "initial_gap"),
-            symbols.smoothness: smoothness,
-            symbols.step_size: sympy.Rational(eta),
-            symbols.steps: sympy.Integer(self.steps),
-            symbols.dimension: sympy.Integer(problem.dimension),
-            symbols.noise_stddev: sympy.Rational(self.noise_stddev(problem)),
-        }
-        return evaluate((algorithm_4_explicit.norm**2).subs(values), {})
+        eta, sigma = step_size_for(problem, self.step_size), self.noise_stddev(problem)
+        demand_short_step(eta, known(problem.smoothness, "smoothness"))
+        return promised(algorithm_4_explicit.norm**2, problem, step_size=eta, steps=self.steps, noise_stddev=sigma)
 
 
 def step_size_for(problem: FiniteSum, step_size: float | None) -> float:
@@ -135,16 +107,12 @@ def step_size_for(problem: FiniteSum, step_size: float | None) -> float:
 
 
 def best_steps(problem: FiniteSum, single_step_multiplier: Fraction, step_size: float) -> int:
-    """The T that minimises the explicit bound at noise σ² = (z G/n)² T.
+    """The T that minimises the explicit bound at noise σ² = (z G/n)² T, z the multiplier that one step would have.
 
     That bound is proportional to Δ_F/(ηT) + (Lη/2) d (z G/n)² T.
-
-    Args:
-        problem: Supplies n, d, G, L and Δ_F.
-        single_step_multiplier: z, the noise multiplier that keeps the budget with one step.
-        step_size: η.
     """
-    gap = at_least(known(problem.initial_gap, "initial_gap"), "initial_gap")
-    slope = at_least(known(problem.lipschitz, "lipschitz"), "lipschitz") * single_step_multiplier / problem.records
-    bend = at_least(known(problem.smoothness, "smoothness"), "smoothness") * Fraction(step_size) / 2
-    return best_count(gap / (Fraction(step_size) * bend * problem.dimension * slope**2))
+    gap, G, L = (
+        at_least(known(getattr(problem, name), name), name) for name in ("initial_gap", "lipschitz", "smoothness")
+    )
+    slope, eta = G * single_step_multiplier / problem.records, Fraction(step_size)
+    return best_count(gap / (eta * (L * eta / 2) * problem.dimension * slope**2))

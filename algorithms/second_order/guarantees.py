@@ -6,24 +6,22 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from dpbounds.algorithms import planning
 from dpbounds.algorithms.fields import WhichNoise
 from dpbounds.algorithms.ledger import OpenLedger
-from dpbounds.algorithms.method import Method
-from dpbounds.algorithms.planning import releases_of
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, Outcome
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.planning import Enclosure, Mechanism
 from dpbounds.algorithms.problems.domain import hessian_rank, known
-from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.privacy.mechanisms import Mechanism
 
 # Noise is drawn at the planned level rounded up (to a double; √r and irrational constants before that): by less than
 # this factor in all. Guarantees are stated for what is drawn.
@@ -31,6 +29,8 @@ _ROUNDED_UP = 1 + Fraction(1, 2**38)
 
 # How finely a stationarity is searched for: it is too large by this factor at most.
 _RATIO = Fraction(65, 64)
+
+M = TypeVar("M", bound="SecondOrderMethod")
 
 # √(ρ_H α): an α-SOSP has no curvature below minus this.
 CURVATURE = sympy.sqrt(symbols.hessian_lipschitz * symbols.stationarity)
@@ -78,85 +78,97 @@ class SecondOrderMethod(Method[FiniteSum]):
     __slots__ = ()
 
     metric: ClassVar[str] = "failure"
+    sample_size: ClassVar[sympy.Expr]
+    enough_steps: ClassVar[sympy.Expr | None] = None
 
     gradient_multiplier: Fraction
     hessian_multiplier: Fraction
     failure_probability: Fraction
+    noise: WhichNoise
 
     @property
-    def noise(self) -> WhichNoise:
-        """The kind of noise."""
-        return "gaussian"
+    def points(self) -> int:
+        """How many points are looked at, at most: T."""
+        return self.steps
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases at most, as a mechanism for the accountants: T gradients and T Hessians."""
-        groups = (self.gradient_multiplier, self.steps), (self.hessian_multiplier, self.steps)
-        return releases_of(groups, self.noise, self.relation)
+        """What a run releases at most, as a mechanism for the accountants: a gradient and a Hessian at every point."""
+        gradient, hessian = (
+            planning.release_of(multiplier, self.noise, self.relation) ** self.points
+            for multiplier in (self.gradient_multiplier, self.hessian_multiplier)
+        )
+        return gradient @ hessian
 
     @abstractmethod
-    def records_needed(self, problem: FiniteSum) -> Enclosure:
-        """Enclose how many records the guarantee asks for, at this noise; n of the problem is not looked at."""
+    def _values(self, problem: FiniteSum) -> Mapping[sympy.Symbol, sympy.Expr]:
+        """What the theorem's formulas are evaluated at; ``InvalidValue`` where the problem does not fit."""
 
-    def _records_needed(
-        self, sample_size: sympy.Expr, problem: FiniteSum, count: int, values: Mapping[sympy.Symbol, sympy.Expr]
-    ) -> Enclosure:
-        """How many records a sample-size theorem asks for at the noise that is really drawn.
+    def records_needed(self, problem: FiniteSum) -> Enclosure:
+        """Enclose how many records the guarantee asks for, at the noise that is drawn; n is not looked at.
 
         The theorems set noise 2√(N/ρ) per unit of what a record moves, for gradients and for Hessians of rank d. At a
         multiplier z that is ρ = 4N/z²; each multiplier has its own ρ. The larger of two terms is asked for, one for
         gradients, in proportion to G, one for Hessians, in proportion to L: either is what is left when the other
         constant is 0. Records with Hessians of rank r instead of d have √(r/d) of the noise, as if L were smaller by
         that.
-
-        Args:
-            sample_size: The theorem's formula.
-            problem: Supplies constants; n is not looked at.
-            count: N, the number of releases of each kind.
-            values: Of the formula's other symbols.
         """
-        given = {**constants(problem), **values}
+        values = self._values(problem)
         rank, p = hessian_rank(problem), problem.dimension
         share = sympy.sqrt(sympy.Rational(p if rank is None else min(rank, p), p))
 
-        def at(multiplier: Fraction, **only: sympy.Expr) -> Enclosure:
-            budget = sympy.Rational(4 * count / (multiplier * _ROUNDED_UP) ** 2)
-            silenced = {getattr(symbols, name): value for name, value in only.items()}
-            return evaluate(sample_size.subs({**given, **silenced, symbols.rho: budget}), {})
+        def at(multiplier: Fraction, silenced: dict[sympy.Symbol, sympy.Expr]) -> Enclosure:
+            rho = sympy.Rational(4 * self.points / (multiplier * _ROUNDED_UP) ** 2)
+            return evaluate(self.sample_size.subs({**values, **silenced, symbols.rho: rho}), {})
 
-        zero = sympy.Integer(0)
-        return at(self.gradient_multiplier, smoothness=zero).larger(
-            at(self.hessian_multiplier, lipschitz=zero, smoothness=given[symbols.smoothness] * share)
+        zero, softer = sympy.Integer(0), values[symbols.smoothness] * share
+        return at(self.gradient_multiplier, {symbols.smoothness: zero}).larger(
+            at(self.hessian_multiplier, {symbols.lipschitz: zero, symbols.smoothness: softer})
         )
+
+    def bound(self, problem: FiniteSum) -> Enclosure:
+        """Bound the probability of ``failure``: ζ, where the problem has records enough.
+
+        Raises:
+            InvalidValue: It has too few, or T is smaller than the theorem's: nothing is promised.
+        """
+        values = self._values(problem)
+        if self.enough_steps is not None and self.steps < (least := steps_of(self.enough_steps, values)):
+            raise InvalidValue("steps", self.steps, f"at least {least}", "the risk may fall for as many steps")
+        needed = math.ceil(self.records_needed(problem).exact_upper)
+        if problem.records < needed:
+            raise InvalidValue("records", problem.records, f"at least {needed}", "below that nothing is promised")
+        return Enclosure.exactly(self.failure_probability)
 
     def _ledger(self) -> OpenLedger:
         return ReservedLedger()
 
 
-def smallest_tolerance(enough: Callable[[Fraction], bool], largest: Fraction) -> Fraction:
-    """The smallest tolerance, up to a factor of 65/64, for which there are records enough.
+def at_the_smallest(at: Callable[[Fraction], M], problem: FiniteSum) -> M:
+    """The algorithm of the smallest tolerance, up to a factor of 65/64, for which there are records enough.
 
     Args:
-        enough: Whether they are, monotone in the tolerance.
-        largest: Where to start; nothing larger is of use.
+        at: The algorithm of a tolerance; the records that it needs fall with it.
+        problem: Has the records; no tolerance above its G is of use, as no gradient is longer.
 
     Raises:
         InvalidValue: There are too few even there.
     """
-    if not enough(largest):
+
+    def enough(tolerance: Fraction) -> bool:
+        return at(tolerance).records_needed(problem).exact_upper <= problem.records
+
+    high = at_least(problem.lipschitz, "lipschitz")
+    if not enough(high):
         advice = "nothing is promised at this budget: take more records"
-        raise InvalidValue("records", "too few", f"enough for a tolerance of {float(largest):g}", advice)
-    high = largest
+        raise InvalidValue("records", "too few", f"enough for a tolerance of {float(high):g}", advice)
     while enough(high / 2):
         high /= 2
     low = high / 2
     while high / low > _RATIO:
         middle = (low + high) / 2
-        if enough(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return at(high)
 
 
 def smallest_eigenvectors(matrices: Array) -> tuple[Array, Array]:
@@ -171,20 +183,14 @@ def exact_hessians(problem: FiniteSum, X: Array) -> Array:
     return np.concatenate(one_each) if one_each else np.zeros((0, X.shape[1], X.shape[1]))
 
 
-def only_found(points: Array, found: NDArray[np.bool_]) -> Array:
+def ended(
+    points: Array, found: NDArray[np.bool_], looked_at: NDArray[np.int64], measured: Mapping[str, Array], **rest: Any
+) -> Outcome:
     """The points, and NaN where nothing was found: an output that cannot be mistaken for one."""
-    return np.where(found[:, None], points, np.nan)
-
-
-def demand_records(problem: FiniteSum, needed: Enclosure) -> None:
-    """Raise ``InvalidValue`` where the problem has fewer records than a guarantee asks for."""
-    if problem.records < needed.exact_upper:
-        raise InvalidValue(
-            "records", problem.records, f"at least {math.ceil(needed.exact_upper)}", "below that nothing is promised"
-        )
-
-
-def demand_steps(steps: int, least: int) -> None:
-    """Raise ``InvalidValue`` where an algorithm makes fewer steps than its guarantee asks for."""
-    if steps < least:
-        raise InvalidValue("steps", steps, f"at least {least}", "the risk may fall for as many steps")
+    return Outcome(
+        np.where(found[:, None], points, np.nan),
+        outputs={"found": found},
+        output_step=np.where(found, looked_at, 0),
+        measured=measured,
+        **rest,
+    )

@@ -15,46 +15,29 @@ import numpy as np
 import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import WhichNoise, named
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import norms
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import OpenRun, Outcome
-from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.method import FiniteSum, OpenRun, Outcome
 from dpbounds.algorithms.oracles.rows import Walk, asked
-from dpbounds.algorithms.planning import (
-    Group,
-    multipliers_of_groups,
-)
+from dpbounds.algorithms.planning import ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.second_order.guarantees import (
     CURVATURE,
     SecondOrderMethod,
+    at_the_smallest,
     constants,
-    demand_records,
-    demand_steps,
+    ended,
     exact_hessians,
-    only_found,
     smallest_eigenvectors,
-    smallest_tolerance,
     steps_of,
     value_of,
 )
 from dpbounds.algorithms.second_order.reserved import reserved
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike
 from dpbounds.papers.ours import negative_curvature_descent as theorem
-from dpbounds.privacy.relations import Relation
-
-THEOREMS = {
-    "spent": "dpbounds/negative-curvature-descent",
-    "failure": "dpbounds/negative-curvature-descent",
-}
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class NegativeCurvatureDescent(SecondOrderMethod):
     """Descent along noisy gradients and noisy negative curvature, on all of R^p.
 
@@ -80,6 +63,8 @@ class NegativeCurvatureDescent(SecondOrderMethod):
     """
 
     title: ClassVar[str] = "negative curvature descent"
+    sample_size: ClassVar[sympy.Expr] = theorem.sample_size
+    enough_steps: ClassVar[sympy.Expr | None] = theorem.steps
 
     gradient_multiplier: Fraction = field(converter=fields.multiplier)
     hessian_multiplier: Fraction = field(converter=fields.multiplier)
@@ -87,7 +72,7 @@ class NegativeCurvatureDescent(SecondOrderMethod):
     stationarity: Fraction = field(converter=fields.positive)
     failure_probability: Fraction = field(default=Fraction(1, 10), converter=fields.share)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
-    noise: WhichNoise = field(default="gaussian", validator=fields.one_of(WhichNoise))
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     @classmethod
     def calibrated(
@@ -99,16 +84,12 @@ class NegativeCurvatureDescent(SecondOrderMethod):
         failure_probability: ExactLike = "1/10",
         relation: str | Relation = Relation.REPLACE_ONE,
         share: ExactLike = "1/2",
-        noise: WhichNoise = "gaussian",
+        noise: fields.WhichNoise = "gaussian",
     ) -> NegativeCurvatureDescent:
         """Plan for a budget, see ``Method``, with T of the theorem.
 
         - ``stationarity`` None: the smallest α that n records are enough for
         - ``share``: of the budget (of 1/z²) for the gradients; the rest is for the Hessians
-
-        Raises:
-            InvalidValue: A number is not allowed, a constant is missing, or n is too small for any α (of use: at most
-                G, as no gradient is longer).
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         zeta = fields.share(failure_probability, "failure_probability")
@@ -117,16 +98,13 @@ class NegativeCurvatureDescent(SecondOrderMethod):
 
         def at(alpha: Fraction) -> NegativeCurvatureDescent:
             steps = steps_of(theorem.steps, {**known, symbols.stationarity: sympy.Rational(alpha)})
-            groups = {"gradients": Group(steps, part), "Hessians": Group(steps, 1 - part)}
-            gradients, hessians = multipliers_of_groups(budget, groups, noise).values()
+            groups = {"gradients": (steps, part), "Hessians": (steps, 1 - part)}
+            gradients, hessians = planning.multipliers_of_groups(budget, groups, noise).values()
             return cls(gradients, hessians, steps, alpha, zeta, budget, noise)
-
-        def enough(alpha: Fraction) -> bool:
-            return at(alpha).records_needed(problem).exact_upper <= problem.records
 
         if stationarity is not None:
             return at(fields.positive(stationarity, "stationarity"))
-        return at(smallest_tolerance(enough, at_least(problem.lipschitz, "lipschitz")))
+        return at_the_smallest(at, problem)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """The pseudo-code above."""
@@ -161,27 +139,13 @@ class NegativeCurvatureDescent(SecondOrderMethod):
         steepness, smallest = norms(run.exact(w)[1]), smallest_eigenvectors(exact_hessians(problem, w))[0]
         alpha, gamma = float(self.stationarity), value_of(CURVATURE, values)
         good = found & (steepness <= alpha) & (smallest >= -gamma)
-        return Outcome(
-            only_found(w, found),
-            outputs={"found": found},
-            output_step=np.where(found, looked_at, 0),
+        return ended(
+            w,
+            found,
+            looked_at,
             measured={"failure": (~good).astype(np.float64), "gradient_norm": steepness, "curvature": smallest},
             parameters={"step_size": step_size, "stationarity": alpha, "curvature_move": length},
         )
-
-    def records_needed(self, problem: FiniteSum) -> Enclosure:
-        """Enclose how many records the guarantee asks for, at this noise; n of the problem is not looked at."""
-        return self._records_needed(theorem.sample_size, problem, self.steps, self._values(problem))
-
-    def bound(self, problem: FiniteSum) -> Enclosure:
-        """Bound the probability that a run returns no α-SOSP: ζ, where the problem has records enough.
-
-        Raises:
-            InvalidValue: It has too few, or T is smaller than the theorem's: nothing is promised.
-        """
-        demand_steps(self.steps, steps_of(theorem.steps, self._values(problem)))
-        demand_records(problem, self.records_needed(problem))
-        return Enclosure.exactly(self.failure_probability)
 
     def _values(self, problem: FiniteSum) -> Mapping[sympy.Symbol, sympy.Expr]:
         demand_all_of_space(problem)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.optimize import brentq
@@ -60,11 +60,7 @@ class BallOracle:
     """
 
     constraint: L2Ball
-
-    @property
-    def ratio(self) -> Fraction:
-        """Exact."""
-        return Fraction(1)
+    ratio: ClassVar[Fraction] = Fraction(1)
 
     def __call__(self, hessian: Array, gradient: Array, point: Array, slack: float) -> Array:
         """A minimiser, shape (p,)."""
@@ -93,11 +89,7 @@ class BoxOracle:
     """
 
     constraint: Box
-
-    @property
-    def ratio(self) -> Fraction:
-        """Exact."""
-        return Fraction(1)
+    ratio: ClassVar[Fraction] = Fraction(1)
 
     def __call__(self, hessian: Array, gradient: Array, point: Array, slack: float) -> Array:
         """A minimiser, shape (p,)."""

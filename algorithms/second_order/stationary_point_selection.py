@@ -14,56 +14,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import sympy
 from attrs import field, frozen
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import WhichNoise, named
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import norms
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import OpenRun, Outcome
-from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.method import FiniteSum, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles.rows import Walk, asked
-from dpbounds.algorithms.planning import (
-    Group,
-    multipliers_of_groups,
-    releases_of,
-)
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.second_order.gradient_descent import best_steps, step_size_for
 from dpbounds.algorithms.second_order.guarantees import (
     CURVATURE,
     SecondOrderMethod,
+    at_the_smallest,
     constants,
-    demand_records,
+    ended,
     exact_hessians,
-    only_found,
     smallest_eigenvectors,
-    smallest_tolerance,
     value_of,
 )
 from dpbounds.algorithms.second_order.reserved import reserved
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.wang_chen_xu_2019 import theorem_8_explicit
-from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.relations import Relation
 
 Variant = Literal["repaired", "as-printed"]
 
-THEOREMS = {
-    "spent": "wang-chen-xu-2019/algorithm-5",
-    "failure": "wang-chen-xu-2019/theorem-8/explicit",
-}
 
-
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class StationaryPointSelection(SecondOrderMethod):
     """Algorithm 5 of Wang, Chen & Xu 2019, on all of R^p.
 
@@ -90,6 +71,8 @@ class StationaryPointSelection(SecondOrderMethod):
         variant: "repaired" or "as-printed" (thresholds that are not tightened; no guarantee).
     """
 
+    sample_size: ClassVar[sympy.Expr] = theorem_8_explicit.sample_size
+
     descent_multiplier: Fraction = field(converter=fields.multiplier)
     gradient_multiplier: Fraction = field(converter=fields.multiplier)
     hessian_multiplier: Fraction = field(converter=fields.multiplier)
@@ -99,7 +82,7 @@ class StationaryPointSelection(SecondOrderMethod):
     step_size: float | None = field(default=None, converter=fields.step_size)
     variant: Variant = field(default="repaired", validator=fields.one_of(Variant))
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
-    noise: WhichNoise = field(default="gaussian", validator=fields.one_of(WhichNoise))
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     @classmethod
     def calibrated(
@@ -113,7 +96,7 @@ class StationaryPointSelection(SecondOrderMethod):
         relation: str | Relation = Relation.REPLACE_ONE,
         descent_share: ExactLike = "1/2",
         variant: Variant = "repaired",
-        noise: WhichNoise = "gaussian",
+        noise: fields.WhichNoise = "gaussian",
     ) -> StationaryPointSelection:
         """Plan for a budget, see ``Method``.
 
@@ -122,46 +105,35 @@ class StationaryPointSelection(SecondOrderMethod):
           should exceed ln n/ln(1 + ηγ), where -γ is the curvature to leave along.
         - ``descent_share``: of the budget (of 1/z²) for the descent; the rest is for the tests, half and half
         - ``variant``: the noise is the same
-
-        Raises:
-            InvalidValue: A number is not allowed, a constant is missing, or n is too small for any α up to G.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         zeta = fields.share(failure_probability, "failure_probability")
         demand_all_of_space(problem)
-        known, first = constants(problem), fields.share(descent_share, "descent_share")
+        constants(problem)  # raises where one is missing
+        first = fields.share(descent_share, "descent_share")
         if steps is None:
-            alone = multipliers_of_groups(budget, {"descent": Group(1, first)}, noise)["descent"]
+            alone = planning.multipliers_of_groups(budget, {"descent": (1, first)}, noise)["descent"]
             T = best_steps(problem, alone, step_size_for(problem, None))
         else:
-            T = positive_integer(steps, "steps")
-        groups = {
-            "descent": Group(T, first),
-            "gradients": Group(T + 1, (1 - first) / 2),
-            "Hessians": Group(T + 1, (1 - first) / 2),
-        }
-        descent, gradients, hessians = multipliers_of_groups(budget, groups, noise).values()
+            T = fields.count(steps, "steps")
+        groups = {"descent": (T, first), "gradients": (T + 1, (1 - first) / 2), "Hessians": (T + 1, (1 - first) / 2)}
+        descent, gradients, hessians = planning.multipliers_of_groups(budget, groups, noise).values()
 
         def at(alpha: ExactLike) -> StationaryPointSelection:
             return cls(descent, gradients, hessians, T, alpha, zeta, None, variant, budget, noise)
 
-        def enough(alpha: Fraction) -> bool:
-            return at(alpha).records_needed(problem).exact_upper <= problem.records
+        return at_the_smallest(at, problem) if stationarity is None else at(stationarity)
 
-        if stationarity is not None:
-            return at(stationarity)
-        return at(smallest_tolerance(enough, at_least(known[symbols.lipschitz], "lipschitz")))
+    @property
+    def points(self) -> int:
+        """T + 1."""
+        return self.steps + 1
 
     @property
     def planned(self) -> Mechanism:
         """What a run releases at most: T gradients of the descent, T + 1 tested gradients, T + 1 Hessians."""
-        tested = self.steps + 1
-        groups = (
-            (self.descent_multiplier, self.steps),
-            (self.gradient_multiplier, tested),
-            (self.hessian_multiplier, tested),
-        )
-        return releases_of(groups, self.noise, self.relation)
+        descent = planning.release_of(self.descent_multiplier, self.noise, self.relation) ** self.steps
+        return descent @ super().planned
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 5."""
@@ -193,10 +165,10 @@ class StationaryPointSelection(SecondOrderMethod):
         found = ~searching
         steepness, smallest = norms(run.exact(point)[1]), smallest_eigenvectors(exact_hessians(problem, point))[0]
         good = (steepness <= alpha) & (smallest >= -gamma)
-        return Outcome(
-            only_found(point, found),
-            outputs={"found": found},
-            output_step=np.where(found, looked_at, 0),
+        return ended(
+            point,
+            found,
+            looked_at,
             measured={
                 "failure": np.where(found, ~good, offered).astype(np.float64),
                 "offered": offered.astype(np.float64),
@@ -206,11 +178,6 @@ class StationaryPointSelection(SecondOrderMethod):
             parameters={"step_size": eta, "stationarity": alpha},
             title=f"stationary point selection ({self.variant})",
         )
-
-    def records_needed(self, problem: FiniteSum) -> Enclosure:
-        """Enclose how many records the tests' guarantee asks for at this noise; n of the problem is not looked at."""
-        values = {**self._values(problem), symbols.candidates: sympy.Integer(self.steps + 1)}
-        return self._records_needed(theorem_8_explicit.sample_size, problem, self.steps + 1, values)
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Bound the probability of ``failure``: ζ, where the problem has records enough.
@@ -223,13 +190,13 @@ class StationaryPointSelection(SecondOrderMethod):
         """
         if self.variant == "as-printed":
             raise InvalidValue("variant", "'as-printed'", "'repaired'", "a point just above α often passes as printed")
-        demand_records(problem, self.records_needed(problem))
-        return Enclosure.exactly(self.failure_probability)
+        return super().bound(problem)
 
     def _values(self, problem: FiniteSum) -> Mapping[sympy.Symbol, sympy.Expr]:
         demand_all_of_space(problem)
         return {
             **constants(problem),
+            symbols.candidates: sympy.Integer(self.points),
             symbols.stationarity: sympy.Rational(self.stationarity),
             symbols.failure_probability: sympy.Rational(self.failure_probability),
         }

@@ -40,11 +40,7 @@ class CappedQueries:
         self._granted = False
 
     def grant(self, rows: NDArray[np.bool_]) -> None:
-        """Allow the next query, of these repetitions.
-
-        Raises:
-            BudgetExceeded: One of them has made ``cap`` queries.
-        """
+        """Allow the next query, of these repetitions; ``BudgetExceeded`` where one of them has made ``cap``."""
         if (self.counts[rows] >= self.cap).any():
             raise BudgetExceeded(f"a repetition has made all of its {self.cap} queries: nothing more may be asked")
         self.counts[rows] += 1
@@ -62,11 +58,7 @@ class CappedQueries:
         self.release(Gaussian(noise_stddev / per_record_bound))
 
     def release(self, mechanism: Mechanism, count: int = 1) -> None:
-        """Take one query described by a mechanism.
-
-        Raises:
-            BudgetExceeded: It was not granted.
-        """
+        """Take one query described by a mechanism; ``BudgetExceeded`` where it was not granted."""
         assert isinstance(mechanism, Gaussian)
         if not self._granted or count != 1:
             raise BudgetExceeded("a query was made that was not granted: more is released than planned")

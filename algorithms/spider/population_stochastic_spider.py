@@ -13,7 +13,6 @@ kicks.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,39 +23,26 @@ import sympy
 from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import named
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
-from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome, stddev_of_gradients
 from dpbounds.algorithms.oracles import Gradients, at_least
-from dpbounds.algorithms.oracles.differences import distances
 from dpbounds.algorithms.oracles.rows import asked
-from dpbounds.algorithms.planning import multiplier_of_one
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.run import Run
 from dpbounds.algorithms.spider.capped_queries import CappedQueries
 from dpbounds.algorithms.spider.spider import starts
 from dpbounds.algorithms.spider.stochastic_spider import (
-    Search,
+    Rows,
     at_most_one_a_step,
     demand_enough,
     difference_stddev,
-    from_above,
+    search,
     step_size_for,
+    tuned,
 )
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import theorem_4_6_explicit
-from dpbounds.privacy.mechanisms import Gaussian, InParallel, Mechanism
-from dpbounds.privacy.relations import Relation
-
-THEOREMS = {
-    "spent": "ganesh-liu-oh-thakurta-2023/equation-3",
-    "smallest": "ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit",
-}
+from dpbounds.privacy.mechanisms import Gaussian, InParallel
 
 _STATEMENT = theorem_4_6_explicit.THEOREM
 
@@ -134,7 +120,7 @@ class OnBlock(Gradients):
         return self.problem.objective_and_gradient(X)
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class PopulationStochasticSpider(Method[FiniteSum]):
     """Algorithm 1 of Ganesh, Liu, Oh & Thakurta 2023 on fresh batches, for any ``FiniteSum`` over R^p.
 
@@ -157,7 +143,6 @@ class PopulationStochasticSpider(Method[FiniteSum]):
 
     Attributes:
         noise_multiplier: Standard deviation on a batch's sum in units of G (fresh) and of M ‖x - y‖ (update).
-        steps: T.
         fresh_estimates: T₁, at most T: how many fresh estimates a run may take.
         first_batch: b₁, records of a fresh estimate.
         second_batch: b₂, records of an update.
@@ -193,37 +178,20 @@ class PopulationStochasticSpider(Method[FiniteSum]):
 
         A record takes part in one query, so that each query may spend the whole budget. T, κ, T₁, b₁ and b₂ are those
         of the explicit theorem. ``initial_gap`` is ψ, where the search will not start at the problem's initial point.
-
-        Raises:
-            InvalidValue: A number is not allowed, the problem lacks a constant, or there are too few records.
         """
         demand_all_of_space(problem)
         gap = fields.initial_gap(initial_gap)
         if gap == 0:
             raise InvalidValue("initial_gap", 0, "greater than 0", "nothing is to be gained by a search")
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        single = multiplier_of_one(budget)
+        single = planning.multiplier_of_one(budget)
         n = problem.records
-        risk = {
-            "smoothness": at_least(problem.smoothness, "smoothness"),
-            "loss_range": at_least(problem.initial_gap, "initial_gap") if gap is None else gap,
-        }
-        rest = {
-            "lipschitz": at_least(problem.lipschitz, "lipschitz"),
-            "dataset_size": Fraction(n),
-            "dimension": Fraction(problem.dimension),
-            "rho": 2 / single**2,
-            "failure_probability": fields.share(failure_probability, "failure_probability"),
-        }
-        level = {"accuracy": from_above(_STATEMENT, "accuracy", risk | rest)}
-        steps = math.ceil(from_above(_STATEMENT, "steps", level | risk))
-        kappa = from_above(_STATEMENT, "drift_threshold", level | risk | rest)
-        counts = {"steps": Fraction(steps), "drift_threshold": kappa}
-        fresh = min(steps, math.ceil(from_above(_STATEMENT, "fresh_estimates", level | counts | risk)))
+        omega = fields.share(failure_probability, "failure_probability")
+        steps, fresh, kappa = tuned(_STATEMENT, problem, 2 / single**2, omega, gap)
         if 2 * steps > n:
             advice = "every query needs records of its own"
             raise InvalidValue("records", n, f"at least {2 * steps}, for {steps} steps", advice)
-        return cls(single, steps, fresh, n // (2 * fresh), n // (2 * steps), float(kappa), budget, gap)
+        return cls(single, steps, fresh, n // (2 * fresh), n // (2 * steps), kappa, budget, gap)
 
     @property
     def planned(self) -> Mechanism:
@@ -251,16 +219,9 @@ class PopulationStochasticSpider(Method[FiniteSum]):
     ) -> Run:
         """As ``Method.run``; the noise differs between repetitions, the records are the same.
 
-        Args:
-            problem: What to minimise.
-            seed: Of all streams.
-            repetitions: How many.
-            population_gradient: ∇F_P at every row, for measurement, where it is known; else that of all records.
-            start: x_0, shape (p,) or one per repetition, (R, p): public, or released before by other records. None: the
-                problem's initial point.
-
-        Raises:
-            InvalidValue: See ``Method.run``; or there are too few records.
+        - ``population_gradient``: ∇F_P at every row, for measurement, where it is known; else that of all records
+        - ``start``: x_0, shape (p,) or one per repetition, (R, p): public, or released before by other records; None:
+          the problem's initial point
         """
         return self._run(problem, seed, repetitions, population_gradient=population_gradient, start=start)
 
@@ -274,44 +235,32 @@ class PopulationStochasticSpider(Method[FiniteSum]):
         """Algorithm 1."""
         demand_all_of_space(problem)
         first, second = self.pools(problem.records)
-        T, eta, R, query = self.steps, step_size_for(problem), run.repetitions, Gaussian(self.noise_multiplier)
+        z, R, query = self.noise_multiplier, run.repetitions, Gaussian(self.noise_multiplier)
         fresh = CappedQueries(query, self.fresh_estimates, R, run.ledger)
-        updates = CappedQueries(query, T, R, run.ledger)
-        search = Search(T, problem.dimension, R)
+        updates = CappedQueries(query, self.steps, R, run.ledger)
 
-        x = before = starts(problem, R, start)
-        estimate, drift, stopped = np.zeros_like(x), np.full(R, np.inf), np.zeros(R, dtype=np.bool_)
-        for t in run.steps(T, first=0):
-            anew = ~stopped & (drift >= self.drift_threshold)
-            stopped |= anew & (fresh.counts >= self.fresh_estimates)
-            anew &= ~stopped
-            follow = ~anew & ~stopped
-            if anew.any():
-                block = Block(problem, first.size, first.rows(fresh.counts[anew]))  # b₁ records, never used
-                fresh.grant(anew)
-                gradient = run.gradients(self.noise_multiplier, of=block, memory=OnBlock(block), ledger=fresh)
-                estimate[anew] = asked(gradient, anew, x)
-                drift[anew] = 0.0
-            if follow.any():
-                block = Block(problem, second.size, second.rows(updates.counts[follow]))  # b₂ records, never used
-                updates.grant(follow)
-                difference = run.differences(self.noise_multiplier, of=block, memory=OnBlock(block), ledger=updates)
-                estimate[follow] += asked(difference, follow, x, before)
-            following = np.where(stopped[:, None], x, x - eta * estimate)
-            drift = drift + distances(following, x) ** 2
-            slope = run.exact(x)[1] if population_gradient is None else population_gradient(x)
-            search.passed(run, t, x, slope, estimate, stopped)
-            before, x = x, following
+        def next_of(pool: Pool, queries: CappedQueries, rows: Rows) -> Block:
+            return Block(problem, pool.size, pool.rows(queries.counts[rows] - 1))  # records that were never used
+
+        def renewed(rows: Rows, x: Array) -> Array:
+            block = next_of(first, fresh, rows)
+            return asked(run.gradients(z, of=block, memory=OnBlock(block), ledger=fresh), rows, x)
+
+        def changed(rows: Rows, x: Array, before: Array) -> Array:
+            block = next_of(second, updates, rows)
+            return asked(run.differences(z, of=block, memory=OnBlock(block), ledger=updates), rows, x, before)
+
+        def exact(x: Array) -> tuple[None, Array]:
+            return None, run.exact(x)[1] if population_gradient is None else population_gradient(x)
+
+        x0, eta = starts(problem, R, start), step_size_for(problem)
+        made = search(run, x0, eta, self.drift_threshold, fresh, updates, renewed, changed, exact)
         # a record is in one block, hence in one query: it pays for the one with the least noise, at most
-        run.ledger.release(min((*fresh.made, *updates.made), key=lambda made: made.noise_multiplier or 0))
-        return search.ended(x, (fresh, updates), {"step_size": eta, "drift_threshold": self.drift_threshold})
+        run.ledger.release(min((*fresh.made, *updates.made), key=lambda query: query.noise_multiplier or 0))
+        return made
 
     def pools(self, records: int) -> tuple[Pool, Pool]:
-        """The records set aside for fresh estimates and for updates.
-
-        Raises:
-            InvalidValue: They are more than there are.
-        """
+        """The records set aside for fresh estimates and for updates; ``InvalidValue`` where they are too many."""
         first = Pool(0, self.first_batch, self.fresh_estimates)
         second = Pool(first.end, self.second_batch, self.steps)
         if second.end > records:
@@ -322,21 +271,16 @@ class PopulationStochasticSpider(Method[FiniteSum]):
     def bound(self, problem: FiniteSum, failure_probability: ExactLike = "0.1") -> Enclosure:
         """Enclose the bound on min_t ‖∇F_P(x_t)‖ that holds with probability 1 - ω over records and noise.
 
-        Args:
-            problem: Supplies n, p, G, M and B.
-            failure_probability: ω in (0, 1).
-
         Raises:
             InvalidValue: The bound is not proven, as T₁ is too small for κ, or there are too few records.
         """
         demand_all_of_space(problem)
         self.pools(problem.records)
+        gap = self.initial_gap
         values = {
             "smoothness": 1 / Fraction(step_size_for(problem)),
             "lipschitz": at_least(problem.lipschitz, "lipschitz"),
-            "loss_range": at_least(problem.initial_gap, "initial_gap")
-            if self.initial_gap is None
-            else self.initial_gap,
+            "loss_range": at_least(problem.initial_gap, "initial_gap") if gap is None else gap,
             "dataset_size": Fraction(problem.records),
             "steps": Fraction(self.steps),
             "noise_stddev": stddev_of_gradients(Block(problem, self.first_batch), self.noise_multiplier),

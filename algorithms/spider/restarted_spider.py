@@ -35,24 +35,18 @@ import sympy
 from attrs import evolve, field, frozen
 from numpy.typing import ArrayLike
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import named
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.method import FiniteSum, InvalidValue, Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
-from dpbounds.algorithms.planning import Group, multiplier_of_one, multipliers_of_groups
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.run import Run
-from dpbounds.algorithms.spider.spider import Spider, enclosed, measured_at, starts
-from dpbounds.errors import InvalidValue
+from dpbounds.algorithms.spider.spider import Spider, enclosed, initial_gap_of, measured_at, starts
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import decide, evaluate
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import exact
 from dpbounds.papers.lowy_ullman_wright_2024 import definition_6_1
 from dpbounds.papers.ours import polyak_lojasiewicz_restarted_spider as statement
-from dpbounds.privacy.mechanisms import Composed, Mechanism, parts_of
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.mechanisms import Composed, parts_of
 
 THEOREMS = {
     "algorithm": "dpbounds/polyak-lojasiewicz-restarted-spider",
@@ -82,7 +76,7 @@ def _stages(stages: Sequence[Spider], name: str = "stages") -> tuple[Spider, ...
     return tuple(stages)
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class Growth:
     """F - inf F <= γᵏ‖∇F‖ᵏ, everywhere: public knowledge about the loss.
 
@@ -108,7 +102,7 @@ class Growth:
         return Fraction(evaluate(base ** sympy.Rational(self.exponent), {}).upper)
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class RestartedSpider(Method[FiniteSum]):
     """Full-batch DP-SPIDER, several times in a row, each time from where the last one ended.
 
@@ -151,15 +145,11 @@ class RestartedSpider(Method[FiniteSum]):
         - ``stages``: J; None: the one that minimises the bound on the gradient among all J for which the theorem's
           hypothesis holds in every stage
         - ``initial_gap``: ψ, where the walk will not start at the problem's initial point
-
-        Raises:
-            InvalidValue: A number is not allowed, a constant is missing, or there are too few records for any J: the
-                noise of the differences would not be paid for by the descent.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         gap, known = fields.initial_gap(initial_gap), growth_of(problem, growth)
-        rho = 2 / multiplier_of_one(budget) ** 2  # the zCDP that this noise amounts to under replace-one
-        candidates = range(1, _MOST_STAGES + 1) if stages is None else [positive_integer(stages, "stages")]
+        rho = 2 / planning.multiplier_of_one(budget) ** 2  # the zCDP that this noise amounts to under replace-one
+        candidates = range(1, _MOST_STAGES + 1) if stages is None else [fields.count(stages, "stages")]
         plans = [_planned_steps(problem, known, gap, float(rho), J) for J in candidates]
         admissible = [plan for plan in plans if plan is not None]
         if not admissible:
@@ -168,16 +158,11 @@ class RestartedSpider(Method[FiniteSum]):
             raise InvalidValue("records", problem.records, allowed, advice)
         _, steps = min(admissible)
         part = Fraction(1, 2 * len(steps))
-        groups: dict[str, Group] = {}
-        for j, T in enumerate(steps):
-            # a stage of one step has no differences, and leaves their part to its anchor
-            groups[f"anchor {j}"] = Group(1, part if T > 1 else 2 * part)
-            if T > 1:
-                groups[f"differences {j}"] = Group(T - 1, part)
-        multipliers = multipliers_of_groups(budget, groups)
-        made = (
-            Spider(multipliers[f"anchor {j}"], multipliers.get(f"differences {j}"), T, T) for j, T in enumerate(steps)
-        )
+        # a stage of one step has no differences, and leaves their part to its anchor
+        groups = {f"anchor {j}": (1, part if T > 1 else 2 * part) for j, T in enumerate(steps)}
+        groups |= {f"differences {j}": (T - 1, part) for j, T in enumerate(steps) if T > 1}
+        z = planning.multipliers_of_groups(budget, groups)
+        made = (Spider(z[f"anchor {j}"], z.get(f"differences {j}"), T, T) for j, T in enumerate(steps))
         return cls(tuple(made), known, gap, budget)
 
     @property
@@ -246,9 +231,7 @@ class RestartedSpider(Method[FiniteSum]):
             symbols.dimension: problem.dimension,
             symbols.lipschitz: enclosed(problem.lipschitz, "lipschitz"),
             symbols.smoothness: enclosed(problem.smoothness, "smoothness"),
-            symbols.initial_gap: enclosed(problem.initial_gap, "initial_gap")
-            if self.initial_gap is None
-            else self.initial_gap,
+            symbols.initial_gap: initial_gap_of(problem, self.initial_gap),
             symbols.pl_constant: enclosed(getattr(problem, "pl_constant", None), "pl_constant"),
             symbols.steps: first.steps,
             # σ₁ = (2G/n)√(J/ρ) solved for ρ, with σ₁ = z G/n rounded up to a double
@@ -262,11 +245,7 @@ class RestartedSpider(Method[FiniteSum]):
 
 
 def growth_of(problem: FiniteSum, growth: Growth | None) -> Growth:
-    """The growth that is given, or that of the problem's PL constant.
-
-    Raises:
-        InvalidValue: There is neither.
-    """
+    """The growth that is given, or that of the problem's PL constant, or ``InvalidValue`` where there is neither."""
     if growth is not None:
         return growth
     constant = getattr(problem, "pl_constant", None)

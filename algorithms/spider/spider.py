@@ -22,37 +22,27 @@ import sympy
 from attrs import field, frozen
 from numpy.typing import ArrayLike
 
-from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import named
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import norms, squared_norms
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome, UniformIterate, stddev_of_gradients
-from dpbounds.algorithms.noise import Array
-from dpbounds.algorithms.oracles import (
-    Gradients,
-    Poisson,
-    Sampling,
-    at_least,
+from dpbounds.algorithms.method import (
+    Array,
+    FiniteSum,
+    InvalidValue,
+    Method,
+    OpenRun,
+    Outcome,
+    UniformIterate,
+    stddev_of_gradients,
 )
+from dpbounds.algorithms.oracles import Gradients, Poisson, Sampling, at_least
 from dpbounds.algorithms.oracles.batches import sampled, valid_sampling
-from dpbounds.algorithms.planning import (
-    Group,
-    multiplier_of_one,
-    multiplier_within,
-    multipliers_of_groups,
-    root_above,
-)
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.run import Run
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import decide, evaluate
-from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.papers.lowy_ullman_wright_2024 import _spider, algorithm_1_explicit, lemma_3_1_explicit
-from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.mechanisms import Composed, Gaussian
 
 Variant = Literal["repaired", "as-printed"]
 
@@ -63,14 +53,14 @@ THEOREMS = {
     "bound": "lowy-ullman-wright-2024/algorithm-1/explicit",
 }
 
-_HALF = Fraction(1, 2)
+_HALF, _ALL = Fraction(1, 2), Fraction(1)
 
 
 def _multiplier_or_none(value: ExactLike | None, name: str = "difference_multiplier") -> Fraction | None:
     return None if value is None else fields.multiplier(value, name)
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class Spider(Method[FiniteSum]):
     """DP-SPIDER, for any ``FiniteSum`` whose records' losses are G-Lipschitz and L-smooth, over all of R^p.
 
@@ -91,7 +81,6 @@ class Spider(Method[FiniteSum]):
         anchor_multiplier: Standard deviation on an anchor's sum of gradients in units of G.
         difference_multiplier: Of a difference, in units of min(L ‖w_t - w_{t-1}‖, 2G); None where every step is an
             anchor.
-        steps: T.
         anchor_period: q; more than T is as good as T.
         step_size: η, or None for 1/(2L) of the problem at hand.
         initial_gap: ψ >= E F(w_0) - inf F, public; None for the problem's own, which is about its initial point.
@@ -140,18 +129,14 @@ class Spider(Method[FiniteSum]):
         the accountant's. On random batches the theorem says nothing, and its T and q are a mere default; the noise
         then is z max(1, rate √(2N)) on a batch's sum for each of N releases (the shape of Arora et al.'s), with the
         smallest z that is proven. ``initial_gap`` is ψ, where the walk will not start at the problem's initial point.
-
-        Raises:
-            InvalidValue: A number is not allowed, or the problem lacks a constant.
-            UnsupportedMechanism: The sampling has no proven analysis under the relation.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         gap = fields.initial_gap(initial_gap)
-        T, q = parameters(problem, 2 / multiplier_of_one(budget) ** 2, gap, steps, anchor_period)
+        T, q = parameters(problem, 2 / planning.multiplier_of_one(budget) ** 2, gap, steps, anchor_period)
         N1 = anchors(T, q)
         if anchor_sampling is None and (difference_sampling is None or N1 == T):
-            shared = {"anchors": Group(N1, _HALF), "differences": Group(T - N1, _HALF)}
-            multipliers = multipliers_of_groups(budget, shared if N1 < T else {"anchors": Group(N1, Fraction(1))})
+            shared = {"anchors": (N1, _HALF), "differences": (T - N1, _HALF)}
+            multipliers = planning.multipliers_of_groups(budget, shared if N1 < T else {"anchors": (N1, Fraction(1))})
             first, second = multipliers["anchors"], multipliers.get("differences")
         else:
             weight = _weight(anchor_sampling, problem.records, N1)
@@ -160,7 +145,7 @@ class Spider(Method[FiniteSum]):
             def released(z: Fraction) -> Mechanism:
                 return _released((weight * z, anchor_sampling, N1), (other and other * z, difference_sampling, T - N1))
 
-            z = multiplier_within(budget, released)
+            z = planning.multiplier_within(budget, released)
             first, second = weight * z, other and other * z
         return cls(first, second, T, q, step_size, gap, budget, anchor_sampling, difference_sampling, variant)
 
@@ -181,15 +166,8 @@ class Spider(Method[FiniteSum]):
     def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32, start: ArrayLike | None = None) -> Run:
         """As ``Method.run``, from any w_0.
 
-        Args:
-            problem: What to minimise.
-            seed: Of all streams.
-            repetitions: How many.
-            start: w_0, shape (p,) or one per repetition, (R, p): public, or released before (which this ledger then
-                does not show). None: the problem's initial point.
-
-        Raises:
-            InvalidValue: See ``Method.run``; the start is not finite or of another shape.
+        ``start`` is w_0, shape (p,) or one per repetition, (R, p): public, or released before (which this ledger then
+        does not show). None: the problem's initial point.
         """
         return self._run(problem, seed, repetitions, start=start)
 
@@ -208,12 +186,8 @@ class Spider(Method[FiniteSum]):
     def descend(self, problem: FiniteSum, run: OpenRun, start: Array) -> UniformIterate:
         """The pseudo-code above, from given points, in a run that may have begun before and may go on.
 
-        That is how other algorithms build on this one: a warm start before it, restarts of it.
-
-        Args:
-            problem: What to minimise.
-            run: Gets T entries in its ledger.
-            start: w_0, shape (R, p): public, or released by entries that the ledger already has.
+        That is how other algorithms build on this one: a warm start before it, restarts of it. ``start`` is w_0, shape
+        (R, p): public, or released by entries that the ledger already has.
         """
         demand_smooth(problem)
         T, q, eta = self.steps, self.anchor_period, self.step_size_for(problem)
@@ -263,9 +237,8 @@ class Spider(Method[FiniteSum]):
         if not self.full_batch:
             raise InvalidValue("sampling", "random batches", "the full batch: no bound with constants covers batches")
         demand_smooth(problem)
-        gap = self.initial_gap
         values = {
-            symbols.initial_gap: enclosed(problem.initial_gap, "initial_gap") if gap is None else gap,
+            symbols.initial_gap: initial_gap_of(problem, self.initial_gap),
             symbols.smoothness: enclosed(problem.smoothness, "smoothness"),
             symbols.step_size: Fraction(self.step_size_for(problem)),
             symbols.steps: self.steps,
@@ -308,20 +281,7 @@ def parameters(
     steps: int | None = None,
     anchor_period: int | None = None,
 ) -> tuple[int, int]:
-    """T and q as the explicit theorem prescribes them for a zCDP budget, where they are not given.
-
-    Args:
-        problem: Supplies n, p, G, L and the initial gap, all public.
-        rho: ρ > 0 that the noise amounts to.
-        initial_gap: ψ, or None for the problem's.
-        steps: T, or None.
-        anchor_period: q, or None.
-
-    Raises:
-        InvalidValue: ``demand_smooth`` fails, or T or q is no positive whole number.
-
-    Source: ``lowy-ullman-wright-2024/lemma-3.1/explicit``.
-    """
+    """T and q of ``lowy-ullman-wright-2024/lemma-3.1/explicit`` for ρ-zCDP, where they are not given."""
     demand_smooth(problem)
     given: dict[sympy.Symbol | str, ExactLike | Enclosure] = {
         symbols.dataset_size: problem.records,
@@ -329,16 +289,15 @@ def parameters(
         symbols.rho: rho,
     }
     if steps is None:
-        gap = enclosed(problem.initial_gap, "initial_gap") if initial_gap is None else initial_gap
-        given[symbols.initial_gap] = gap
+        given[symbols.initial_gap] = initial_gap_of(problem, initial_gap)
         given[symbols.lipschitz] = enclosed(problem.lipschitz, "lipschitz")
         given[symbols.smoothness] = enclosed(problem.smoothness, "smoothness")
         steps = int(evaluate(lemma_3_1_explicit.steps, given).exact_upper)
-    T = positive_integer(steps, "steps")
+    T = fields.count(steps, "steps")
     if anchor_period is None:
         period = _spider.anchor_period(sympy.Integer(T), symbols.rho)
         anchor_period = int(evaluate(period, given).exact_lower)
-    return T, min(positive_integer(anchor_period, "anchor_period"), T)
+    return T, min(fields.count(anchor_period, "anchor_period"), T)
 
 
 def starts(problem: FiniteSum, repetitions: int, start: ArrayLike | None = None) -> Array:
@@ -363,6 +322,11 @@ def enclosed(constant: sympy.Expr | None, name: str) -> Enclosure:
     return evaluate(known(constant, name), {})
 
 
+def initial_gap_of(problem: FiniteSum, given: Fraction | None) -> Fraction | Enclosure:
+    """ψ: what is given, or the problem's own bound on F(w_0) - inf F, which is about its initial point."""
+    return enclosed(problem.initial_gap, "initial_gap") if given is None else given
+
+
 def demand_smooth(problem: FiniteSum) -> None:
     """Raise ``InvalidValue`` where a constant is missing, F is not smooth, or a walk would leave its ball."""
     for name in ("lipschitz", "smoothness"):
@@ -378,13 +342,10 @@ def _weight(sampling: Sampling, records: int, count: int) -> Fraction:
         rate = sampling.sample_rate
     else:
         rate = Fraction(sampling.size, records)
-    return max(Fraction(1), rate * root_above(2 * count))
+    return max(Fraction(1), rate * planning.root_above(2 * count))
 
 
 def _released(*groups: tuple[Fraction | None, Sampling, int]) -> Mechanism:
     """N releases of a noise multiplier on such samples, group after group."""
-    parts = []
-    for multiplier, sampling, count in groups:
-        if count and multiplier is not None:
-            parts.append((sampled(Gaussian(multiplier), sampling), count))
-    return Composed(tuple(parts))
+    asked = [each for each in groups if each[2] and each[0] is not None]
+    return Composed(tuple((sampled(Gaussian(z), sampling), count) for z, sampling, count in asked))

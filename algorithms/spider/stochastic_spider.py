@@ -17,8 +17,10 @@ its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -26,82 +28,27 @@ import sympy
 from attrs import Attribute, field, frozen
 from numpy.typing import NDArray
 
-from dpbounds.algorithms import fields, noise
-from dpbounds.algorithms.fields import named
+from dpbounds.algorithms import fields, noise, planning
 from dpbounds.algorithms.iterates import squared_norms
-from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome, stddev_of_gradients
-from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome, stddev_of_gradients
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.oracles.differences import distances
 from dpbounds.algorithms.oracles.rows import Walk, asked, of_rows
-from dpbounds.algorithms.planning import (
-    Group,
-    multiplier_of_one,
-    multipliers_of_groups,
-    root_above,
-)
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.spider.capped_queries import CappedQueries
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, to_float
+from dpbounds.expressions.exact import to_float
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import lemma_3_3_explicit, theorem_4_2_explicit
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.theorems.evaluation import Evaluation
 from dpbounds.theorems.record import Theorem
 
 Variant = Literal["repaired", "as-printed"]
-
-THEOREMS = {
-    "spent": "ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit",
-    "smallest": "ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit",
-    "as-printed": "ganesh-liu-oh-thakurta-2023/theorem-4.2",
-}
+Rows = NDArray[np.bool_]
 
 _STATEMENT = theorem_4_2_explicit.THEOREM
 _HALF = Fraction(1, 2)
-
-
-class Search:
-    """What a search passes on its way: every iterate, the smallest gradient, the largest error of an estimate."""
-
-    def __init__(self, steps: int, dimension: int, repetitions: int) -> None:
-        self.iterates = np.empty((repetitions, steps + 1, dimension))
-        self.smallest, self.largest = np.full(repetitions, np.inf), np.zeros(repetitions)
-        self.stopped = np.zeros(repetitions, dtype=np.bool_)
-
-    def passed(
-        self, run: OpenRun, t: int, x: Array, gradient: Array, estimate: Array, stopped: NDArray[np.bool_]
-    ) -> None:
-        """Keep x_t, and measure how its estimate compares with its gradient."""
-        self.iterates[:, t], self.stopped = x, stopped
-        slopes, errors = squared_norms(gradient), squared_norms(estimate - gradient)
-        self.smallest = np.minimum(self.smallest, np.sqrt(slopes))
-        self.largest = np.where(stopped, self.largest, np.maximum(self.largest, np.sqrt(errors)))
-        run.measure(exact=slopes, error=errors)
-
-    def ended(
-        self,
-        x: Array,
-        queries: tuple[CappedQueries, CappedQueries],
-        parameters: Mapping[str, float],
-        title: str | None = None,
-    ) -> Outcome:
-        """The last iterate, with all before it."""
-        self.iterates[:, -1] = x
-        fresh, updates = queries
-        measured = {
-            "smallest": self.smallest,
-            "largest error": self.largest,
-            "fresh": fresh.counts.astype(np.float64),
-            "updates": updates.counts.astype(np.float64),
-            "stopped": self.stopped.astype(np.float64),
-        }
-        return Outcome(x, outputs={"iterates": self.iterates}, measured=measured, parameters=parameters, title=title)
 
 
 def at_most_one_a_step(record: Any, field: Attribute[Any], value: int) -> None:
@@ -110,7 +57,7 @@ def at_most_one_a_step(record: Any, field: Attribute[Any], value: int) -> None:
         raise InvalidValue(field.name, value, f"at most steps = {record.steps}", "there is one query per step")
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class Kicks:
     """Random steps out of flat places.
 
@@ -125,7 +72,7 @@ class Kicks:
     scale: float = field(converter=fields.length)
 
 
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class StochasticSpider(Method[FiniteSum]):
     """Algorithm 1 of Ganesh, Liu, Oh & Thakurta 2023 on all records, for any ``FiniteSum`` over R^p.
 
@@ -146,7 +93,6 @@ class StochasticSpider(Method[FiniteSum]):
     Attributes:
         noise_multiplier: Of a fresh estimate: standard deviation on the sum of gradients in units of G.
         difference_multiplier: Of an update: standard deviation on the sum in units of M ‖x - y‖.
-        steps: T.
         fresh_estimates: T₁, at most T.
         drift_threshold: κ > 0, squared length that may be travelled on one fresh estimate.
         kicks: Or None.
@@ -188,17 +134,18 @@ class StochasticSpider(Method[FiniteSum]):
         budget = PrivacyBudget.of(epsilon, delta, relation)
         omega = fields.share(failure_probability, "failure_probability")
         printed = claimed_zcdp(budget)
-        single = multiplier_of_one(budget)
+        single = planning.multiplier_of_one(budget)
         # the theorem's formulas are for replace-one: T₁ and T releases of multiplier z₁ and z₂ cost 2(T₁/z₁² + T/z₂²)
         rho = printed / 2 if variant == "as-printed" else 2 / single**2
-        steps, fresh, kappa = tuned(problem, rho, omega)
+        # a hair more of error, so that T₁ is large enough for noise that was rounded up
+        steps, fresh, kappa = tuned(_STATEMENT, problem, rho, omega, slack=Fraction(1, 10**9))
         if variant == "as-printed":
             # G√T₁/(n√φ) and M√T/(n√φ)
-            noises = root_above(fresh / printed), root_above(steps / printed)
+            noises = planning.root_above(fresh / printed), planning.root_above(steps / printed)
             return cls(*noises, steps, fresh, kappa, kicks, budget, variant)
         while True:
-            groups = {"fresh": Group(fresh, _HALF), "differences": Group(steps, _HALF)}
-            found = multipliers_of_groups(budget, groups)
+            groups = {"fresh": (fresh, _HALF), "differences": (steps, _HALF)}
+            found = planning.multipliers_of_groups(budget, groups)
             made = cls(found["fresh"], found["differences"], steps, fresh, kappa, kicks, budget, variant)
             # in few steps the error exceeds E a little, and T₁ must be larger than it is at E
             if fresh == steps or made._evaluated(problem, omega).applies:
@@ -219,65 +166,27 @@ class StochasticSpider(Method[FiniteSum]):
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 1."""
         demand_all_of_space(problem)
-        T, eta, is_printed, R = self.steps, step_size_for(problem), self.variant == "as-printed", run.repetitions
-        memory, search = Walk(problem), Search(T, problem.dimension, R)
-        fresh = CappedQueries(Gaussian(self.noise_multiplier), self.fresh_estimates, R, run.ledger)
-        updates = CappedQueries(Gaussian(self.difference_multiplier), T, R, run.ledger)
+        memory = Walk(problem)
+        fresh = CappedQueries(Gaussian(self.noise_multiplier), self.fresh_estimates, run.repetitions, run.ledger)
+        updates = CappedQueries(Gaussian(self.difference_multiplier), self.steps, run.repetitions, run.ledger)
         gradient = run.gradients(self.noise_multiplier, memory=memory, ledger=fresh)
         difference = run.differences(self.difference_multiplier, memory=memory, ledger=updates)
-
-        x = before = run.repeated(problem.initial_point)
-        estimate = np.zeros_like(x)
-        drift, drift_before = np.full(R, np.inf), np.full(R, np.inf)  # "drift_0 = κ": the first estimate is a fresh one
-        frozen_for, stopped, size = np.zeros(R, dtype=np.int64), np.zeros(R, dtype=np.bool_), np.full(R, np.inf)
-        for t in run.steps(T, first=0):
-            objective, slope = memory.move(x)
-            kicked = ~stopped & self._due(size, frozen_for)
-            frozen_for[kicked] = 0 if self.kicks is None else self.kicks.wait
-            # repaired: the drift with the step from x_{t-1} to x_t; as printed, line 9, without it
-            anew = ~stopped & ((drift_before if is_printed else drift) >= self.drift_threshold)
-            if is_printed:
-                anew |= kicked  # line 8: a kick is a fresh estimate with noise on top
-            stopped |= anew & (fresh.counts >= self.fresh_estimates)
-            anew &= ~stopped
-            follow = ~anew & ~stopped
-            if anew.any():  # line 10
-                fresh.grant(anew)
-                estimate[anew] = asked(gradient, anew, x)
-                drift[anew] = 0.0
-            if follow.any():  # line 12
-                updates.grant(follow)
-                estimate[follow] += asked(difference, follow, x, before)
-            moves = -eta * estimate
-            push = kicked & ~stopped
-            if self.kicks is not None and push.any():
-                drawn = self.kicks.scale * noise.standard_gaussian(of_rows(run.generators, push), x.shape[1])
-                if is_printed:
-                    estimate[push] += drawn
-                    moves = -eta * estimate
-                else:
-                    moves[push] += drawn
-            following = np.where(stopped[:, None], x, x + moves)  # line 14
-            drift_before, drift = drift.copy(), drift + distances(following, x) ** 2
-            frozen_for -= 1
-            size = np.sqrt(squared_norms(estimate))
-            search.passed(run, t, x, slope, estimate, stopped)
-            run.measure(objective=objective)
-            before, x = x, following
+        made = search(
+            run,
+            run.repeated(problem.initial_point),
+            step_size_for(problem),
+            self.drift_threshold,
+            fresh,
+            updates,
+            partial(asked, gradient),
+            partial(asked, difference),
+            memory.move,
+            self.kicks,
+            self.variant == "as-printed",
+        )
         fresh.write()
         updates.write()
-        return search.ended(
-            x,
-            (fresh, updates),
-            {"step_size": eta, "drift_threshold": self.drift_threshold},
-            title="stochastic spider" + (", as printed" if is_printed else ""),
-        )
-
-    def _due(self, size: Array, frozen_for: NDArray[np.int64]) -> NDArray[np.bool_]:
-        if self.kicks is None:
-            return np.zeros(len(size), dtype=np.bool_)
-        due: NDArray[np.bool_] = (size <= self.kicks.below) & (frozen_for <= 0)
-        return due
+        return replace(made, title="stochastic spider" + (", as printed" if self.variant == "as-printed" else ""))
 
     def _kept_budget(self) -> PrivacyBudget | None:
         return None if self.variant == "as-printed" else self.budget  # print spends more: its ledger says how much
@@ -333,30 +242,121 @@ class StochasticSpider(Method[FiniteSum]):
         }
 
 
-def tuned(problem: FiniteSum, rho: Fraction, failure_probability: Fraction) -> tuple[int, int, float]:
-    """T, T₁ and κ of the explicit theorem for a search that costs ρ of zCDP if a record is replaced.
+def search(
+    run: OpenRun,
+    start: Array,
+    eta: float,
+    kappa: float,
+    fresh: CappedQueries,
+    updates: CappedQueries,
+    renewed: Callable[[Rows, Array], Array],
+    changed: Callable[[Rows, Array, Array], Array],
+    exact: Callable[[Array], tuple[Array | None, Array]],
+    kicks: Kicks | None = None,
+    printed: bool = False,
+) -> Outcome:
+    """Algorithm 1, whatever records its queries are about.
 
-    T₁ is at most T, with which it is no cap at all.
+    Args:
+        run: Draws kicks, and keeps what is measured.
+        start: x_0, shape (R, p).
+        eta: Step size, 1/M.
+        kappa: κ, squared length that may be travelled on one fresh estimate.
+        fresh: Counts fresh estimates, up to T₁.
+        updates: Counts updates, up to T.
+        renewed: Noisy gradients at some rows of x_t.
+        changed: Noisy differences of gradients between some rows of x_t and of x_{t-1}.
+        exact: F, if it is known, and ∇F at x_t: measured, and nothing else is done with them.
+        kicks: See ``StochasticSpider``.
+        printed: Whether the drift is tested, and kicks are made, as in print.
+    """
+    T, (R, p) = updates.cap, start.shape
+    iterates, smallest, largest = np.empty((R, T + 1, p)), np.full(R, np.inf), np.zeros(R)
+    x = before = start
+    estimate = np.zeros_like(x)
+    drift, drift_before = np.full(R, np.inf), np.full(R, np.inf)  # "drift_0 = κ": the first estimate is a fresh one
+    frozen_for, stopped, size = np.zeros(R, dtype=np.int64), np.zeros(R, dtype=np.bool_), np.full(R, np.inf)
+    for t in run.steps(T, first=0):
+        objective, slope = exact(x)
+        kicked = np.zeros(R, dtype=np.bool_)
+        if kicks is not None:
+            kicked = ~stopped & (size <= kicks.below) & (frozen_for <= 0)
+            frozen_for[kicked] = kicks.wait
+        # repaired: the drift with the step from x_{t-1} to x_t; as printed, line 9, without it
+        anew = ~stopped & ((drift_before if printed else drift) >= kappa)
+        if printed:
+            anew |= kicked  # line 8: a kick is a fresh estimate with noise on top
+        stopped |= anew & (fresh.counts >= fresh.cap)
+        anew &= ~stopped
+        follow = ~anew & ~stopped
+        if anew.any():  # line 10
+            fresh.grant(anew)
+            estimate[anew] = renewed(anew, x)
+            drift[anew] = 0.0
+        if follow.any():  # line 12
+            updates.grant(follow)
+            estimate[follow] += changed(follow, x, before)
+        moves = -eta * estimate
+        push = kicked & ~stopped
+        if kicks is not None and push.any():
+            drawn = kicks.scale * noise.standard_gaussian(of_rows(run.generators, push), p)
+            if printed:
+                estimate[push] += drawn
+                moves = -eta * estimate
+            else:
+                moves[push] += drawn
+        following = np.where(stopped[:, None], x, x + moves)  # line 14
+        drift_before, drift = drift.copy(), drift + distances(following, x) ** 2
+        frozen_for -= 1
+        size = np.sqrt(squared_norms(estimate))
+        slopes, errors = squared_norms(slope), squared_norms(estimate - slope)
+        iterates[:, t], smallest = x, np.minimum(smallest, np.sqrt(slopes))
+        largest = np.where(stopped, largest, np.maximum(largest, np.sqrt(errors)))
+        run.measure(exact=slopes, error=errors, **({} if objective is None else {"objective": objective}))
+        before, x = x, following
+    iterates[:, -1] = x
+    measured = {
+        "smallest": smallest,
+        "largest error": largest,
+        "fresh": fresh.counts.astype(np.float64),
+        "updates": updates.counts.astype(np.float64),
+        "stopped": stopped.astype(np.float64),
+    }
+    return Outcome(
+        x, outputs={"iterates": iterates}, measured=measured, parameters={"step_size": eta, "drift_threshold": kappa}
+    )
+
+
+def tuned(
+    statement: Theorem,
+    problem: FiniteSum,
+    rho: Fraction,
+    failure_probability: Fraction,
+    gap: Fraction | None = None,
+    slack: Fraction = Fraction(0),
+) -> tuple[int, int, float]:
+    """T, T₁ and κ of an explicit theorem for a search that costs ρ of zCDP if a record is replaced.
+
+    T₁ is at most T, with which it is no cap at all, and is made for an error that is larger by a factor 1 + slack.
 
     Raises:
         InvalidValue: The problem lacks a constant, or has a set or a regulariser.
     """
     demand_all_of_space(problem)
-    risk = {
+    values = {
         "smoothness": at_least(problem.smoothness, "smoothness"),
-        "loss_range": at_least(problem.initial_gap, "initial_gap"),
+        "loss_range": at_least(problem.initial_gap, "initial_gap") if gap is None else gap,
+        "lipschitz": at_least(problem.lipschitz, "lipschitz"),
+        "dataset_size": Fraction(problem.records),
+        "dimension": Fraction(problem.dimension),
+        "rho": rho,
+        "failure_probability": failure_probability,
     }
-    slope = {"lipschitz": at_least(problem.lipschitz, "lipschitz")}
-    given = {"rho": rho, "failure_probability": failure_probability}
-    sizes = {"dataset_size": Fraction(problem.records), "dimension": Fraction(problem.dimension)}
-    level = {"accuracy": from_above(_STATEMENT, "accuracy", risk | slope | given | sizes)}
-    steps = max(1, math.ceil(from_above(_STATEMENT, "steps", level | risk)))
-    lengths = {"smoothness": risk["smoothness"]} | slope
-    kappa = from_above(_STATEMENT, "drift_threshold", level | lengths)
-    # a hair more, so that T₁ is large enough for noise that was rounded up
-    reached = {"accuracy": level["accuracy"] * (1 + Fraction(1, 10**9))}
-    counts = {"steps": Fraction(steps), "drift_threshold": kappa}
-    fresh = math.ceil(from_above(_STATEMENT, "fresh_estimates", reached | counts | risk))
+    values["accuracy"] = from_above(statement, "accuracy", values)
+    steps = max(1, math.ceil(from_above(statement, "steps", values)))
+    kappa = from_above(statement, "drift_threshold", values)
+    values |= {"accuracy": values["accuracy"] * (1 + slack), "steps": Fraction(steps), "drift_threshold": kappa}
+    fresh = math.ceil(from_above(statement, "fresh_estimates", values))
     return steps, min(steps, fresh), float(kappa)
 
 
@@ -366,11 +366,7 @@ def from_above(statement: Theorem, part: str, values: Mapping[str, Fraction]) ->
 
 
 def demand_enough(found: Evaluation, fresh_estimates: int, steps: int) -> Enclosure:
-    """The value of a bound whose conditions hold, or hold because nothing stops the run.
-
-    Raises:
-        InvalidValue: The cap on fresh estimates may stop the run before the bound is reached.
-    """
+    """The value of a bound, or ``InvalidValue`` where the cap may stop the run before the bound is reached."""
     # a run that may take a fresh estimate at every step is never stopped, which is all that T₁ is needed for
     if found.applies is not True and fresh_estimates < steps:
         advice = "so that the run is not stopped before the bound is reached: more of them, or a larger κ"

@@ -23,7 +23,6 @@ from attrs import evolve, field, frozen
 from threadpoolctl import threadpool_limits
 
 from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import named
 from dpbounds.algorithms.ledger import DescribedRelease, Ledger, OpenLedger, PrivacyBudget
 from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.oracles import in_batches
@@ -39,13 +38,8 @@ from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.mechanisms import ApproximateDP, Mechanism
 from dpbounds.privacy.relations import Relation
 
-THEOREMS = {
-    "algorithm": "lowy-ullman-wright-2024/algorithm-4",
-    "bound": "ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit",
-}
 
-
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class PopulationWarmStart:
     """Algorithm 4 of Lowy, Ullman & Wright 2024 with a sample split, for linear models.
 
@@ -90,9 +84,6 @@ class PopulationWarmStart:
         - ``share``: the start's part of the records, in (0, 1)
         - ``failure_probability``: ζ of the start and, once more, of the search
         - ``outside``: a public bound on min over the ball - inf of the population risk (the caller's assumption)
-
-        Raises:
-            InvalidValue: A number is not allowed, the problem lacks a constant, or a part has too few records.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         zeta = fields.share(failure_probability, "failure_probability")
@@ -163,11 +154,7 @@ class PopulationWarmStart:
 
 
 def part_of(problem: Linear, first: int, count: int) -> Linear:
-    """The problem of ``count`` records from position ``first`` on; its constants are the same.
-
-    Raises:
-        InvalidValue: There is no such record, or the problem is no linear model.
-    """
+    """The problem of ``count`` records from position ``first`` on; its constants are the same."""
     if not 0 <= first < first + count <= problem.records:
         raise InvalidValue("records", f"{first} .. {first + count}", f"positions from 0 to {problem.records}")
     rows = slice(first, first + count)

@@ -20,47 +20,29 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from attrs import field, frozen
 from threadpoolctl import threadpool_limits
 
 from dpbounds.algorithms import fields
-from dpbounds.algorithms.fields import named
 from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.method import Method
 from dpbounds.algorithms.noise import Array, streams
 from dpbounds.algorithms.oracles import in_batches
 from dpbounds.algorithms.problems.linear_model import Linear
 from dpbounds.algorithms.problems.problem import Problem, clip_rows
 from dpbounds.algorithms.run import Run, Trace
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 
-THEOREMS = {
-    "algorithm": "lowy-ullman-wright-2024/lemma-8.1",
-    "rate": "lowy-ullman-wright-2024/corollary-8.2",
-}
+THEOREMS = {"algorithm": "lowy-ullman-wright-2024/lemma-8.1", "rate": "lowy-ullman-wright-2024/corollary-8.2"}
 
 
-class Inner(Protocol):
-    """The algorithm that trains in R^k."""
-
-    @property
-    def budget(self) -> PrivacyBudget | None:
-        """What ``run`` holds its ledger against."""
-
-    @property
-    def planned(self) -> Mechanism:
-        """What a run releases."""
-
-    def run(self, problem: Any, seed: int = 0, repetitions: int = 32) -> Run:
-        """Run it."""
-
-
-@frozen(field_transformer=named)
+@frozen(field_transformer=fields.named)
 class RandomProjection:
     """Any algorithm on randomly projected records of a linear model.
 
@@ -69,14 +51,14 @@ class RandomProjection:
         projected_dimension: k >= 1.
     """
 
-    inner: Inner
+    inner: Method[Any]
     projected_dimension: int = field(converter=fields.count)
 
     @classmethod
     def calibrated(
         cls,
         problem: Linear,
-        inner: Callable[..., Inner],
+        inner: Callable[..., Method[Any]],
         projected_dimension: int | None = None,
         epsilon: ExactLike = 1,
         delta: ExactLike = "1e-6",
@@ -89,16 +71,13 @@ class RandomProjection:
           ``delta``, ``relation`` and the ``options``
         - ``projected_dimension``: k; None: min(d, ⌈(εn)^{4/5}⌉), where the rate of DP-SPIDER in R^k,
           k^{1/3}/(εn)^{2/3}, meets that of the projection, k^{-1/2}
-
-        Raises:
-            InvalidValue: A number is not allowed, or the model has a constraint or a regulariser.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         _demand_free(problem)
         k = projected_dimension
         if k is None:
             k = min(problem.dimension, int(np.ceil((float(budget.epsilon) * problem.records) ** 0.8)))
-        k = positive_integer(k, "projected_dimension")
+        k = fields.count(k, "projected_dimension")
         blank = _with_records(problem, np.zeros((problem.records, k)))
         made = inner(blank, epsilon=budget.epsilon, delta=budget.delta, relation=budget.relation, **options)
         return cls(made, k)
@@ -139,20 +118,18 @@ class RandomProjection:
                 runs.append(run)
         _demand_same(runs)
         last = runs[-1]
-        return Run(
+        return replace(
+            last,
             algorithm=f"{last.algorithm} in a random projection to {k} dimensions",
             output=output,
+            outputs={},
+            output_step=None,
             trace=Trace(),
             measured=measured,
             metric="gradient_norm",
-            ledger=last.ledger,
-            budget=last.budget,
-            spent=last.spent,
-            steps=last.steps,
             parameters={**last.parameters, "projected_dimension": float(k)},
             seed=int(seed),
             timings={"runs": time.perf_counter() - begun},
-            noise_drawn=last.noise_drawn,
         )
 
 

@@ -22,20 +22,16 @@ from typing import ClassVar, Protocol
 import numpy as np
 from attrs import Attribute, evolve, field, frozen
 
-from dpbounds.algorithms import fields
+from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent, enough_steps
-from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome
-from dpbounds.algorithms.noise import NOISE_DRAWN, Array
-from dpbounds.algorithms.planning import Group, multiplier_of_one, multiplier_within, root_above
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.ledger import OpenLedger
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome
+from dpbounds.algorithms.noise import NOISE_DRAWN
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
 from dpbounds.algorithms.spider.spider import Spider, anchors, demand_smooth, parameters
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, exact
-from dpbounds.privacy.mechanisms import Gaussian, Mechanism
-from dpbounds.privacy.relations import Relation
+from dpbounds.expressions.exact import exact
+from dpbounds.privacy.mechanisms import Gaussian
 
 THEOREMS = {
     "algorithm": "lowy-ullman-wright-2024/algorithm-2",
@@ -116,16 +112,13 @@ class WarmStartedSpider(Method[FiniteSum]):
         - ``share``: the start's part of the budget in zCDP, in (0, 1)
         - ``outside``: a public bound on how much lower F gets outside of the ball: min over the ball - inf. It is the
           caller's assumption (0: the ball holds a minimiser), and the bound rests on it, the privacy does not.
-
-        Raises:
-            InvalidValue: A number is not allowed, the problem lacks a constant, or the net would be too large.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         part = fields.share(share)
         # what a single Gaussian release spends that keeps the budget, in zCDP: (f/z)²/2
-        rho = (budget.relation.sensitivity_factor / multiplier_of_one(budget)) ** 2 / 2
+        rho = (budget.relation.sensitivity_factor / planning.multiplier_of_one(budget)) ** 2 / 2
         # ε_E²/8 = part · ρ, rounded down; ε itself is the most that a pure start may spend of it
-        selection = min(1 / root_above(1 / (8 * part * rho)), budget.epsilon * Fraction(9, 10))
+        selection = min(1 / planning.root_above(1 / (8 * part * rho)), budget.epsilon * Fraction(9, 10))
         net = NetExponentialMechanism.calibrated(
             problem, selection, budget.delta, budget.relation, radius=radius, covering_radius=covering_radius
         )
@@ -154,20 +147,15 @@ class WarmStartedSpider(Method[FiniteSum]):
         Source: Lowy, Ullman & Wright 2024, Corollary 5.3 (without constants there).
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        alone = multiplier_of_one(budget) * root_above(1 / fields.share(share))
+        alone = planning.multiplier_of_one(budget) * planning.root_above(1 / fields.share(share))
         count = enough_steps(problem, alone)
-        descent = StochasticGradientDescent(alone * root_above(count), count, distance)
+        descent = StochasticGradientDescent(alone * planning.root_above(count), count, distance)
         gap = descent.bound(problem, quasar_convexity).exact_upper
         return cls.behind(descent, problem, gap, budget, steps)
 
     @classmethod
     def behind(
-        cls,
-        start: Start,
-        problem: FiniteSum,
-        gap: ExactLike,
-        budget: PrivacyBudget,
-        steps: int | None = None,
+        cls, start: Start, problem: FiniteSum, gap: ExactLike, budget: PrivacyBudget, steps: int | None = None
     ) -> WarmStartedSpider:
         """Return DP-SPIDER behind any start, with the smallest noise for which both together keep a budget.
 
@@ -183,12 +171,12 @@ class WarmStartedSpider(Method[FiniteSum]):
         """
         psi = exact(gap, "gap")
         # full-batch releases of any number and shares are one of multiplier z, so that z does not depend on T and q
-        z = multiplier_within(budget, lambda multiplier: start.planned @ Gaussian(multiplier))
+        z = planning.multiplier_within(budget, lambda multiplier: start.planned @ Gaussian(multiplier))
         T, q = parameters(problem, 2 / z**2, psi, steps, None)
         N1 = anchors(T, q)
         half = Fraction(1, 2)
-        groups = [Group(N1, half), Group(T - N1, half)] if N1 < T else [Group(N1, Fraction(1))]
-        first, *rest = (z * root_above(group.count / group.share) for group in groups)
+        groups = [(N1, half), (T - N1, half)] if N1 < T else [(N1, Fraction(1))]
+        first, *rest = (z * planning.root_above(count / share) for count, share in groups)
         return cls(start, Spider(first, rest[0] if rest else None, T, q, initial_gap=psi), budget)
 
     @property

@@ -1,9 +1,25 @@
 """What tests of several algorithms share: problems, and what must not depend on how many repetitions there are."""
 
 import numpy as np
+import pytest
 
+from dpbounds.algorithms import problems
 from dpbounds.algorithms.oracles import BATCH_WIDTH
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+from dpbounds.algorithms.verification import Verdict, bound_check
+from dpbounds.errors import InvalidValue
+
+
+def smooth(n=300, p=4, **options):
+    """The sigmoid loss on Wang & Xu's design, without a regulariser."""
+    data = problems.wang_xu_design(n, p, seed=0, feature_bound=4)
+    return problems.sigmoid_loss(data.features, data.labels, **{"l1": 0, "feature_bound": 4, **options})
+
+
+def plain_sigmoid(problem, x):
+    """F without a regulariser, and its gradient, at one point, written again."""
+    s = 1 / (1 + np.exp(problem.signed_features @ x))
+    return s.mean(), -(problem.signed_features * (s * (1 - s))[:, None]).mean(axis=0)
 
 
 def wavy(n, p=2, start=1.0, radius=3):
@@ -20,6 +36,17 @@ def bounded_regression(loss, n=400, p=3, **options):
     """Linear regression without noise, features of norm at most 2."""
     features = np.random.default_rng(3).standard_normal((n, p))
     return loss(features, features @ np.array([0.5, -0.3, 0.2]), feature_bound=2, **options)
+
+
+def holds(samples, bound):
+    """Whether their mean is below the bound with all but certainty."""
+    return bound_check("x", samples, bound).verdict is Verdict.HOLDS
+
+
+def refused(match, ask, *arguments, **options):
+    """Asking so is ``InvalidValue``, in words that match."""
+    with pytest.raises(InvalidValue, match=match):
+        ask(*arguments, **options)
 
 
 def assert_independent_repetitions(method, problem, counts=(1, 3, BATCH_WIDTH), most=BATCH_WIDTH + 5, **options):

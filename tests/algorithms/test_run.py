@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpbounds.algorithms.ledger import Ledger, OpenLedger, PrivacyBudget
-from dpbounds.algorithms.run import Recorder, Run, Series, Trace, settled
+from dpbounds.algorithms.run import Recorder, Run, Trace, settled
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import Gaussian, Laplace
 
@@ -85,10 +85,6 @@ def test_a_run_prints_every_measurement():
         assert words in text
     for words in ("gap 2", "not private", "no releases", "of this kind", "no budget was given"):
         assert words in text
-
-
-def test_a_trace_can_be_made_of_any_series():
-    assert Trace(a=Series(np.ones(1), np.ones(2))).a.mean == 1
 
 
 def test_a_run_is_settled_against_its_plan_and_its_budget():

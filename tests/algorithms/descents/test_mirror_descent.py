@@ -3,25 +3,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import sympy
 
-from dpbounds.algorithms import noise, oracles, problems, secure_noise
-from dpbounds.algorithms.descents import mirror_descent as module
-from dpbounds.algorithms.descents.mirror_descent import MirrorDescent, bound_expression
+from dpbounds.algorithms import noise
+from dpbounds.algorithms.descents.mirror_descent import MirrorDescent
 from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
 from dpbounds.algorithms.iterates import best_count, gap_at
 from dpbounds.algorithms.problems.mirrors import EntropyMirror, EuclideanMirror, PNormMirror
 from dpbounds.algorithms.problems.sets import L1Ball, L2Ball, Simplex
-from dpbounds.algorithms.verification import Verdict, bound_check
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.privacy.mechanisms import ZCDP
-
-
-def smooth(n=300, p=4, seed=0, **options):
-    data = problems.wang_xu_design(n, p, seed=seed, feature_bound=4)
-    return problems.sigmoid_loss(data.features, data.labels, **{"l1": 0, "feature_bound": 4, **options})
-
+from tests.algorithms.shared import plain_sigmoid, refused, smooth
 
 PROBLEM = smooth()
 MIRRORS = {
@@ -30,9 +20,6 @@ MIRRORS = {
     "q-norm": PNormMirror.of_ball(L1Ball(4, 2)),
     "entropy": EntropyMirror(Simplex(4, 2)),
 }
-
-
-# --- Algorithm 3, written again without batches
 
 
 def plain_l2_ball(x, g, gamma):
@@ -88,8 +75,7 @@ def test_it_is_algorithm_3_step_by_step(name):
         for k in range(1, 7):
             if k == R:
                 assert run.output[r] == pytest.approx(x, abs=1e-10)
-            s = 1 / (1 + np.exp(problem.signed_features @ x))
-            gradient = -(problem.signed_features * (s * (1 - s))[:, None]).mean(axis=0)
+            gradient = plain_sigmoid(problem, x)[1]
             following = step(x, gradient + sigma * generator.standard_normal(4), gamma)
             noisy.append((norm(x - following) / gamma) ** 2)
             exact.append((norm(x - step(x, gradient, gamma)) / gamma) ** 2)
@@ -106,78 +92,6 @@ def test_on_an_l2_ball_it_is_projected_descent_with_a_scaled_step():
     assert ours.output == pytest.approx(theirs.output, abs=1e-13)
     # P in units of the set: ‖x - x⁺‖/(rγ), and γr² is the other one's step
     assert ours.trace.noisy.per_repetition == pytest.approx(4 * theirs.trace.noisy.per_repetition, rel=1e-10)
-
-
-@pytest.mark.rotating(4)
-@pytest.mark.parametrize("name", MIRRORS)
-def test_without_noise_to_speak_of_the_exact_mapping_vanishes(name):
-    run = MirrorDescent(MIRRORS[name], "1e-9", 120, step_size=0.4).run(PROBLEM, repetitions=1)
-    assert run.trace.exact.per_step[-1] < 5e-2 * run.trace.exact.per_step[0]
-    assert (np.diff(run.trace.objective.per_step) <= 1e-10).all()
-
-
-@pytest.mark.parametrize("name", MIRRORS)
-def test_every_output_is_in_the_set_and_repetitions_are_independent(name):
-    method = MirrorDescent(MIRRORS[name], 20, 8)
-    full = method.run(PROBLEM, seed=1, repetitions=oracles.BATCH_WIDTH + 5)
-    assert MIRRORS[name].constraint.contains(full.output, 1e-9).all()
-    for repetitions in (1, 3, oracles.BATCH_WIDTH):
-        few = method.run(PROBLEM, seed=1, repetitions=repetitions)
-        assert (few.output == full.output[:repetitions]).all()
-        assert (few.trace.noisy.per_repetition == full.trace.noisy.per_repetition[:repetitions]).all()
-        assert few.ledger == full.ledger
-
-
-# --- privacy
-
-
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-@pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-9"), (8, "1e-3")])
-def test_calibrated_noise_keeps_the_budget_and_hardly_more(epsilon, delta, relation):
-    method = MirrorDescent.calibrated(PROBLEM, MIRRORS["entropy"], epsilon, delta, steps=7, relation=relation)
-    run = method.run(PROBLEM, repetitions=1)
-    assert run.spent.exact_upper <= Fraction(epsilon)
-    assert run.spent.lower > float(epsilon) * (1 - 1e-6)
-    assert run.ledger.spent(delta, relation) == run.spent
-    (release,) = run.ledger.releases
-    assert (release.count, release.per_record_bound) == (7, Fraction(1, 300))
-
-
-@pytest.mark.slow
-def test_secure_noise_keeps_the_budget(monkeypatch):
-    rng = np.random.default_rng(0)
-    monkeypatch.setattr(
-        secure_noise, "_sampler", lambda scale, p: lambda row: [v + round(scale * rng.standard_normal()) for v in row]
-    )
-    run = MirrorDescent.calibrated(PROBLEM, MIRRORS["entropy"], 1, "1e-6", steps=4, noise="secure").run(
-        PROBLEM, repetitions=2
-    )
-    (release,) = run.ledger.releases
-    assert (type(release.described), release.count) == (ZCDP, 4)
-    assert 0.99 < run.spent.upper <= 1
-
-
-def test_calibration_looks_at_no_record():
-    other = problems.sigmoid_loss(np.ones((300, 4)), np.ones(300), l1=0, feature_bound=4)
-    ours, theirs = (MirrorDescent.calibrated(problem, MIRRORS["entropy"]) for problem in (PROBLEM, other))
-    assert ours == theirs
-    assert ours.bound(PROBLEM) == theirs.bound(other)
-
-
-# --- utility
-
-
-@pytest.mark.parametrize("name", MIRRORS)
-@pytest.mark.parametrize("records", [100, 200, 400])
-def test_measured_mappings_stay_below_the_bound(name, records):
-    problem = smooth(n=records)
-    method = MirrorDescent.calibrated(problem, MIRRORS[name], 2, 1e-5)
-    run = method.run(problem, seed=3, repetitions=16)
-    for mapping in ("noisy", "exact"):
-        bound = method.bound(problem, mapping)
-        check = bound_check(module.THEOREMS[mapping], run.trace[mapping].per_repetition, bound)
-        assert check.verdict is Verdict.HOLDS
-        assert run.trace[mapping].mean > 0.001 * bound.upper
 
 
 def test_the_bound_in_plain_floats():
@@ -221,36 +135,16 @@ def test_a_start_elsewhere_enlarges_the_gap_by_what_it_may():
     assert gap_at(PROBLEM, np.full(4, 10.0)) == 1  # the sigmoid's range
 
 
-def test_bound_expression_is_one_of_two():
-    assert bound_expression("noisy").has(sympy.Symbol("mirror_step", positive=True))
-    with pytest.raises(InvalidValue, match="mapping"):
-        bound_expression("both")
+def test_bad_starts_are_refused():
+    for start, message in (
+        ((1.0, 1.0, 0.0), "4 finite numbers"),
+        ((1.0, 0.0, 0.0, 0.0), "a point of the mirror's set"),
+        ((2.0, 0.0, 0.0, 0.0), "positive entries"),
+    ):
+        refused(message, MirrorDescent, MIRRORS["entropy"], 1, 1, start=start)
 
 
-# --- what is refused
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"start": (1.0, 1.0, 0.0)}, "4 finite numbers"),
-        ({"start": (math.nan, 1.0, 0.0, 1.0)}, "finite numbers"),
-        ({"start": (1.0, 0.0, 0.0, 0.0)}, "a point of the mirror's set"),
-        ({"start": (2.0, 0.0, 0.0, 0.0)}, "positive entries"),
-    ],
-)
-def test_bad_starts_are_refused(arguments, message):
-    with pytest.raises(InvalidValue, match=message):
-        MirrorDescent(**{"mirror": MIRRORS["entropy"], "noise_multiplier": 1, "steps": 1, **arguments})
-
-
-def test_problems_that_do_not_fit_are_refused():
-    method = MirrorDescent(MIRRORS["entropy"], 20, 3)
-    for problem, message in ((smooth(l1="0.01"), "problem.l1"), (smooth(p=5), "constraint.dimension .*not 4")):
-        for ask in (method.run, method.bound):
-            with pytest.raises(InvalidValue, match=message):
-                ask(problem)
+def test_a_long_step_may_run_but_gets_no_bound():
     long = MirrorDescent(MIRRORS["l2 ball"], 20, 3, step_size=10.0)
     assert long.run(PROBLEM, repetitions=1).output.shape == (1, 4)
-    with pytest.raises(InvalidValue, match=r"step_size must be .*less than 2/L.*, not 10.0"):
-        long.bound(PROBLEM)
+    refused(r"step_size must be .*less than 2/L.*, not 10.0", long.bound, PROBLEM)

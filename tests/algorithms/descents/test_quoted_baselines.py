@@ -1,23 +1,15 @@
 import math
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
-from dpbounds.algorithms import PrivacyBudget, ProjectedGradientDescent, problems
+from dpbounds.algorithms import PrivacyBudget, ProjectedGradientDescent
 from dpbounds.algorithms.descents.quoted_baselines import WangYeXu2017, ZhangEtAl2017, moments_constant
-from dpbounds.algorithms.verification import Verdict, bound_check
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.theorems.registry import theorem
+from tests.algorithms.shared import refused, smooth
 
-
-def design(n=300, p=4):
-    data = problems.wang_xu_design(n, p, seed=0, feature_bound=4)
-    return problems.sigmoid_loss(data.features, data.labels, feature_bound=4)
-
-
-PROBLEM = design()
+PROBLEM = smooth(l1="1/1000")
 QUOTED = {
     "zhang": lambda steps: ZhangEtAl2017.quoted("0.5", "1e-3", steps),
     "zhang times steps": lambda steps: ZhangEtAl2017.quoted("0.5", "1e-3", steps, reading="times-steps"),
@@ -32,6 +24,10 @@ def test_what_runs_is_projected_descent_with_that_noise(name):
     plain = ProjectedGradientDescent(quoted.noise_multiplier, 6).run(PROBLEM, seed=3, repetitions=3)
     assert (run.output == plain.output).all()
     assert run.ledger == plain.ledger
+    for mapping in ("noisy", "exact"):
+        assert quoted.bound(PROBLEM, mapping) == ProjectedGradientDescent(quoted.noise_multiplier, 6).bound(
+            PROBLEM, mapping
+        )
     assert (quoted.run(PROBLEM, seed=3, repetitions=1).output == run.output[:1]).all()
     assert "as quoted in Wang & Xu 2019" in str(run)
     assert run.parameters["claimed_epsilon"] == 0.5
@@ -85,44 +81,10 @@ def test_the_moments_constant_is_the_best_whole_order(epsilon, relation):
         assert real.value.upper < found < 1.3 * real.value.upper
 
 
-@pytest.mark.parametrize("kind", [ZhangEtAl2017, WangYeXu2017])
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-def test_the_honest_variant_keeps_the_same_promise_with_the_least_noise(kind, relation):
-    honest = kind.calibrated(PROBLEM, "0.5", "1e-3", steps=20, relation=relation)
-    run = honest.run(PROBLEM, repetitions=1)
-    assert run.budget == honest.claimed
-    assert 0.5 * (1 - 1e-6) < run.spent.upper <= 0.5
-    assert "with calibrated noise" in str(run)
-    assert honest.noise_multiplier < WangYeXu2017.quoted("0.5", "1e-3", 20).noise_multiplier
-
-
-@pytest.mark.parametrize("name", QUOTED)
-@pytest.mark.parametrize("records", [200, 400, 800])
-def test_the_bound_holds_for_any_noise(name, records):
-    problem, quoted = design(records), QUOTED[name](30)
-    run = quoted.run(problem, seed=1, repetitions=16)
-    for mapping in ("noisy", "exact"):
-        bound = quoted.bound(problem, mapping)
-        assert bound_check("x", run.trace[mapping].per_repetition, bound).verdict is Verdict.HOLDS
-
-
-def test_without_noise_to_speak_of_the_mapping_vanishes():
-    run = WangYeXu2017.quoted(1, "1e-3", 300, constant="1e-5").run(PROBLEM, repetitions=1)
-    assert run.trace.exact.per_step[-1] < 1e-1 * run.trace.exact.per_step[0]
-    assert np.isfinite(run.output).all()
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: ZhangEtAl2017.quoted(0), "epsilon must be .*, not 0"),
-        (lambda: ZhangEtAl2017.quoted(1, 1), "delta must be .*, not 1"),
-        (lambda: ZhangEtAl2017.quoted(1, "1e-3", 0), "steps must be .*, not 0"),
-        (lambda: ZhangEtAl2017.quoted(1, reading="both"), "reading must be .*, not 'both'"),
-        (lambda: WangYeXu2017.quoted(1, constant=0), "constant must be .*, not 0"),
-        (lambda: WangYeXu2017.quoted(1, step_size=math.nan), "step_size"),
-    ],
-)
-def test_bad_parameters_are_refused_by_name(make, message):
-    with pytest.raises(InvalidValue, match=message):
-        make()
+def test_bad_parameters_are_refused_by_name():
+    refused("epsilon must be .*, not 0", ZhangEtAl2017.quoted, 0)
+    refused("delta must be .*, not 1", ZhangEtAl2017.quoted, 1, 1)
+    refused("steps must be .*, not 0", ZhangEtAl2017.quoted, 1, "1e-3", 0)
+    refused("reading must be .*, not 'both'", ZhangEtAl2017.quoted, 1, reading="both")
+    refused("constant must be .*, not 0", WangYeXu2017.quoted, 1, constant=0)
+    refused("step_size", WangYeXu2017.quoted, 1, step_size=math.nan)

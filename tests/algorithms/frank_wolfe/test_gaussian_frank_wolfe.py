@@ -1,23 +1,15 @@
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from dpbounds.algorithms import noise, problems
-from dpbounds.algorithms.frank_wolfe import gaussian_frank_wolfe as module
 from dpbounds.algorithms.frank_wolfe.gaussian_frank_wolfe import GaussianFrankWolfe
 from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors
-from dpbounds.algorithms.verification import Verdict, bound_check, noise_check
 from dpbounds.errors import InvalidValue
+from tests.algorithms.shared import holds, plain_sigmoid, refused, smooth
 
-
-def design(n=1000, p=4, **options):
-    data = problems.wang_xu_design(n, p, feature_bound=4)
-    return problems.sigmoid_loss(data.features, data.labels, **{"l1": 0, "feature_bound": 4, **options})
-
-
-PROBLEM = design()
+PROBLEM = smooth(1000)
 SETS = {
     "l2": (L2Ball(4, 2), None),
     "l1": (L1Ball(4, "3/2"), None),
@@ -25,9 +17,6 @@ SETS = {
     "box": (Box([-1, -1, 0, -1], [1, 1, 2, 1]), (0, 0, 1, 0)),
     "polytope": (Polytope([[2, 0, 0, 0], [0, 2, 0, 0], [-1, -1, -1, -1], [0, 0, 1, 1]]), (0, 2, 0, 0)),
 }
-
-
-# --- Algorithm 2, written again without batches
 
 
 def _minimiser(name, g):
@@ -47,7 +36,7 @@ def _minimiser(name, g):
 @pytest.mark.parametrize("name", SETS)
 def test_it_is_algorithm_2_step_by_step(name):
     constraint, start = SETS[name]
-    problem = design(n=150)
+    problem = smooth(150)
     run = GaussianFrankWolfe(constraint, 3, 6, step_fraction=0.25, start=start).run(problem, seed=5, repetitions=2)
     sigma = 3 * float(problem.lipschitz) / 150
     for r, generator in enumerate(noise.streams(5, 2)):
@@ -56,8 +45,7 @@ def test_it_is_algorithm_2_step_by_step(name):
         for k in range(1, 7):
             if k == R:
                 assert run.output[r] == pytest.approx(x, abs=1e-12)
-            s = 1 / (1 + np.exp(problem.signed_features @ x))
-            gradient = -(problem.signed_features * (s * (1 - s))[:, None]).mean(axis=0)
+            gradient = plain_sigmoid(problem, x)[1]
             found.append(gradient @ (x - _minimiser(name, gradient)))
             towards = _minimiser(name, gradient + sigma * generator.standard_normal(4))
             x = x + 0.25 * (towards - x)
@@ -66,66 +54,14 @@ def test_it_is_algorithm_2_step_by_step(name):
         assert min(found) >= 0
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", SETS)
-def test_without_noise_to_speak_of_the_gap_vanishes_and_no_iterate_leaves_the_set(name):
+def test_the_measured_gap_stays_below_the_bound(name):
     constraint, start = SETS[name]
-    run = GaussianFrankWolfe(constraint, "1e-9", 600, step_fraction=0.02, start=start).run(design(n=200), repetitions=1)
-    assert run.trace.gap.per_step[-50:].mean() < 0.06 * run.trace.gap.per_step[0]
-    assert constraint.contains(run.output, tolerance=1e-9).all()
-
-
-# --- privacy
-
-
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-@pytest.mark.parametrize("variant", ["explicit", "as-printed"])
-def test_calibrated_noise_keeps_the_budget_and_hardly_more(relation, variant):
-    method = GaussianFrankWolfe.calibrated(PROBLEM, L2Ball(4), 1, "1e-6", relation=relation, variant=variant)
-    run = method.run(PROBLEM, repetitions=1)
-    assert run.spent.exact_upper <= 1
-    assert run.spent.lower > 1 - 1e-6
-    (release,) = run.ledger.releases
-    assert release.count == method.steps
-    assert release.per_record_bound == Fraction(1, 1000)  # G = 4 · 1/4
-
-
-def test_the_noise_that_was_added_is_the_noise_in_the_ledger():
-    run = GaussianFrankWolfe(L1Ball(4), 5, 50).run(PROBLEM, repetitions=8)
-    arguments = {"dimension": 4, "steps": 50, "ledger": run.ledger}
-    assert noise_check("x", run.trace.noise.per_repetition, **arguments).verdict is Verdict.HOLDS
-    assert noise_check("x", 0.8 * run.trace.noise.per_repetition, **arguments).verdict is Verdict.FAILS
-
-
-def test_calibration_looks_at_no_record():
-    other = problems.sigmoid_loss(
-        np.random.default_rng(9).standard_normal((1000, 4)), np.ones(1000), feature_bound=4, l1=0
-    )
-    ours, theirs = (GaussianFrankWolfe.calibrated(problem, L2Ball(4)) for problem in (PROBLEM, other))
-    assert ours == theirs
-    assert ours.bound(PROBLEM) == theirs.bound(other)
-
-
-# --- utility
-
-
-@pytest.mark.parametrize(
-    ("name", "n"),
-    [
-        *((name, n) for name in ("l2", "l1") for n in (250, 500, 1000)),
-        *(pytest.param(name, n, marks=pytest.mark.slow) for name in SETS for n in (2000, 4000)),
-        ("simplex", 250),
-        ("box", 250),
-        ("polytope", 250),
-    ],
-)
-def test_the_measured_gap_stays_below_the_bound(name, n):
-    constraint, start = SETS[name]
-    problem = design(n)
+    problem = smooth(250)
     method = GaussianFrankWolfe.calibrated(problem, constraint, start=start)
     bound = method.bound(problem)
     run = method.run(problem, seed=2, repetitions=8)
-    assert bound_check(module.THEOREMS["gap"], run.samples, bound).verdict is Verdict.HOLDS
+    assert holds(run.samples, bound)
     assert run.samples.mean() > 0.02 * bound.upper  # says something
 
 
@@ -165,7 +101,7 @@ def test_small_sets_have_a_larger_gap_than_printed():
     ratios = []
     for radius in ("1/5", "1/50"):
         constraint = L2Ball(4, radius)
-        problem = design(500, feature_bound=1)
+        problem = smooth(500, feature_bound=1)
         method = GaussianFrankWolfe.calibrated(problem, constraint, 1, "1e-6", variant="as-printed")
         width, r = float(constraint.gaussian_width), float(constraint.radius)
         rate = r * ((r**2 + width**2) * math.log(1e6)) ** 0.25 / math.sqrt(500)
@@ -175,7 +111,7 @@ def test_small_sets_have_a_larger_gap_than_printed():
 
 def test_printed_steps_that_would_leave_the_set_are_refused():
     with pytest.raises(InvalidValue, match="leaves the set"):
-        GaussianFrankWolfe.calibrated(design(20), L2Ball(4, "1/100"), epsilon="1/100", variant="as-printed")
+        GaussianFrankWolfe.calibrated(smooth(20), L2Ball(4, "1/100"), epsilon="1/100", variant="as-printed")
 
 
 @pytest.mark.rotating(4)
@@ -196,23 +132,16 @@ def test_the_population_risk_of_the_sigmoid_link_stays_below_its_bound():
     excess = ((1 / (1 + np.exp(-run.output @ fresh.T)) - right) ** 2).mean(axis=1)
     assert excess.mean() < method.population_bound(problem).lower < 1
     for wrong in (PROBLEM, problems.squared_sigmoid_link(x, np.ones(5_000), feature_bound=2)):
-        with pytest.raises(InvalidValue, match="sigmoid link"):
-            method.population_bound(wrong)
+        refused("sigmoid link", method.population_bound, wrong)
 
 
-# --- what is refused
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"step_fraction": 1.5}, "step_fraction must be .*, not 1.5"),
-        ({"constraint": SparseVectors(4, 2)}, "convex"),
-    ],
-)
-def test_long_steps_and_sets_that_are_not_convex_are_refused(arguments, message):
-    with pytest.raises(InvalidValue, match=message):
-        GaussianFrankWolfe(**{"constraint": L2Ball(4), "noise_multiplier": 1, "steps": 1, **arguments})
+def test_long_steps_sets_that_are_not_convex_and_unknown_variants_are_refused():
+    for make, message in (
+        (lambda: GaussianFrankWolfe(L2Ball(4), 1, 1, step_fraction=1.5), "step_fraction must be .*, not 1.5"),
+        (lambda: GaussianFrankWolfe(SparseVectors(4, 2), 1, 1), "convex"),
+        (lambda: GaussianFrankWolfe.calibrated(PROBLEM, L2Ball(4), variant="fast"), "variant"),
+    ):
+        refused(message, make)
 
 
 @pytest.mark.parametrize(
@@ -222,17 +151,11 @@ def test_long_steps_and_sets_that_are_not_convex_are_refused(arguments, message)
         (PROBLEM, L2Ball(4), (0, 0), "start.shape"),
         (PROBLEM, Simplex(4), None, "initial point"),
         (PROBLEM, L2Ball(3), None, "constraint.dimension"),
-        (design(l1="1/10"), L2Ball(4), None, "l1"),
-        (design(radius="1/2"), L2Ball(4), None, "ball of radius 0.5"),
+        (smooth(1000, l1="1/10"), L2Ball(4), None, "l1"),
+        (smooth(1000, radius="1/2"), L2Ball(4), None, "ball of radius 0.5"),
     ],
 )
 def test_what_does_not_fit_together_is_refused_before_anything_is_drawn(problem, constraint, start, message):
     method = GaussianFrankWolfe(constraint, 1, 2, step_fraction=0.5, start=start)
     for call in (method.run, method.bound, lambda p: GaussianFrankWolfe.calibrated(p, constraint, start=start)):
-        with pytest.raises(InvalidValue, match=message):
-            call(problem)
-
-
-def test_an_unknown_variant_is_refused():
-    with pytest.raises(InvalidValue, match="variant"):
-        GaussianFrankWolfe.calibrated(PROBLEM, L2Ball(4), variant="fast")
+        refused(message, call, problem)

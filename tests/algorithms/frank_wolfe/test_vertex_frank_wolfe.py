@@ -5,27 +5,16 @@ import numpy as np
 import pytest
 
 from dpbounds.algorithms import noise, problems
-from dpbounds.algorithms.frank_wolfe import vertex_frank_wolfe as module
 from dpbounds.algorithms.frank_wolfe.bounded_entries import bounded_entries, l1_constants
 from dpbounds.algorithms.frank_wolfe.vertex_frank_wolfe import VertexFrankWolfe
 from dpbounds.algorithms.frank_wolfe.vertices import vertices_of
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball, Polytope, Simplex, SparseVectors
-from dpbounds.algorithms.verification import Verdict, bound_check
-from dpbounds.algorithms.verification.studies.frank_wolfe import vertex_at
-from dpbounds.errors import BudgetExceeded, InvalidValue
-from tests.algorithms.shared import assert_independent_repetitions
+from dpbounds.algorithms.verification.studies.frank_wolfe import sign_design
+from dpbounds.errors import BudgetExceeded
+from tests.algorithms.shared import assert_independent_repetitions, holds, refused
 
-
-def signs(n=1000, p=6, seed=0):
-    """Entries ±1, the label follows the first of them."""
-    rng = np.random.default_rng(seed)
-    features = np.where(rng.random((n, p)) < 0.5, 1.0, -1.0)
-    labels = np.where(rng.random(n) < 1 / (1 + np.exp(-features[:, 0])), 1, -1)
-    return bounded_entries(problems.squared_sigmoid_link(features, labels, feature_bound=p), 1)
-
-
-PROBLEM = signs()
+PROBLEM = sign_design(1000, 6)
 G1, L1 = (float(constant) for constant in l1_constants(PROBLEM))
 SETS = {
     "l1": (L1Ball(6, 2), None, np.vstack([2 * np.eye(6), -2 * np.eye(6)])),
@@ -35,14 +24,11 @@ SETS = {
 }
 
 
-# --- Algorithm 4, written again without batches
-
-
 @pytest.mark.parametrize("method", ["exponential", "noisy-max"])
 @pytest.mark.parametrize("name", SETS)
 def test_it_is_algorithm_4_step_by_step(name, method):
     constraint, start, vertices = SETS[name]
-    problem = signs(n=60)
+    problem = sign_design(60, 6)
     run = VertexFrankWolfe(constraint, "1/2", 5, 0.25, start, method=method).run(problem, seed=5, repetitions=2)
     scale = 2 * (2 * G1 * np.abs(vertices).sum(axis=1).max() / 60) / 0.5
     for r, generator in enumerate(noise.streams(5, 2)):
@@ -68,59 +54,21 @@ def test_it_is_algorithm_4_step_by_step(name, method):
         assert run.trace.shortfall.per_repetition[r] == pytest.approx(np.mean(shortfalls), rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", SETS)
-def test_without_noise_to_speak_of_the_gap_vanishes_and_no_iterate_leaves_the_set(name):
-    constraint, start, _ = SETS[name]
-    run = VertexFrankWolfe(constraint, 10**9, 400, 0.02, start).run(signs(n=100), repetitions=1)
-    assert run.trace.gap.per_step[-50:].mean() < 0.1 * run.trace.gap.per_step[0]
-    assert constraint.contains(run.output, tolerance=1e-9).all()
-
-
-@pytest.mark.thorough
-def test_a_vertex_is_drawn_as_the_exponential_mechanism_says():
-    """One step with γ = 1 and R = 1 of 1 keeps x₁; so the law is read off the shortfalls. False alarm 1e-6."""
-    problem, draws = signs(n=10), 40_000
-    method = VertexFrankWolfe(Simplex(6), 3, 1, 1.0, (1, 0, 0, 0, 0, 0))
-    x = np.array([[1.0, 0, 0, 0, 0, 0]])
-    gradient = problem.gradient(x)[0]
-    weights = np.exp(-3 * gradient / (2 * 2 * G1 / 10))
-    mean = weights @ (gradient - gradient.min()) / weights.sum()
-    found = method.run(problem, repetitions=draws).trace.shortfall.per_repetition
-    assert abs(found.mean() - mean) < 4.9 * found.std() / math.sqrt(draws)
-
-
-@pytest.mark.parametrize("name", ["l1", "polytope"])
-def test_repetitions_are_independent_bit_for_bit(name):
-    constraint, start, _ = SETS[name]
+def test_repetitions_are_independent_bit_for_bit_where_vertices_are_listed():
+    constraint, start, _ = SETS["polytope"]
     assert_independent_repetitions(VertexFrankWolfe(constraint, "1/10", 6, 0.1, start), PROBLEM)
 
 
-# --- privacy
-
-
-@pytest.mark.thorough_cases("replace-one-explicit-exponential-0.8")
 @pytest.mark.rotating(4)
-@pytest.mark.parametrize(
-    ("relation", "variant", "method", "least"),
-    [
-        ("replace-one", "explicit", "exponential", 0.8),
-        pytest.param("add-or-remove-one", "explicit", "exponential", 0.8, marks=pytest.mark.slow),
-        ("add-or-remove-one", "explicit", "noisy-max", 0.999),
-        pytest.param("replace-one", "explicit", "noisy-max", 0.999, marks=pytest.mark.slow),
-        ("replace-one", "as-printed", "exponential", 0.1),
-        ("add-or-remove-one", "as-printed", "exponential", 0.1),
-    ],
-)
-def test_calibrated_choices_keep_the_budget(relation, variant, method, least):
+@pytest.mark.parametrize("relation", [pytest.param("replace-one", marks=pytest.mark.slow), "add-or-remove-one"])
+def test_calibrated_noisy_maxima_keep_the_budget(relation):
     algorithm = VertexFrankWolfe.calibrated(
-        PROBLEM, L1Ball(6), 1, "1e-6", steps=50, relation=relation, variant=variant, method=method, step_fraction=0.2
+        PROBLEM, L1Ball(6), 1, "1e-6", steps=50, relation=relation, method="noisy-max", step_fraction=0.2
     )
     run = algorithm.run(PROBLEM, repetitions=1)
-    assert run.spent.exact_upper <= 1
-    assert run.spent.lower > least  # the enclosure of a choice of bounded range is a tenth wide; print spends a fifth
+    assert 0.999 < run.spent.lower <= run.spent.exact_upper <= 1
     (release,) = run.ledger.releases
-    assert release.count == 50
-    assert release.described.epsilon == algorithm.step_epsilon
+    assert (release.count, release.described.epsilon) == (50, algorithm.step_epsilon)
 
 
 @pytest.mark.thorough
@@ -173,25 +121,13 @@ def test_no_neighbour_moves_a_score_by_more_than_the_sensitivity(relation, facto
     assert 0.6 * allowed < largest <= allowed
 
 
-@pytest.mark.thorough
-def test_calibration_looks_at_no_record():
-    ours, theirs = (VertexFrankWolfe.calibrated(problem, L1Ball(6), steps=50) for problem in (PROBLEM, signs(seed=8)))
-    assert ours == theirs
-    assert ours.bound(PROBLEM) == theirs.bound(signs(seed=8))
-
-
-# --- utility
-
-
-@pytest.mark.rotating(4)
-@pytest.mark.parametrize("n", [500, 1000, 2000])
-def test_the_measured_gap_stays_below_the_bound(n):
-    problem = signs(n)
-    steps = n // 20
+def test_the_measured_gap_stays_below_the_bound():
+    n, steps = 1000, 50
+    problem = PROBLEM
     method = VertexFrankWolfe(L1Ball(6), math.sqrt(8 * 0.02 / steps), steps)  # about (1, 1e-6)-private
     bound = method.bound(problem)
     run = method.run(problem, seed=2, repetitions=12)
-    assert bound_check(module.THEOREMS["gap"], run.samples, bound).verdict is Verdict.HOLDS
+    assert holds(run.samples, bound)
     assert run.samples.mean() > 0.05 * bound.upper
     # E s <= (2Δ/ε₀) ln N
     selection = 4 * G1 / (n * float(method.step_epsilon)) * math.log(12)
@@ -204,7 +140,7 @@ def test_the_measured_gap_stays_below_the_bound_on_every_set_with_the_steps_of_t
     constraint, start, _ = SETS[name]
     method = VertexFrankWolfe.calibrated(PROBLEM, constraint, start=start)
     run = method.run(PROBLEM, repetitions=12)
-    assert bound_check("x", run.samples, method.bound(PROBLEM)).verdict is Verdict.HOLDS
+    assert holds(run.samples, method.bound(PROBLEM))
 
 
 def test_the_bound_in_plain_floats():
@@ -214,8 +150,7 @@ def test_the_bound_in_plain_floats():
     added = VertexFrankWolfe(L1Ball(6, 2), "1/20", 50, 0.1, budget=PrivacyBudget.of(1, "1e-6", "add-or-remove-one"))
     replaced = VertexFrankWolfe(L1Ball(6, 2), 2 * added.step_epsilon, 50, step_fraction=0.1)
     assert added.bound(PROBLEM) == replaced.bound(PROBLEM)
-    with pytest.raises(InvalidValue, match="exponential"):
-        VertexFrankWolfe(L1Ball(6), 1, 1, 0.5, method="noisy-max").bound(PROBLEM)
+    refused("exponential", VertexFrankWolfe(L1Ball(6), 1, 1, 0.5, method="noisy-max").bound, PROBLEM)
 
 
 @pytest.mark.thorough
@@ -226,11 +161,7 @@ def test_the_population_bound_holds_what_is_measured():
     right = 1 / (1 + np.exp(-corners[:, 0]))
     excess = ((1 / (1 + np.exp(-output @ corners.T)) - right) ** 2).mean()
     assert excess < method.population_bound(PROBLEM).lower
-    with pytest.raises(InvalidValue, match="sigmoid link"):
-        VertexFrankWolfe(L1Ball(6, 2), 1, 1, 0.5).population_bound(PROBLEM)
-
-
-# --- constants and vertices
+    refused("sigmoid link", VertexFrankWolfe(L1Ball(6, 2), 1, 1, 0.5).population_bound, PROBLEM)
 
 
 def test_entries_are_cut_one_by_one_and_the_constants_are_those_of_the_cut():
@@ -240,8 +171,7 @@ def test_entries_are_cut_one_by_one_and_the_constants_are_those_of_the_cut():
     assert l1_constants(model) == (model.loss.largest_slope / 2, model.loss.largest_curvature / 4)
     assert (bounded_entries(model, "1/2").features == model.features).all()
     assert "2 of 2" in model.notes[-1]
-    with pytest.raises(InvalidValue, match="entry_bound"):
-        bounded_entries(model, 0)
+    refused("entry_bound", bounded_entries, model, 0)
 
 
 def test_without_a_bound_on_entries_the_l2_constants_serve():
@@ -259,35 +189,9 @@ def test_products_and_points_are_those_of_the_listed_vertices(name):
     assert found.points(np.arange(len(matrix))) == pytest.approx(matrix)
 
 
-# --- what is refused
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"constraint": L2Ball(6)}, "finitely many vertices"),
-        ({"constraint": Box.cube(13)}, "finitely many vertices"),
-        ({"constraint": SparseVectors(6, 1)}, "convex"),
-    ],
-)
-def test_bad_sets_are_refused(arguments, message):
-    with pytest.raises(InvalidValue, match=message):
-        VertexFrankWolfe(**{"constraint": L1Ball(6), "step_epsilon": 1, "steps": 1, **arguments})
-
-
-def test_an_infeasible_start_and_a_long_printed_step_are_refused():
-    with pytest.raises(InvalidValue, match="initial point"):
-        VertexFrankWolfe(Simplex(6), 1, 1, 0.5).run(PROBLEM)
-    with pytest.raises(InvalidValue, match="leaves the set"):
-        VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6, "1/10"), steps=2, variant="as-printed")
-    with pytest.raises(InvalidValue, match="variant"):
-        VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), variant="fast")
-
-
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-@pytest.mark.parametrize("epsilon", [1, pytest.param("1/2", marks=pytest.mark.slow)])
-def test_twice_the_printed_choice_keeps_the_budget_too(relation, epsilon):
-    budget = PrivacyBudget.of(epsilon, "1e-6", relation)
-    algorithm, problem = vertex_at(300, 4, budget, steps=30)
-    run = algorithm.run(problem, repetitions=1)
-    assert 0.2 * budget.epsilon < run.spent.lower <= run.spent.exact_upper <= budget.epsilon
+def test_what_does_not_fit_is_refused():
+    for constraint, message in ((L2Ball(6), "finitely"), (Box.cube(13), "finitely"), (SparseVectors(6, 1), "convex")):
+        refused(message, VertexFrankWolfe, constraint, 1, 1)
+    refused("initial point", VertexFrankWolfe(Simplex(6), 1, 1, 0.5).run, PROBLEM)
+    refused("leaves the set", VertexFrankWolfe.calibrated, PROBLEM, L1Ball(6, "1/10"), steps=2, variant="as-printed")
+    refused("variant", VertexFrankWolfe.calibrated, PROBLEM, L1Ball(6), variant="fast")

@@ -1,23 +1,13 @@
-import math
-
 import numpy as np
 import pytest
 
-from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms import noise
 from dpbounds.algorithms.second_order.gradient_descent import GradientDescent, best_steps
-from dpbounds.algorithms.verification import Verdict, bound_check, noise_check
+from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.algorithms.verification.studies.second_order import double_well
-from dpbounds.errors import BudgetExceeded, InvalidValue
-from dpbounds.papers.wang_chen_xu_2019 import algorithm_4_explicit
+from tests.algorithms.shared import plain_sigmoid, refused, smooth
 
-
-def regression(n=300, p=4, **options):
-    rng = np.random.default_rng(3)
-    features = rng.standard_normal((n, p))
-    return problems.sigmoid_loss(features, np.where(features[:, 0] > 0, 1, -1), l1=0, feature_bound=2, **options)
-
-
-PROBLEM = regression()
+PROBLEM = smooth(feature_bound=2)
 
 
 def test_it_is_algorithm_4_step_by_step():
@@ -27,58 +17,29 @@ def test_it_is_algorithm_4_step_by_step():
         w, squares = np.zeros(4), []
         for t in range(6):
             assert run.outputs["iterates"][r, t] == pytest.approx(w, abs=1e-12)
-            s = 1 / (1 + np.exp(PROBLEM.signed_features @ w))
-            gradient = -(PROBLEM.signed_features * (s * (1 - s))[:, None]).mean(axis=0)
+            gradient = plain_sigmoid(PROBLEM, w)[1]
             squares.append(gradient @ gradient)
             w = w - eta * (gradient + sigma * generator.standard_normal(4))
         assert run.output[r] == pytest.approx(w, abs=1e-12)
         assert run.samples[r] == pytest.approx(np.mean(squares), rel=1e-10)
 
 
-@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
-def test_the_budget_is_kept_and_used(relation):
-    method = GradientDescent.calibrated(PROBLEM, 1, "1e-5", steps=7, relation=relation)
-    run = method.run(PROBLEM, repetitions=2)
-    assert 1 - 1e-6 < run.spent.lower <= run.spent.exact_upper <= 1
-    (release,) = run.ledger.releases
-    assert release.count == 7
-
-
-@pytest.mark.parametrize("records", [200, 400, 1600])
-def test_gradient_norms_are_within_the_explicit_bound(records):
-    problem = regression(records)
-    method = GradientDescent.calibrated(problem, delta="1e-5")
-    run = method.run(problem, repetitions=16)
-    assert bound_check("x", run.samples, method.bound(problem), 1 - 1e-6).verdict is Verdict.HOLDS
-    check = noise_check(
-        "x", run.trace.noise.per_repetition, dimension=4, steps=method.steps, ledger=run.ledger, confidence=1 - 1e-6
-    )
-    assert check.verdict is Verdict.HOLDS
-
-
 def test_the_bound_is_the_records_and_can_be_broken():
     method, (sigma, L, G) = GradientDescent(5, 40), (5, float(PROBLEM.smoothness), float(PROBLEM.lipschitz))
     bound = method.bound(PROBLEM)
     assert bound.upper == pytest.approx(2 * L * 0.5 / 40 + 4 * (sigma * G / 300) ** 2, rel=1e-9)
-    assert algorithm_4_explicit.THEOREM.id == "wang-chen-xu-2019/algorithm-4/explicit"
     assert bound_check("x", method.run(PROBLEM).samples + bound.upper, bound).verdict is Verdict.FAILS
 
 
 def test_best_steps_are_near_the_best():
-    problem = regression(2000)
+    problem = smooth(2000, feature_bound=2)
     method = GradientDescent.calibrated(problem)
     bounds = [
         GradientDescent.calibrated(problem, steps=steps).bound(problem).upper
         for steps in (method.steps, method.steps // 2, 2 * method.steps)
     ]
     assert bounds[0] < min(bounds[1:])
-    assert best_steps(regression(2), method.noise_multiplier, 1.0) == 1
-
-
-def test_without_noise_to_speak_of_it_converges():
-    run = GradientDescent("1e-9", 1000).run(PROBLEM, repetitions=1)
-    assert run.trace.exact.per_step[-1] < 1e-3 * run.trace.exact.per_step[0]
-    assert (np.diff(run.trace.objective.per_step) <= 1e-12).all()
+    assert best_steps(smooth(2, feature_bound=2), method.noise_multiplier, 1.0) == 1
 
 
 def test_noise_leaves_a_saddle_point_unless_there_is_none_to_speak_of():
@@ -93,27 +54,6 @@ def test_noise_leaves_a_saddle_point_unless_there_is_none_to_speak_of():
     assert (found[10**17] < -0.9).all()
 
 
-@pytest.mark.parametrize(
-    ("match", "attempt"),
-    [
-        ("noise_multiplier", lambda: GradientDescent(0, 5)),
-        ("steps", lambda: GradientDescent(1, 0)),
-        ("step_size", lambda: GradientDescent(1, 1, math.nan)),
-        ("noise", lambda: GradientDescent(1, 1, noise="none")),
-        ("step_size", lambda: GradientDescent(1, 5, 1e3).bound(PROBLEM)),
-        ("l1", lambda: GradientDescent(1, 5).run(problems.sigmoid_loss([[1.0]], [1]))),
-        ("radius", lambda: GradientDescent(1, 5).run(regression(radius=1))),
-        ("repetitions", lambda: GradientDescent(1, 5).run(PROBLEM, repetitions=0)),
-        ("outside the ball", lambda: GradientDescent(100, 50).run(double_well(10))),
-    ],
-)
-def test_bad_input_is_refused(match, attempt):
-    with pytest.raises(InvalidValue, match=match):
-        attempt()
-
-
-def test_found_half_the_noise(monkeypatch):
-    real = noise.gaussian
-    monkeypatch.setattr(noise, "gaussian", lambda *args, **rest: real(*args, **rest) / 2)
-    with pytest.raises(BudgetExceeded, match="less noise was added"):
-        GradientDescent(20, 30).run(PROBLEM)
+def test_too_long_a_step_has_no_bound_and_a_walk_that_leaves_the_ball_is_refused():
+    refused("step_size", GradientDescent(1, 5, 1e3).bound, PROBLEM)
+    refused("outside the ball", GradientDescent(100, 50).run, double_well(10))

@@ -6,17 +6,17 @@ import pytest
 import sympy
 
 from dpbounds.algorithms import method as frame
-from dpbounds.algorithms import noise, oracles, problems
+from dpbounds.algorithms import noise, oracles
 from dpbounds.algorithms.problems import cauchy
 from dpbounds.algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
 from dpbounds.algorithms.verification import Verdict
 from dpbounds.algorithms.verification.judging.estimates import estimate_check
 from dpbounds.algorithms.verification.studies.second_order import double_well
-from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.errors import BudgetExceeded
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.ours import negative_curvature_descent as theorem
-from tests.algorithms.shared import assert_independent_repetitions, bounded_regression
+from tests.algorithms.shared import bounded_regression, refused
 
 PROBLEM = bounded_regression(cauchy)
 
@@ -80,13 +80,8 @@ def test_the_budget_is_kept_and_used(relation):
     assert hessians.per_record_bound == Fraction(8) / 400  # rank 1: L/n without a root of p
 
 
-def test_repetitions_do_not_depend_on_how_many_there_are():
-    run = assert_independent_repetitions(NegativeCurvatureDescent(3, 3, 40, "1/4"), PROBLEM, (3,))
-    assert len(set(run.output_step)) > 1
-
-
-@pytest.mark.parametrize("alpha", ["1/10", "1/14", "1/20"])
-def test_it_succeeds_at_the_records_that_the_guarantee_asks_for(alpha):
+def test_it_succeeds_at_the_records_that_the_guarantee_asks_for():
+    alpha = "1/14"
     method = NegativeCurvatureDescent.calibrated(double_well(2), stationarity=alpha, failure_probability="1/4")
     needed = math.ceil(method.records_needed(double_well(2)).exact_upper)
     problem = double_well(needed)
@@ -95,8 +90,7 @@ def test_it_succeeds_at_the_records_that_the_guarantee_asks_for(alpha):
     assert estimate_check("x", numbers, method.bound(problem), 1 - 1e-6).verdict is Verdict.HOLDS
     assert (run.measured["gradient_norm"] <= float(Fraction(alpha))).all()
     assert (run.measured["curvature"] > 0).all()  # the start, a saddle point, was left
-    with pytest.raises(InvalidValue, match="records"):
-        method.bound(double_well(needed - 2))
+    refused("records", method.bound, double_well(needed - 2))
 
 
 def test_it_can_fail_with_few_records():
@@ -147,44 +141,12 @@ def test_the_smallest_stationarity_is_found():
     assert method.bound(problem).contains(Fraction(1, 10))
     better = NegativeCurvatureDescent.calibrated(problem, stationarity=method.stationarity * Fraction(63, 65))
     assert better.records_needed(problem).exact_lower > 10**6
-    with pytest.raises(InvalidValue, match="more records"):
-        NegativeCurvatureDescent.calibrated(double_well(1000))
-
-
-def test_calibration_looks_at_no_record():
-    rng = np.random.default_rng(8)
-    other = cauchy(rng.standard_normal((400, 3)), rng.standard_normal(400), feature_bound=2)
-    ours, theirs = (NegativeCurvatureDescent.calibrated(each, stationarity=1) for each in (PROBLEM, other))
-    assert ours == theirs
-
-
-def test_without_noise_to_speak_of_it_finds_a_minimum():
-    run = NegativeCurvatureDescent("1e-9", "1e-9", 5000, "1/1000").run(double_well(1000), repetitions=4)
-    assert run.outputs["found"].all()
-    assert np.abs(run.output) == pytest.approx(1, abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("match", "attempt"),
-    [
-        ("gradient_multiplier", lambda: NegativeCurvatureDescent(0, 1, 5, 1)),
-        ("hessian_multiplier", lambda: NegativeCurvatureDescent(1, -1, 5, 1)),
-        ("steps", lambda: NegativeCurvatureDescent(1, 1, 0, 1)),
-        ("stationarity", lambda: NegativeCurvatureDescent(1, 1, 5, 0)),
-        ("stationarity", lambda: NegativeCurvatureDescent(1, 1, 5, math.nan)),
-        ("failure_probability", lambda: NegativeCurvatureDescent(1, 1, 5, 1, 1)),
-        ("share", lambda: NegativeCurvatureDescent.calibrated(PROBLEM, share=1)),
-        ("steps", lambda: NegativeCurvatureDescent(1, 1, 5, "1/10").bound(PROBLEM)),
-        ("radius", lambda: NegativeCurvatureDescent(1, 1, 5, 1).run(bounded_regression(cauchy, radius=1))),
-        ("l1", lambda: NegativeCurvatureDescent(1, 1, 5, 1).run(problems.sigmoid_loss([[1.0]], [1]))),
-    ],
-)
-def test_bad_input_is_refused(match, attempt):
-    with pytest.raises(InvalidValue, match=match):
-        attempt()
-
-
-# Planted bugs
+    for match, attempt in (
+        ("more records", lambda: NegativeCurvatureDescent.calibrated(double_well(1000))),
+        ("share", lambda: NegativeCurvatureDescent.calibrated(problem, share=1)),
+        ("steps", lambda: NegativeCurvatureDescent(1, 1, 5, "1/10").bound(problem)),
+    ):
+        refused(match, attempt)
 
 
 def test_found_one_hessian_more_per_step(monkeypatch):
@@ -211,14 +173,3 @@ def test_found_less_noise_than_was_reserved(monkeypatch):
     monkeypatch.setattr(noise, "gaussian", lambda *args, **rest: real(*args, **rest) / 2)
     with pytest.raises(BudgetExceeded, match="less noise was added"):
         method.run(double_well(4000))
-
-
-def test_found_half_the_noise_on_hessians(monkeypatch):
-    class Forgetful(oracles.HessianOracle):
-        @property
-        def noise_stddev(self):
-            return super().noise_stddev / 2
-
-    monkeypatch.setattr(frame, "HessianOracle", Forgetful)
-    with pytest.raises(BudgetExceeded):
-        NegativeCurvatureDescent.calibrated(PROBLEM, stationarity=2).run(PROBLEM)

@@ -1,34 +1,22 @@
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from dpbounds.algorithms import noise, problems
-from dpbounds.algorithms.problems.landscapes import WAVY, landscape
-from dpbounds.algorithms.spider import population_stochastic_spider as module
+from dpbounds.algorithms import noise
 from dpbounds.algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
-from dpbounds.algorithms.verification import Verdict, bound_check
-from dpbounds.errors import InvalidValue
+from dpbounds.algorithms.verification.studies.stochastic_spider import labelled
 from dpbounds.privacy.accountants.certified import epsilon as certified_epsilon
 from dpbounds.privacy.relations import Relation
+from tests.algorithms import shared
+from tests.algorithms.shared import holds, refused
 
 
-def sigmoid(n, p=3, seed=0):
-    rng = np.random.default_rng(seed)
-    features = rng.standard_normal((n, p))
-    labels = np.where(features[:, 0] + 0.5 * rng.standard_normal(n) > 0, 1, -1)
-    return problems.sigmoid_loss(features, labels, l1=0)
-
-
-def wavy(n=4000, p=2):
-    return landscape(WAVY, n, np.full(p, 0.7), 2)
+def wavy(n=4000):
+    return shared.wavy(n, start=0.7, radius=2)
 
 
 METHOD = PopulationStochasticSpider(2, 12, 6, 100, 200, 0.05)
-
-
-# --- Algorithm 1 with the oracles of equation (3), written again for one repetition
 
 
 def plain(method, problem, generator):
@@ -62,7 +50,7 @@ def plain(method, problem, generator):
     return np.array(walked), used
 
 
-@pytest.mark.parametrize("problem", [wavy(), sigmoid(4000)], ids=["landscape", "sigmoid"])
+@pytest.mark.parametrize("problem", [wavy(), labelled(4000)], ids=["landscape", "sigmoid"])
 @pytest.mark.parametrize("threshold", [1e-4, 0.02, 1e6])
 def test_it_is_algorithm_1_on_fresh_batches_step_by_step(problem, threshold):
     method = PopulationStochasticSpider(2, 12, 6, 100, 200, threshold)
@@ -95,12 +83,9 @@ def test_no_record_is_used_twice_by_a_repetition(monkeypatch):
     assert sorted(blocks.values()).count(1) == run.measured["fresh"][0]
 
 
-# --- privacy
-
-
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_the_ledger_is_one_query_and_equals_all_in_parallel(relation):
-    problem = sigmoid(100_000)
+    problem = labelled(100_000)
     method = PopulationStochasticSpider.calibrated(problem, 1, "1e-5", relation)
     run = method.run(problem, repetitions=2)
     (release,) = run.ledger.releases
@@ -111,16 +96,13 @@ def test_the_ledger_is_one_query_and_equals_all_in_parallel(relation):
     assert run.spent.lower <= together.upper
 
 
-# --- utility
-
-
-@pytest.mark.parametrize("n", [30_000, 60_000, 120_000])
-def test_the_smallest_gradient_stays_below_the_bound(n):
-    problem = sigmoid(n)
+def test_the_smallest_gradient_stays_below_the_bound():
+    n = 30_000
+    problem = labelled(n)
     method = PopulationStochasticSpider.calibrated(problem, 1, "1e-5")
     run = method.run(problem, seed=1, repetitions=8)
     bound = method.bound(problem)
-    assert bound_check(module.THEOREMS["smallest"], run.samples, bound).verdict is Verdict.HOLDS
+    assert holds(run.samples, bound)
     assert bound.upper < 0.25  # G: it says something
     first, second = method.pools(n)
     assert first.end <= second.first
@@ -148,39 +130,8 @@ def test_the_bound_in_plain_floats():
     assert method.bound(problem).upper == pytest.approx(math.sqrt(2 * M * B / method.steps + error**2), rel=1e-9)
 
 
-def test_with_hardly_any_noise_it_converges():
-    # what is left is the error of sampling: 2000 shifts of length 1
-    run = PopulationStochasticSpider("1e-9", 20, 20, 2000, 2000, 1e-3).run(wavy(80_000), repetitions=2)
-    assert run.measured["smallest"].max() < 0.05
-    assert np.abs(run.output).max() < 0.05
-
-
-# --- bad input
-
-
-@pytest.mark.parametrize("name", ["steps", "fresh_estimates", "first_batch", "second_batch"])
-def test_counts_are_positive_whole_numbers(name):
-    good = {"steps": 4, "fresh_estimates": 2, "first_batch": 10, "second_batch": 10}
-    for wrong in (0, -1, 2.5):
-        with pytest.raises(InvalidValue, match=f"{name} must be "):
-            PopulationStochasticSpider(1, **{**good, name: wrong}, drift_threshold=1.0)
-
-
 def test_batches_must_fit():
-    with pytest.raises(InvalidValue, match=r"at least b₁T₁ \+ b₂T = 3000, not 2998"):
-        METHOD.run(wavy(2998))
-    with pytest.raises(InvalidValue, match="b₁T₁ \\+ b₂T"):
-        METHOD.bound(wavy(2998))
-    with pytest.raises(InvalidValue, match="at most steps"):
-        PopulationStochasticSpider(1, 2, 3, 10, 10, 1.0)
-    with pytest.raises(InvalidValue, match="drift_threshold"):
-        PopulationStochasticSpider(1, 2, 2, 10, 10, math.inf)
-    with pytest.raises(InvalidValue, match="noise_multiplier"):
-        PopulationStochasticSpider(Fraction(0), 2, 2, 10, 10, 1.0)
-    with pytest.raises(InvalidValue, match=r"fresh_estimates must be .*, not 1"):
-        PopulationStochasticSpider(1, 10, 1, 10, 10, 1e-6).bound(wavy())
-
-
-def test_calibration_is_about_public_numbers():
-    ours, theirs = (PopulationStochasticSpider.calibrated(sigmoid(5000, seed=seed)) for seed in (0, 1))
-    assert ours == theirs
+    for ask in (METHOD.run, METHOD.bound):
+        refused(r"at least b₁T₁ \+ b₂T = 3000, not 2998", ask, wavy(2998))
+    refused("at most steps", PopulationStochasticSpider, 1, 2, 3, 10, 10, 1.0)
+    refused(r"fresh_estimates must be .*, not 1", PopulationStochasticSpider(1, 10, 1, 10, 10, 1e-6).bound, wavy())

@@ -4,30 +4,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms import noise
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, landscape
 from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection
-from dpbounds.algorithms.spider import stochastic_spider as module
 from dpbounds.algorithms.spider.stochastic_spider import Kicks, StochasticSpider, claimed_zcdp
-from dpbounds.algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms.verification import Verdict
 from dpbounds.algorithms.verification.judging.estimates import estimate_check
-from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants.certified import epsilon as certified_epsilon
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
-from tests.algorithms.shared import wavy
-
-
-def sigmoid(n=300, p=4, seed=0):
-    rng = np.random.default_rng(seed)
-    features = rng.standard_normal((n, p))
-    labels = np.where(features[:, 0] + 0.5 * rng.standard_normal(n) > 0, 1, -1)
-    return problems.sigmoid_loss(features, labels, l1=0, feature_bound=2)
-
-
-# --- Algorithm 1, written again for one repetition
+from tests.algorithms.shared import holds, refused, wavy
 
 
 def plain(method, problem, generator):
@@ -104,13 +92,12 @@ def test_printed_line_9_asks_for_an_update_after_a_long_step():
 def test_kicks_as_printed_use_up_fresh_estimates_and_repaired_ones_do_not():
     problem = wavy(100_000, start=0.0)  # starts at the minimum
     kicks = Kicks(below=1.0, wait=2, scale=1e-3)
-    runs = {v: StochasticSpider(1, 1, 30, 6, 1.0, kicks=kicks, variant=v).run(problem) for v in module.Variant.__args__}
+    runs = {
+        v: StochasticSpider(1, 1, 30, 6, 1.0, kicks=kicks, variant=v).run(problem) for v in ("repaired", "as-printed")
+    }
     assert (runs["as-printed"].measured["stopped"] == 1).all()
     assert (runs["repaired"].measured["stopped"] == 0).all()
     assert (runs["repaired"].measured["fresh"] == 1).all()
-
-
-# --- privacy
 
 
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
@@ -149,29 +136,26 @@ def test_noise_as_printed_spends_four_phi_in_the_search_if_a_record_is_replaced(
     assert run.ledger.spent("1e-5").lower > 1.5
 
 
-# --- utility
-
-
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 @pytest.mark.parametrize("p", [2, 100])
 def test_what_is_calibrated_has_a_bound(relation, p):
     # at p = 100 few steps are made, in which errors exceed what T₁ was first made for
-    for n in (300, 1000, 2000, 5000):
-        for epsilon in ("1/2", 1, 4):
+    for n in (300, 5000):
+        for epsilon in ("1/2", 4):
             problem = wavy(n, p, start=0.3, radius=6)
             method = StochasticSpider.calibrated(problem, epsilon, "1e-5", relation)
             assert method.fresh_estimates <= method.steps
             assert method.bound(problem).upper > 0
 
 
-@pytest.mark.parametrize("n", [1000, 4000, 10_000])
-def test_the_smallest_gradient_stays_below_the_bound(n):
+def test_the_smallest_gradient_stays_below_the_bound():
+    n = 4000
     problem = wavy(n)
     method = StochasticSpider.calibrated(problem, 1, "1e-5")
     run = method.run(problem, seed=2, repetitions=48)
     bound = method.bound(problem)
     smallest = run.measured["smallest"]
-    assert bound_check(module.THEOREMS["smallest"], smallest, bound).verdict is Verdict.HOLDS
+    assert holds(smallest, bound)
     hits = {"hits": float((smallest > bound.upper).sum()), "draws": 48.0}
     assert estimate_check("x", hits, Enclosure.exactly(Fraction(1, 4))).verdict is Verdict.HOLDS
     assert bound.upper > 0.05 * float(np.linalg.norm(problem.gradient(problem.initial_point[None])))
@@ -187,20 +171,6 @@ def test_the_smallest_gradient_stays_below_the_bound(n):
     assert bound.upper == pytest.approx(
         math.sqrt(2 * 8 * float(problem.initial_gap) / method.steps + error**2), rel=1e-6
     )
-
-
-def test_it_holds_for_a_loss_over_records_too():
-    problem = sigmoid(2000)
-    method = StochasticSpider.calibrated(problem, 2, "1e-5")
-    run = method.run(problem, repetitions=16)
-    assert bound_check("x", run.samples, method.bound(problem)).verdict is Verdict.HOLDS
-
-
-def test_with_hardly_any_noise_it_converges():
-    problem = landscape(DOUBLE_WELL, 100, [0.4, -0.3, 0.7], 2)
-    run = StochasticSpider("1e-9", "1e-9", 250, 250, 1e-3).run(problem, repetitions=2)
-    assert run.measured["smallest"].max() < 1e-6
-    assert np.allclose(np.abs(run.output), 1, atol=1e-6)
 
 
 @pytest.mark.rotating(4)
@@ -235,51 +205,18 @@ def test_search_and_selection_together_find_a_point_privately():
         assert certified_epsilon(together, "1e-6", "replace-one").upper <= 1
 
 
-# --- bad input
-
-
-def test_more_fresh_estimates_than_steps_are_refused():
-    with pytest.raises(InvalidValue, match=r"at most steps = 10, not 11"):
-        StochasticSpider(1, 1, 10, 11, 1.0)
-
-
-@pytest.mark.parametrize("arguments", [(0.0, 1, 1.0), (1.0, 0, 1.0), (1.0, 1, math.inf)])
-def test_bad_kicks_are_refused(arguments):
-    with pytest.raises(InvalidValue, match=r"below|wait|scale"):
-        Kicks(*arguments)
-
-
-@pytest.mark.parametrize("wrong", [0, 1, "nan", -1])
-def test_a_failure_probability_is_one(wrong):
-    with pytest.raises(InvalidValue, match="failure_probability"):
-        StochasticSpider.calibrated(wavy(2000), failure_probability=wrong)
-
-
-def test_problems_with_a_set_or_a_regulariser_are_refused():
-    rng = np.random.default_rng(0)
-    data = rng.standard_normal((20, 2)), np.ones(20)
-    method = StochasticSpider(1, 1, 2, 1, 1.0)
-    for options, name in (({"l1": "0.1"}, "l1"), ({"l1": 0, "radius": 1}, "radius")):
-        with pytest.raises(InvalidValue, match=name):
-            method.run(problems.sigmoid_loss(*data, **options))
+def test_bad_kicks_are_refused():
+    for arguments in ((0.0, 1, 1.0), (1.0, 0, 1.0), (1.0, 1, math.inf)):
+        refused(r"below|wait|scale", Kicks, *arguments)
 
 
 def test_no_bound_is_promised_where_none_is_proven():
     problem = wavy(2000)
     method = StochasticSpider.calibrated(problem)
     for change in ({"variant": "as-printed"}, {"kicks": KICKS}):
-        with pytest.raises(InvalidValue, match="proven bound"):
-            StochasticSpider.calibrated(problem, **change).bound(problem)
-    with pytest.raises(InvalidValue, match="bounds no error"):
-        StochasticSpider.calibrated(problem, variant="as-printed").error_bound(problem)
+        refused("proven bound", StochasticSpider.calibrated(problem, **change).bound, problem)
+    refused("bounds no error", StochasticSpider.calibrated(problem, variant="as-printed").error_bound, problem)
     few = StochasticSpider(method.noise_multiplier, method.difference_multiplier, 50, 2, 1e-3)
-    with pytest.raises(InvalidValue, match=r"fresh_estimates must be .*, not 2"):
-        few.bound(problem)
+    refused(r"fresh_estimates must be .*, not 2", few.bound, problem)
     # with as many fresh estimates as steps nothing stops the run
     assert StochasticSpider(50, 50, 50, 50, 1e-3).bound(problem).upper > 0
-
-
-def test_calibration_is_about_public_numbers():
-    ours, theirs = (StochasticSpider.calibrated(sigmoid(seed=seed)) for seed in (0, 1))
-    assert ours == theirs
-    assert certified_epsilon(ours.planned, "1e-6", "replace-one").upper <= 1

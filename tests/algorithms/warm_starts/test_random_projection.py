@@ -7,6 +7,7 @@ from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.spider.spider import Spider
 from dpbounds.algorithms.warm_starts.random_projection import RandomProjection, _projected
 from dpbounds.errors import InvalidValue
+from tests.algorithms.shared import refused
 
 
 def low_rank(n=200, d=60, rank=3, seed=0, **options):
@@ -97,19 +98,7 @@ def test_the_default_dimension_is_public():
 
 
 def test_refusals():
-    with pytest.raises(InvalidValue, match="radius"):
-        method(low_rank(radius=1))
-    with pytest.raises(InvalidValue, match="projected_dimension"):
-        method(low_rank(), k=0)
+    refused("radius", method, low_rank(radius=1))
+    refused("projected_dimension", method, low_rank(), k=0)
     with pytest.raises(InvalidValue, match="problem"):
         RandomProjection(ProjectedGradientDescent(5, 3), 4).run(problems.landscape(problems.WAVY, 8, [1.0], 2), 0, 1)
-
-
-def test_the_sigmoid_loss_can_be_projected_too():
-    rng = np.random.default_rng(0)
-    features = rng.standard_normal((80, 30)) / 6
-    problem = problems.sigmoid_loss(features, np.where(features[:, 0] > 0, 1, -1), l1=0)
-    trained = RandomProjection.calibrated(
-        problem, ProjectedGradientDescent.calibrated, projected_dimension=5, epsilon=1, delta="1e-5", steps=4
-    )
-    assert trained.run(problem, repetitions=2).output.shape == (2, 30)
