@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from dpbounds.algorithms.verification.experiments.base import Experiment, of_task
 from dpbounds.algorithms.verification.experiments.sizes import Quantity, compared, records
