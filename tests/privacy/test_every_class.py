@@ -273,6 +273,8 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "mechanisms.descriptions.digest": "describes",
     "mechanisms.descriptions.canonical": "describes",
     "ledger.Batch.sample": "wraps",
+    "ledger.Poisson.sample": "wraps",
+    "ledger.sampled": "wraps",
     "ledger.Ledger.check_plan": "compares descriptions, and asks no classes",
     "ledger.OpenLedger.release": "writes down",
     "ledger_format.demand_one_size": "compares numbers of records",

@@ -6,7 +6,7 @@ releases in a row are one with the sum of their counts. Every exact number is te
 noise is given by ``noise_multiplier`` where it is known per unit of the per-record bound, else by ``noise_stddev`` and
 ``sensitivity``. The digest stands in ledgers, certificates and statements, and whoever has the releases can compute it.
 
->>> from dpbounds.privacy.mechanisms import Gaussian
+>>> from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
 >>> print(canonical(PoissonSampled(Gaussian(2), "0.01") ** 500))
 [{"count":500,"mechanism":"gaussian","noise_multiplier":"2","sample_rate":"1/100","sampling":"poisson"}]
 >>> digest(PoissonSampled(Gaussian(2), "0.01") ** 500)[:16]

@@ -87,6 +87,7 @@ def from_dp_event(event: DpEvent, relation: str | Relation | None = None) -> Mec
         DpboundsError: dp-accounting is not installed.
 
     >>> import dp_accounting as dpa
+    >>> from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
     >>> step = dpa.PoissonSampledDpEvent(0.25, dpa.GaussianDpEvent(2.0))
     >>> training = from_dp_event(dpa.SelfComposedDpEvent(step, 1000))
     >>> training == PoissonSampled(Gaussian(2), "1/4") ** 1000
