@@ -312,7 +312,7 @@ BAD = {
 MAY_BE_ZERO = {"regulariser", "regularisation", "initial_gap", "failure"}
 CHOICES = {"WhichNoise", "WhichShape", "WhichOutput", "WhichChoice", "WhichSampler", "Variant", "WhichVariant"}
 OF_OTHER_RECORDS = {
-    *("DistanceGenerator", "ConstraintSet", "QuadraticOracle | None", "Net", "bool", "Start", "Inner"),
+    *("DistanceGenerator", "ConstraintSet", "QuadraticOracle | None", "Net", "bool", "Start", "Method[Any]"),
     *("Kicks | None", "Growth | None", "Schedule | None", "Spider", "tuple[Spider, ...]"),
     *("ProjectedGradientDescent", "NetExponentialMechanism", "PopulationStochasticSpider"),
 }

@@ -89,7 +89,8 @@ def test_delta_by_every_method() -> None:
     found = by_name(dp.Gaussian(4) ** 4, epsilon=2)
     exact = stats.norm.cdf(0.25 - 4) - math.exp(2) * stats.norm.cdf(-0.25 - 4)
     assert found["certified"].enclosure.lower == pytest.approx(exact)
-    assert all(each.enclosure.upper >= exact for each in found.values() if each.enclosure is not None)
+    proven = [each.enclosure.upper for each in found.values() if each.enclosure is not None]
+    assert min(proven) >= exact * (1 - 1e-12)  # which is rounded itself
     assert [name for name, each in found.items() if each.enclosure is None] == ["gdp"]
     assert found["gdp"].value == pytest.approx(exact, rel=1e-2), "full-batch Gaussians: the limit is exact"
 
